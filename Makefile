@@ -45,7 +45,7 @@ slow: $(STAMP)  ## the tests that `make test` leaves out
 bench: $(STAMP)  ## measure, here and now
 	@for script in $(filter-out $(SOAK),$(wildcard perf/bench_*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
-soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, 40 walks in random Unicode, all fuzzers, mutations
+soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, 40 walks in random Unicode, all fuzzers, new examples for property tests, mutations
 	$(BIN)/python $(SOAK)
 	EVAL_CONSOLE_KILLS=all $(BIN)/pytest --timeout 0 -n 2 tests/engine/test_kill_suites.py
 	EVAL_CONSOLE_LOSSES=5 $(BIN)/pytest --timeout 0 tests/workers/test_ray.py
@@ -54,6 +54,7 @@ soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 m
 	EVAL_CONSOLE_UNICODE=40 $(BIN)/pytest --timeout 0 tests/tui/test_hostile_text.py
 	EVAL_CONSOLE_SANDBOX=200 $(BIN)/pytest --timeout 0 -n 2 tests/sandbox/test_sandbox_fuzz.py
 	EVAL_CONSOLE_FUZZ=20 $(BIN)/pytest --timeout 0 -n 2 $(FUZZERS)
+	EVAL_CONSOLE_RANDOM=1 $(BIN)/pytest --timeout 0 -n 2 -m hypothesis
 	$(BIN)/pytest -n 2 perf/mutations.py
 
 constraints:  ## lock the newest versions that fit pyproject.toml, for all platforms

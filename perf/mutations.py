@@ -258,6 +258,382 @@ MUTATIONS = (
         "console/insight/pairing.py", "slots.reverse()", "pass",
         "tests/exchange/test_compare_across_tools.py",
     ),
+    Mutation(
+        "long replies are judged on the loop",
+        "console/engine/local_conversation.py", "self.stage.reply_characters > _LONG",
+        "self.stage.reply_characters < 0",
+        "tests/engine/test_slow_scoring.py",
+    ),
+    Mutation(
+        "a look is taken with too many rollouts left out",
+        "console/engine/looks.py", "is_reliable = look.left_out <= LEFT_OUT_SHARE * look.rollouts",
+        "is_reliable = True",
+        "tests/engine/test_looks.py",
+    ),
+    Mutation(
+        "a merge takes the later of two equal answers",
+        "console/engine/merging.py", "(-quality, rank) < (-best, best_rank)",
+        "(-quality, -rank) < (-best, -best_rank)",
+        "tests/cli/test_merge.py",
+    ),
+    Mutation(
+        "a short pause of a provider ends its long one",
+        "console/engine/pause.py", "if seconds > self.left_s:", "if True:",
+        "tests/engine/test_engine.py",
+    ),
+    Mutation(
+        "no rollouts may be asked for",
+        "console/engine/plan.py", "if not 1 <= value <= LARGEST_COUNT:", "if not 0 <= value <= LARGEST_COUNT:",
+        "tests/cli/test_bad_input.py",
+    ),
+    Mutation(
+        "the largest run that is allowed is refused",
+        "console/engine/plan.py", "planned > MOST_ROLLOUTS", "planned >= MOST_ROLLOUTS",
+        "tests/cli/test_bad_input.py tests/engine/test_matrix.py",
+    ),
+    Mutation(
+        "a watcher that reads nothing is written to without end",
+        "console/engine/publish.py", "get_write_buffer_size() > BACKLOG_BYTES", "get_write_buffer_size() < 0",
+        "tests/engine/test_publish.py",
+    ),
+    Mutation(
+        "a rollout that ended is played again",
+        "console/engine/queue.py", ">= job.key.attempt for", "> job.key.attempt for",
+        "tests/engine/test_queue.py tests/engine/test_runner.py",
+    ),
+    Mutation(
+        "a race judges a model that was hardly graded",
+        "console/engine/race.py", "if planned - len(values[model]) > LEFT_OUT_SHARE * planned:", "if False:",
+        "tests/engine/test_race.py",
+    ),
+    Mutation(
+        "one conversation too many waits without a slot",
+        "console/engine/retry_line.py", "self._without_slot < MOST_WITHOUT_SLOT",
+        "self._without_slot <= MOST_WITHOUT_SLOT",
+        "tests/engine/test_retry_line.py",
+    ),
+    Mutation(
+        "retries take no turn while new conversations wait",
+        "console/engine/retry_line.py", " or self._starts >= _STARTS_PER_RETRY", "",
+        "tests/engine/test_retry_line.py",
+    ),
+    Mutation(
+        "a run that kills its engine is started once more",
+        "console/engine/runner.py", ">= _MOST_DEATHS", "> _MOST_DEATHS",
+        "tests/engine/test_runner.py",
+    ),
+    Mutation(
+        "an unreadable label is asked for once more",
+        "console/engine/labelling.py", ">= TRIES", "> TRIES",
+        "tests/cli/test_explain.py tests/cli/test_label.py",
+    ),
+    Mutation(
+        "labels cost more than their cap",
+        "console/engine/labelling.py", "spent + estimate > most_usd", "spent > most_usd",
+        "tests/cli/test_explain.py",
+    ),
+    Mutation(
+        "a failing labeler is asked once more",
+        "console/engine/labelling.py", "faults >= FAULTS_IN_A_ROW", "faults > FAULTS_IN_A_ROW",
+        "tests/cli/test_explain.py",
+    ),
+    Mutation(
+        "answers may be graded no times",
+        "console/engine/regrade.py", "if not 1 <= repeats <= MOST_REPEATS:", "if not 0 <= repeats <= MOST_REPEATS:",
+        "tests/engine/test_regrade.py",
+    ),
+    Mutation(
+        "a judge is not asked again though its repeats are",
+        "console/engine/regrade.py", "if judge or repeats > 1 or", "if judge or",
+        "tests/engine/test_regrade.py",
+    ),
+    Mutation(
+        "the third interrupt is not the end",
+        "console/engine/launch.py", "elif self._interrupts > 2:", "elif self._interrupts > 9:",
+        "tests/reliability/test_signals.py",
+    ),
+    Mutation(
+        "a key that a suite decodes is journaled",
+        "console/engine/journal_door.py", "if self._redact.may_be_in(data):", "if False:",
+        "tests/reliability/test_echoed_key.py tests/engine/test_suite_records.py",
+    ),
+    Mutation(
+        "a request that cannot be read back is sent",
+        "console/engine/journal_door.py", "check_round_trip(parts, list[Any])", "pass",
+        "tests/engine/test_suite_records.py",
+    ),
+    Mutation(
+        "the recorded beginning of a branch has one reply more",
+        "console/engine/recorded_effects.py", "if effect.n < asked[replies]:", "if effect.n <= asked[replies]:",
+        "tests/engine/test_experiment.py",
+    ),
+    Mutation(
+        "a change applies to replies before its step",
+        "console/engine/stage.py", "self._replies < first", "self._replies < 0",
+        "tests/engine/test_experiment.py",
+    ),
+    Mutation(
+        "a restarted engine forgets what the budget was spent on",
+        "console/engine/budget.py", "self.tokens + tokens > caps.tokens", "self.tokens + tokens > caps.tokens + 1",
+        "tests/engine/test_budget.py",
+    ),
+    Mutation(
+        "a rate limit is waited for without end",
+        "console/llm/retry.py", "if fault.retry_after_s or self.waited_s <= limits.max_wait_s else None", "",
+        "tests/llm/test_retry.py",
+    ),
+    Mutation(
+        "an outage lasts without end",
+        "console/llm/retry.py", "return limiter.pause_s if self.outage_s <= limits.max_outage_s else None",
+        "return limiter.pause_s",
+        "tests/llm/test_retry.py tests/llm/test_limiter.py tests/reliability/test_request_faults.py",
+    ),
+    Mutation(
+        "one request too many is in flight",
+        "console/llm/limits/limiter.py", "return self._in_flight < self._capacity() and now",
+        "return self._in_flight <= self._capacity() and now",
+        "tests/llm/test_limiter.py",
+    ),
+    Mutation(
+        "a provider is down one fault late",
+        "console/llm/limits/limiter.py", "self.faults_in_a_row >= FAULTS_UNTIL_DOWN",
+        "self.faults_in_a_row > FAULTS_UNTIL_DOWN",
+        "tests/llm/test_limiter.py",
+    ),
+    Mutation(
+        "a stream may be of any length",
+        "console/llm/transport/response_reader.py",
+        "        size += len(piece)\n        if size > LARGEST_BODY:\n            raise too_large()\n        events",
+        "        size += len(piece)\n        events",
+        "tests/llm/test_http_faults.py",
+    ),
+    Mutation(
+        "status 202 is an answer",
+        "console/llm/transport/http.py", "response.status < 300 and response.status != 200", "response.status < 200",
+        "tests/llm/test_contradictions.py",
+    ),
+    Mutation(
+        "a busy reader forgets the total deadline",
+        "console/llm/transport/deadlines.py",
+        "        if self._loop.time() >= self._end:\n            raise self._fault()",
+        "        pass",
+        "tests/llm/test_reading_growth.py tests/llm/test_http_faults.py",
+    ),
+    Mutation(
+        "late timers put a deadline off without end",
+        "console/llm/transport/deadlines.py", "self._put_off_s < _LONGEST_PUT_OFF_S and ", "",
+        "tests/llm/test_reading_growth.py",
+    ),
+    Mutation(
+        "a call that is there twice is two",
+        "console/llm/wires/completeness.py", "if len(set(calls)) < len(calls):", "if False:",
+        "tests/llm/test_contradictions.py",
+    ),
+    Mutation(
+        "announced calls may be missing",
+        "console/llm/wires/completeness.py", 'if not calls and reply.finish == "tool_calls":', "if False:",
+        "tests/llm/test_contradictions.py",
+    ),
+    Mutation(
+        "a negative count of tokens is believed",
+        "console/llm/wires/usage.py", "return value if 0 <= value < _MOST_TOKENS else None",
+        "return value if value < _MOST_TOKENS else None",
+        "tests/llm/test_odd_replies.py tests/llm/test_native_messages.py",
+    ),
+    Mutation(
+        "a vector may hold NaN",
+        "console/llm/embedding/vectors.py", "if not math.isfinite(sum(number * number for number in vector)):",
+        "if False:",
+        "tests/llm/test_embeddings.py",
+    ),
+    Mutation(
+        "a retry time is read as a length though it is a date",
+        "console/llm/transport/retry_after.py", "return number - now if number > 1e9 else number", "return number",
+        "tests/llm/test_retry_after.py",
+    ),
+    Mutation(
+        "a page may be of any size",
+        "console/llm/web/live.py", "if len(body) > self.most_bytes:", "if False:",
+        "tests/benchmarks/bfcl/test_web_search.py",
+    ),
+    Mutation(
+        "a call without a token is answered",
+        "console/llm/gateway/server.py", "if not token:", "if False:",
+        "tests/benchmarks/harness/test_gateway.py",
+    ),
+    Mutation(
+        "calls of a rollout that ended are answered",
+        "console/llm/gateway/server.py", "self._answers.pop(token, None)", "pass",
+        "tests/benchmarks/harness/test_gateway.py",
+    ),
+    Mutation(
+        "another name of a file is written",
+        "console/store/journal.py", "or status.st_nlink > 1:", ":",
+        "tests/reliability/test_damaged_runs.py",
+    ),
+    Mutation(
+        "a block beyond the end of an archive is read",
+        "console/store/journal_file.py", "start + length > size or ", "",
+        "tests/store/test_run_archive.py",
+    ),
+    Mutation(
+        "a shortened journal is not noticed",
+        "console/store/runs.py", "if reader.offset < saved.journal_bytes:", "if False:",
+        "tests/reliability/test_damaged_runs.py",
+    ),
+    Mutation(
+        "a summary of another journal is believed",
+        "console/store/runs.py", "if status.size != saved.journal_bytes:\n                return False", "pass",
+        "tests/reliability/test_damaged_runs.py tests/store/test_runs.py",
+    ),
+    Mutation(
+        "a record of a newer version is damage",
+        "console/store/journal_line.py", "if version <= SCHEMA:", "if True:",
+        "tests/reliability/test_damaged_runs.py",
+    ),
+    Mutation(
+        "a torn last note takes the next one with it",
+        "console/store/notes.py", "_missing_newline(file) + b", "b",
+        "tests/store tests/cli/test_label.py",
+    ),
+    Mutation(
+        "a note is not durable",
+        "console/store/notes.py", "                sync_file(file.fileno())\n", "",
+        "tests/store tests/cli/test_label.py",
+    ),
+    Mutation(
+        "two letters name a run",
+        "console/store/run_list.py", "if len(part) < LEAST_PART:", "if len(part) < LEAST_PART - 1:",
+        "tests/store/test_run_list.py tests/cli/test_newest_run.py",
+    ),
+    Mutation(
+        "a run moves ahead of the one that plays",
+        "console/store/run_queue.py", "first = 1 if is_held", "first = 0 if is_held",
+        "tests/store/test_run_queue.py",
+    ),
+    Mutation(
+        "a cancelled run that was played goes to the trash",
+        "console/store/run_queue.py", 'and not (folder / "journal.jsonl").exists()', "",
+        "tests/store/test_run_queue.py",
+    ),
+    Mutation(
+        "an imported run is published half written",
+        "console/store/staged_run.py", "st_size >= progress.size", "st_size >= 0",
+        "tests/exchange tests/store",
+    ),
+    Mutation(
+        "the largest allowed figure is left out",
+        "console/insight/filter.py", '"<=": lambda figure: figure <= limit', '"<=": lambda figure: figure < limit',
+        "tests/insight/test_filter.py",
+    ),
+    Mutation(
+        "the limit itself is above the limit",
+        "console/insight/filter.py", '">": lambda figure: figure > limit', '">": lambda figure: figure >= limit',
+        "tests/insight/test_filter.py",
+    ),
+    Mutation(
+        "a run that lacks one rollout passes the gate",
+        "console/insight/gate.py", "if left > 0:", "if left > 1:",
+        "tests/cli/test_gate.py",
+    ),
+    Mutation(
+        "a gain over repeats is a loss",
+        "console/insight/comparison.py",
+        "outcome = PairOutcome.GAINED if change > 0 else PairOutcome.LOST\n        return CasePair",
+        "outcome = PairOutcome.GAINED if change < 0 else PairOutcome.LOST\n        return CasePair",
+        "tests/insight",
+    ),
+    Mutation(
+        "a case that always passes is flaky",
+        "console/insight/failures.py", "if 0 < passed < graded:", "if 0 < passed <= graded:",
+        "tests/insight/test_failures.py",
+    ),
+    Mutation(
+        "few calls as text accuse the server",
+        "console/insight/warnings.py", "if count < max(_FEWEST_WRITTEN, _SMALLEST_SHARE * failed):", "if not count:",
+        "tests/insight tests/cli/test_written_calls.py",
+    ),
+    Mutation(
+        "one model alone speaks against a key",
+        "console/insight/suspects.py", "if len(models) > 1}", "if len(models) > 0}",
+        "tests/insight/test_suspects.py",
+    ),
+    Mutation(
+        "a model's own answer weighs for itself",
+        "console/insight/suspects.py", "(passed[model] - answer.passed) / (played[model] - 1)",
+        "passed[model] / played[model]",
+        "tests/insight/test_suspects.py",
+    ),
+    Mutation(
+        "a half of a case is lost",
+        "console/insight/experiment.py", "lost = sum(change.now < 0.5", "lost = sum(change.now <= 0.5",
+        "tests/insight tests/cli/test_try.py tests/engine/test_experiment.py",
+    ),
+    Mutation(
+        "a significant change is called chance by Holm at five percent",
+        "console/insight/experiment.py", "result.adjusted >= 0.05 > effect.p", "result.adjusted > 1 > effect.p",
+        "tests/insight tests/cli/test_try.py tests/engine/test_experiment.py",
+    ),
+    Mutation(
+        "the decisive step is one late",
+        "console/insight/deciding.py", "is_before = curve[middle].share > (", "is_before = curve[middle].share < (",
+        "tests/insight/test_deciding.py",
+    ),
+    Mutation(
+        "a rate on the margin is not held",
+        "console/core/statistics/decision.py", "if low >= not_worse_from", "if low > not_worse_from",
+        "tests/core",
+    ),
+    Mutation(
+        "few clusters are not called rough",
+        "console/core/statistics/intervals.py", "self.method in _CLUSTERED and self.clusters < FEW_CLUSTERS", "False",
+        "tests/core/test_statistics.py tests/core/test_stratified.py",
+    ),
+    Mutation(
+        "pass@k of fewer rollouts than k",
+        "console/core/statistics/repeats.py", "if case.graded >= k]", "if case.graded]",
+        "tests/core/test_statistics.py",
+    ),
+    Mutation(
+        "overridden text directions reach a screen",
+        "console/core/text.py", r"\u2028-\u202e", r"\u2028-\u202c",
+        "tests/core/test_text.py",
+    ),
+    Mutation(
+        "a print loop fills the memory",
+        "console/core/captured_output.py", "text[: self._left]", "text",
+        "tests/suites/test_code_run.py tests/cli/test_code_that_escapes.py",
+    ),
+    Mutation(
+        "unread costs of a call count as read",
+        "console/core/spending.py", "self.uncounted > 0 or ", "",
+        "tests/engine/test_budget.py tests/store/test_spent_amounts.py tests/reliability/test_warnings.py",
+    ),
+    Mutation(
+        "deep JSON is read",
+        "console/core/json_text.py", "> DEEPEST and _is_deep(value)", "> DEEPEST and False",
+        "tests/core/test_json_text.py",
+    ),
+    Mutation(
+        "readers who agree disagree",
+        "console/core/annotation.py", "not self.settled and {PASSED, FAILED} <= set", "{PASSED, FAILED} <= set",
+        "tests/cli/test_label.py tests/core",
+    ),
+    Mutation(
+        "an archive may unpack to any size",
+        "console/suites/archive.py", "if sum(info.file_size for info in infos) > limits.total_bytes:", "if False:",
+        "tests/benchmarks/bfcl/test_pull.py tests/benchmarks/cavebench/test_pull.py",
+    ),
+    Mutation(
+        "a member may be larger than it claims",
+        "console/suites/archive.py", "            if left < 0:\n", "            if False:\n",
+        "tests/benchmarks/bfcl/test_pull.py tests/benchmarks/cavebench/test_pull.py",
+    ),
+    Mutation(
+        "members that differ in case overwrite each other",
+        "console/suites/archive.py", "folded(info.filename) in seen", "False",
+        "tests/benchmarks/bfcl/test_pull.py tests/benchmarks/cavebench/test_pull.py",
+    ),
 )  # fmt: skip
 
 

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support import idle_wait, json_kinds
 
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RANDOM = bool(os.environ.get("EVAL_CONSOLE_RANDOM"))
+"""Draw new examples in every run, as `make soak` does; otherwise each test has its own fixed ones."""
+
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not RANDOM)
 settings.load_profile("busy")
 idle_wait.install()
 json_kinds.install()

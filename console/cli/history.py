@@ -99,15 +99,21 @@ def read_history(folder: RunFolder) -> History:
 
 
 def save_overview(folder: RunFolder) -> None:
-    """Save the overview of a long run after playing, so that opening it need not read the journal."""
+    """Save overview and summary of a long run after playing, so that opening it need not read the journal."""
     with contextlib.suppress(OSError, UsageError):
-        if journal_status(folder.journal_path).size >= SAVED_FROM_BYTES:
-            read_overview(folder)
+        status = journal_status(folder.journal_path)
+        if status.size >= SAVED_FROM_BYTES:
+            index, live = JournalIndex(folder.journal_path, folder.summarized_bytes), folder.is_live
+            overview = _read(folder, index, live=live)
+            folder.summarize(overview.fold, index, status.modified_ns, live=live)
 
 
 def read_overview(folder: RunFolder) -> Overview:
     """Return the list data of a run: from the saved overview of a finished long run, else from the journal."""
-    index, live = JournalIndex(folder.journal_path), folder.is_live
+    return _read(folder, JournalIndex(folder.journal_path), live=folder.is_live)
+
+
+def _read(folder: RunFolder, index: JournalIndex, *, live: bool) -> Overview:
     overview = index.restore_saved(folder.index_path, layout(), decode_overview, live=live) or Overview()
     saved_at = index.offset
     for record in index.iter_all():

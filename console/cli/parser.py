@@ -25,6 +25,7 @@ _VERBS = {
     "merge": "merge runs of one plan, such as its shards, into one run",
     "retry": "retry broken cases (with --status failed, wrong answers too)",
     "regrade": "grade runs again, by another judge, checker or data, without asking the model",
+    "judge": "let a judge compare the answers of two or more runs, in both orders",
     "branch": "go on with a conversation from any step, with one thing changed",
     "try": "try a change on the failures of a run and a guard, with its effect on the whole suite",
     "watch": "follow a run",

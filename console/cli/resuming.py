@@ -48,7 +48,8 @@ def resume_run(
         UsageError: the run's models, suite or data are missing or changed.
     """
     output, target = args.output, target_of(args)
-    if not to_the_end and (summary := folder.summary()).state == "decided":
+    summary = folder.summary()
+    if not to_the_end and summary.state == "decided":
         hint = f"`eval-console resume {folder.name} --to-the-end` plays the rest"
         return output.error(f"{folder.name} is decided: {summary.message}; {hint}", Exit.LOCKED)
     prepared = reopen(folder, args.models, args.data)
@@ -62,7 +63,7 @@ def resume_run(
     recorded, reader = JournalEffects(), JournalReader(folder.journal_path)
     recorded.add_all(reader.iter_all())
     due = jobs_left(prepared, recorded, retry, only)
-    if not due and not folder.is_unconfirmed:
+    if not due and summary.state != "interrupted" and not folder.is_unconfirmed:
         return output.error(f"nothing left to do in {folder.name}", Exit.LOCKED)
     words = "cases" if prepared.manifest.rollouts == 1 else "rollouts"
     output.info(f"{len(due):,} of {prepared.manifest.cases:,} {words} are left to run")

@@ -7,7 +7,7 @@ from console.config.paths import find_data_roots, find_runs_root
 from console.core.fault import UsageError
 from console.insight.trends import ListedRun
 from console.store.run_list import read_summaries
-from console.suites.catalog import RECORDED, Catalog
+from console.suites.catalog import WITHOUT_FOLDER, Catalog
 from console.suites.leaderboard import LeaderboardRules
 
 
@@ -32,7 +32,7 @@ def suite_facts(
     catalog = Catalog(find_data_roots(args.data))
     cases: dict[str, Mapping[str, int]] = {}
     rules: dict[str, LeaderboardRules] = {}
-    for name in dict.fromkeys(run.summary.suite for run in runs if run.manifest.format != RECORDED):
+    for name in dict.fromkeys(run.summary.suite for run in runs if run.manifest.format not in WITHOUT_FOLDER):
         try:
             suite = catalog.open(name)
             cases[name] = {category.name: category.cases for category in suite.categories()}

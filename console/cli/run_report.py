@@ -23,6 +23,7 @@ from console.insight.judging import JUDGE, Judging, judging_of
 from console.insight.looks import looks_sections, sequential_fields
 from console.insight.number_format import metric_value, plural
 from console.insight.report import reason_sections, report_sections
+from console.insight.servers import server_words
 from console.insight.warnings import run_warnings
 from console.store.notes import Notes
 from console.suites.suite import Metric, Report, Suite
@@ -30,7 +31,7 @@ from console.suites.summing import summed_up
 
 RUN = JsonKind(
     "run",
-    "show, run, resume, retry, merge",
+    "show, run, resume, retry, merge, judge",
     "A run with its counts and its suite's report. `run` writes one for each run it plays.",
     {
         "run": "its name",
@@ -121,6 +122,8 @@ def show_report(output: Output, history: History, report: Report | None, columns
         output.text(f"imported from {source}" + (f", {file}" if file else ""))
     if summary.message and summary.state != "decided":
         output.text(summary.message, "bad")
+    if summary.servers:
+        output.prose(f"served by {server_words(summary)}")
     for notice in run_warnings(summary, history.manifest):
         output.text(notice, "warning")
     for damage in summary.damages():
@@ -167,7 +170,7 @@ def _counts(summary: Summary) -> str:
     tally = summary.tally
     counted = [("passed", tally.passed), ("failed", tally.failed), ("broken", tally.broken)]
     counted += [("setup", tally.setup)]
-    counted += [("undecided", tally.undecided), ("not run", summary.planned - tally.finished)]
+    counted += [("undecided", tally.undecided), ("not run", summary.left + tally.not_run)]
     words = ", ".join(f"{count} {name}" for name, count in counted if count) or "nothing was played"
     return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}{slowed_by(tally.rate_limits)}"
 

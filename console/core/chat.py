@@ -68,6 +68,15 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Cost reported by the provider itself, if any."""
 
 
+class TokenLogprob(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One token of an answer with its log probability; an array in journals."""
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+    """The most probable tokens at this position with their log probabilities, as the server sent them."""
+
+
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One complete answer of a model. Incomplete answers are faults with a `partial`."""
 
@@ -80,6 +89,10 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     usage: Usage | None = None
     model: str = ""
     """Model name the server answered with."""
+    provider: str = ""
+    """Provider or deployment that a gateway named."""
+    fingerprint: str = ""
+    """The server's `system_fingerprint`."""
     latency_s: Duration = 0.0
     first_token_s: Duration | None = None
     tries: Count = 1
@@ -88,6 +101,13 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     simulated: bool = False
     native: Native | None = None
     """Content the API must get back with this reply; None if the plain message is enough."""
+    logprobs: tuple[TokenLogprob, ...] = ()
+    """Tokens of the answer with their log probabilities, if they were asked for and the server gives them."""
+
+    @property
+    def server(self) -> str:
+        """What served it: provider and fingerprint; empty if unknown."""
+        return f"{self.provider} {self.fingerprint}".strip()
 
     def message(self) -> Message:
         """Return the assistant message that carries this reply in later requests."""

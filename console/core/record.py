@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from console.core.case import Case, Key
+from console.core.case import Case, Key, Slot
 from console.core.chat import Reply
 from console.core.looks import Look
 from console.core.outcome import Verdict
@@ -157,6 +157,8 @@ class Finished(Record, frozen=True):
     """`length` or `content_filter` if the last reply was cut off; the reply is judged as it is."""
     model: str = ""
     """Name that the server gave for the model of the last reply in the role `model`."""
+    server: str = ""
+    """Providers and fingerprints that served the replies in the role `model`, each once, joined by `; `."""
     written: str = ""
     """Form of the first call that the model wrote into a text without sending one, such as `<tool_call>`."""
 
@@ -165,6 +167,8 @@ class Looked(Record, frozen=True):
     """All of the first rollouts of the planned order have ended, and were looked at; never looked at again."""
 
     look: Look
+    beyond: tuple[Slot, ...] = ()
+    """At a decision against a baseline: graded rollouts that had started too, but were not looked at."""
 
 
 class Steered(Record, frozen=True):

@@ -245,6 +245,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """Rollouts whose last reply was cut off, by reason: `length` or `content_filter`."""
     served: dict[str, Count] = {}
     """Rollouts by the model name that the server gave for the last reply."""
+    servers: dict[str, Count] = {}
+    """Rollouts by provider and fingerprint of the server."""
     written: dict[str, Count] = {}
     """Failed rollouts in which a call was written into a text instead of sent, by its form, such as `<tool_call>`."""
     categories: dict[str, Tally] = {}
@@ -306,8 +308,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
 
     @property
     def left(self) -> int:
-        """Number of planned rollouts, setup included, that have not ended."""
-        return max(self.planned - self.tally.finished - self.tally.not_run, 0)
+        """Number of graded rollouts that have neither ended nor been given up."""
+        return max(self.planned_cases - self.tally.done, 0)
 
     def damages(self) -> list[str]:
         """Describe what is wrong with the journal behind this summary."""

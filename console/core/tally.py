@@ -94,6 +94,8 @@ class Ended(Protocol):
     @property
     def model(self) -> str: ...
     @property
+    def server(self) -> str: ...
+    @property
     def written(self) -> str: ...
 
 
@@ -105,6 +107,7 @@ class RunFold(msgspec.Struct):
     reasons: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     cut: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     served: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    servers: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     written: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     latest: dict[Slot, Ended] = msgspec.field(default_factory=dict[Slot, Ended])
     """Latest ending of each rollout."""
@@ -119,6 +122,8 @@ class RunFold(msgspec.Struct):
     closed: Closed | None = None
     looks: list[Look] = msgspec.field(default_factory=list[Look])
     """All looks at the run, in order."""
+    beyond: tuple[Slot, ...] = ()
+    """Graded rollouts that had started when the looks decided, but were not looked at."""
     first_at: float = 0.0
     last_at: float = 0.0
     seconds: float = 0.0
@@ -156,8 +161,9 @@ class RunFold(msgspec.Struct):
                 self.lost += 1
             case Finished():
                 self._finish(record)
-            case Looked(look=look):
-                self._add_look(look)
+            case Looked():
+                self._add_look(record.look)
+                self.beyond = record.beyond or self.beyond
             case Closed():
                 self.closed = record
                 self._drop_running()
@@ -218,6 +224,9 @@ class RunFold(msgspec.Struct):
         _add(self.reasons, record.verdict.reason, sign)
         _add(self.cut, record.cut, sign)
         _add(self.served, record.model, sign)
+        for server in record.server.split("; ") if record.server else ():
+            is_named = server in self.servers or len(self.servers) < _MOST_SERVERS
+            _add(self.servers, server if is_named else "others", sign)
         if name == "failed":
             _add(self.written, record.written, sign)
         for score, value in record.verdict.scores.items():
@@ -320,6 +329,7 @@ class RunFold(msgspec.Struct):
             reasons=dict(sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))),
             cut=dict(self.cut),
             served=dict(self.served),
+            servers=dict(self.servers),
             written=dict(self.written),
             categories=categories,
             updated=now,
@@ -340,6 +350,10 @@ class RunFold(msgspec.Struct):
             judge_repeats=manifest.judge_repeats,
             category=manifest.selection.categories[0] if len(manifest.selection.categories) == 1 else "",
         )
+
+
+_MOST_SERVERS = 40
+"""Servers counted by name, since some give every reply a fingerprint of its own."""
 
 
 def _add(counts: dict[str, int], name: str | None, sign: int) -> None:
@@ -371,7 +385,9 @@ def without_output(record: RecordT) -> RecordT:
         kept = plain_verdict(verdict.outcome, verdict.reason, verdict.scores)
     else:
         kept = Verdict(outcome=verdict.outcome, reason=verdict.reason, scores=verdict.scores, detail=detail)
-    return msgspec.structs.replace(record, output=None, verdict=kept, model=intern(record.model))
+    return msgspec.structs.replace(
+        record, output=None, verdict=kept, model=intern(record.model), server=intern(record.server)
+    )
 
 
 def _numbers(verdict: Verdict) -> dict[str, Any]:

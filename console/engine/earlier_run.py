@@ -9,7 +9,7 @@ from console.core.case import Key, Slot
 from console.core.experiment import Beginning
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
-from console.core.record import AnyRecord, Finished
+from console.core.record import Finished
 from console.core.run import Manifest
 from console.core.tally import without_output
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay
@@ -54,21 +54,22 @@ class EarlierRun:
 
     def effects(self, old: Slot) -> ConversationEffects:
         """Return the effects of a recorded conversation that has ended."""
-        effects = ConversationEffects()
-        for record in self.journal.read(self.finished[old].key):
-            if not isinstance(record, Finished):
-                effects.add(record)
-        effects.records.clear()
-        return effects
+        return self._play(old).effects
 
     def output(self, old: Slot) -> Any:
         """Return the output of a recorded conversation, or None if it has not ended."""
-        finished = self.finished.get(old)
-        records = self.journal.read(finished.key) if finished is not None else []
-        return next((record.output for record in reversed(records) if isinstance(record, Finished)), None)
+        finished = self._play(old).finished if old in self.finished else None
+        return finished.output if finished is not None else None
 
     def _play(self, old: Slot) -> EarlierPlay:
-        return EarlierPlay(self.effects(old), self.finished[old])
+        play = EarlierPlay(ConversationEffects(), self.finished[old])
+        for record in self.journal.read(self.finished[old].key):
+            if isinstance(record, Finished):
+                play.finished = record  # with its output
+            else:
+                play.effects.add(record)
+        play.effects.records.clear()
+        return play
 
     def _old(self, slot: Slot) -> Slot:
         return slot[0], slot[1] // self.repeats
@@ -104,14 +105,7 @@ def open_run(manifest: Manifest, runs_root: Path) -> EarlierRun:
         raise UsageError(f"the run whose conversations are {done} is gone", where=str(folder.path), hint="Put it back.")
     is_imported = manifest.format == RECORDED
     journal, finished = JournalIndex(folder.journal_path), dict[Slot, Finished]()
-    for record in journal.iter_all():
-        _add(finished, record, keeps_output=is_imported)
+    for record in journal.iter_ends():
+        finished[record.key.case, record.key.rollout] = without_output(record)
     played = {slot: record for slot, record in finished.items() if record.verdict.outcome is not Outcome.NOT_RUN}
     return EarlierRun(journal, played, manifest.judge_repeats, frozenset(manifest.asked_anew), is_imported)
-
-
-def _add(finished: dict[Slot, Finished], record: AnyRecord, *, keeps_output: bool) -> None:
-    if not isinstance(record, Finished):
-        return
-    kept = record if keeps_output or record.verdict.outcome is Outcome.BROKEN else without_output(record)
-    finished[record.key.case, record.key.rollout] = kept

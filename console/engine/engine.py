@@ -203,7 +203,7 @@ class Engine:
         if self._ending is not None:
             return
         for look in self._looks.take(self.fold):
-            self.append(Looked(at=time.time(), look=look))
+            self.append(Looked(at=time.time(), look=look, beyond=self._looks.beyond(look, self.fold)))
             if look.decision and look.category:
                 self._drop_decided()
         if self._looks.decision:
@@ -296,14 +296,18 @@ class Engine:
                 continue
             if not self._retry_line.has_room:
                 return
-            if self._race is not None:
-                job = self.queue.next(may_start=self._race.may_start)
-            else:
-                job = self.queue.next(from_end=self._player.is_suspect)
+            job = self.queue.next(from_end=self._player.is_suspect, may_start=self._is_needed_soon)
             if job is None:
                 return
             self._retry_line.note_start()
             self._start(job)
+
+    @property
+    def _is_needed_soon(self) -> Callable[[Slot], bool] | None:
+        """Whether a rollout may start, for runs that may end early; None for others."""
+        if self._race is not None:
+            return self._race.may_start
+        return (lambda slot: self._looks.may_start(slot, self.concurrency)) if self._looks.may_end_run else None
 
     def _may_start(self) -> bool:
         if self._ending or self._manual_pause or self.journal.blocked_by is not None or self._provider_pause.left_s:

@@ -173,6 +173,7 @@ class LocalConversation:
             calls=self.stage.calls,
             cut=self.stage.cut,
             model=self.stage.model,
+            server=self.stage.server,
             written=self.stage.written,
         )
         return self.context.admit(record)

@@ -108,31 +108,38 @@ def forecast_ends(plan: LookPlan, detectable: Detectable, earlier: Interval | No
         detectable: how two runs of these cases differ, from earlier runs.
         earlier: rate of the baseline, or of the newest run of the suite; None: any rate is possible.
     """
-    until, question = plan.until, plan.questions[-1]
+    until = plan.until
     if until is None:
         return plan
-    at = [place // plan.rollouts for place in question.rollouts or question.at]
+    asked = plan.questions[1:] or plan.questions
     if until.rule is Rule.WIDTH:
+        at = _cases_at(plan, asked[0])
         rates = [earlier.value, earlier.low or 0.0, earlier.high or 1.0] if earlier is not None else [0.5, 0.02, 0.5]
         rates += [0.5] * (rates[1] < 0.5 < rates[2])
         cases = [cases_for_width(rate, until.half_width, at) for rate in rates]
         return msgspec.structs.replace(plan, expected=(Expected(cases[0], None, min(cases), max(cases)),))
-    boundary = boundary_of(plan, question, 1 / max(len(plan.questions) - 1, 1))
-    looks = list(zip(at, question.shares, strict=True))
     share = detectable.within_share
     expected = tuple(
         Expected(
-            expected_cases(
-                looks,
-                boundary,
-                effect + until.margin,
-                max(detectable.discordance, abs(effect)) * (1 - share + share / plan.rollouts) - effect**2,
+            sum(
+                expected_cases(
+                    list(zip(_cases_at(plan, question), question.shares, strict=True)),
+                    boundary_of(plan, question, 1 / len(asked)),
+                    effect + until.margin,
+                    max(detectable.discordance, abs(effect)) * (1 - share + share / plan.rollouts) - effect**2,
+                )
+                for question in asked
             ),
             effect,
         )
         for effect in (FORESEEN, 0.0)
     )
     return msgspec.structs.replace(plan, expected=expected)
+
+
+def _cases_at(plan: LookPlan, question: Question) -> list[int]:
+    """Return the cases of a question at each of its looks."""
+    return [place // plan.rollouts for place in question.rollouts or question.at]
 
 
 def read_baseline(folder: RunFolder, cases: Iterable[Case], rollouts: int) -> tuple[Baseline, str]:
@@ -214,6 +221,7 @@ class Looks:
         self._until = plan.until if plan is not None and decides else None
         self._case = {case.id: case for case in cases}
         self._slots = planned_slots(cases, manifest.rollouts, by_case=plan is not None and plan.seed is not None)
+        self._place = {slot: number for number, slot in enumerate(self._slots)}
         self._categories = Counter(self._case[slot[0]].category for slot in self._slots)
         done = {(look.category, look.number) for look in taken}
         self._due = sorted(
@@ -266,6 +274,26 @@ class Looks:
             looks.append(self._look(fold, question, number))
             self._note(looks, fold)
         return looks
+
+    def beyond(self, look: Look, fold: RunFold) -> tuple[Slot, ...]:
+        """Return the graded rollouts that have started but are not among those of a look that has decided."""
+        if not look.decision or look.is_last or look.category:
+            return ()
+        seen = set(self._slots[: look.rollouts])
+        started = dict.fromkeys((*fold.latest, *fold.unfinished))
+        return tuple(slot for slot in started if slot not in seen and self._case[slot[0]].graded)
+
+    @property
+    def may_end_run(self) -> bool:
+        """True if a look may end the run."""
+        return self._until is not None
+
+    def may_start(self, slot: Slot, at_once: int) -> bool:
+        """Return whether a rollout is needed soon: the next look may be the last, and setup may delay it for long."""
+        if not self._due:
+            return True
+        soon = self._due[-2:][0][0]
+        return self._place.get(slot, 0) < max(soon, self._settled + 2 * at_once)
 
     @property
     def _questions(self) -> Sequence[Question]:

@@ -33,7 +33,7 @@ from console.engine.looks import Baseline, forecast_ends, plan_looks, read_basel
 from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag, role_words
 from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
-from console.suites.catalog import RECORDED, Catalog, find_suite
+from console.suites.catalog import PAIRWISE, RECORDED, Catalog, find_suite, open_pairwise
 from console.suites.grading import GRADING_ROLES, grader_of
 from console.suites.modes import find_mode
 from console.suites.planned_order import planned_order
@@ -76,6 +76,8 @@ class Plan:
     """Additional models supplied by the caller."""
     regraded: str = ""
     """Run whose conversations are graded again; of its models, only judge and embedding may be asked."""
+    is_pairwise: bool = False
+    """True if a judge compares answers of runs, which `options` name; the model is not asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +109,12 @@ def prepare(plan: Plan) -> PreparedRun:
     roots = find_data_roots(plan.data_path)
     model = pick_model(book, plan.model)
     catalog = Catalog(roots)
-    suite = catalog.open(plan.suite)
+    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
+    suite = open_pairwise(plan.suite, runs_root) if plan.is_pairwise else catalog.open(plan.suite)
     options = check_options(suite.options, plan.options)
     models = find_role_models(book, model, suite, options, plan.roles)
     options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
     mode = find_mode(suite, plan.mode or None, model.mode)
-    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
     setting = _recorded_setting(plan, runs_root) or suite.adapt(Setting(mode=mode, options=options), model, plan.mode)
     cases = select_cases(suite, plan.selection, setting)
     if not cases:
@@ -121,7 +123,8 @@ def prepare(plan: Plan) -> PreparedRun:
     selected, cases = cases, part_of(cases, plan.shard) if plan.shard is not None else cases
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_modes(suite, cases, setting)
-    _check_keys({role: config for role, config in models.items() if not plan.regraded or role in GRADING_ROLES})
+    only_judges = plan.regraded or plan.is_pairwise
+    _check_keys({role: config for role, config in models.items() if not only_judges or role in GRADING_ROLES})
     if not plan.regraded:
         suite.check_needs(cases, setting)
     weights = weights_digests(weights_folder(models, suite, cases))
@@ -220,6 +223,8 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
     """
     manifest = run.manifest()
     check_playable(manifest)
+    is_pairwise = manifest.format == PAIRWISE
+    only_judges = manifest.regraded or is_pairwise
     plan = Plan(
         model=manifest.model.name,
         suite=manifest.suite,
@@ -238,7 +243,8 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         data_path=data_path,
         runs_path=run.path.parent,
         regraded=manifest.regraded,
-        further_models=tuple(gone_models(manifest, models_path, data_path)) if manifest.regraded else (),
+        further_models=tuple(gone_models(manifest, models_path, data_path)) if only_judges else (),
+        is_pairwise=is_pairwise,
     )
     is_imported = manifest.format == RECORDED
     prepared = prepare_imported(RunFolder(run.path.parent / manifest.regraded), plan) if is_imported else prepare(plan)

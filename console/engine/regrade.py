@@ -17,7 +17,7 @@ from console.engine.earlier_run import earlier_run
 from console.engine.plan import Plan, PreparedRun, gone_models, prepare, prepare_imported
 from console.engine.recorded_effects import JUDGES
 from console.store.runs import RunFolder
-from console.suites.catalog import RECORDED
+from console.suites.catalog import PAIRWISE, RECORDED
 from console.suites.grading import GRADING_ROLES
 
 MOST_REPEATS = 100
@@ -51,6 +51,8 @@ def prepare_regrade(
     is_imported = manifest.format == RECORDED
     if run.is_live:
         raise UsageError("is still running", where=run.name, hint="Grade it again after it has ended.")
+    if manifest.format == PAIRWISE:
+        raise UsageError("compares answers of other runs", where=run.name, hint="Judge them again with `judge`.")
     if not 1 <= repeats <= MOST_REPEATS:
         raise UsageError(f"must be from 1 to {MOST_REPEATS}, not {repeats}", where="--repeats")
     plan = _plan(run, manifest, judge, options or {}, case_ids, repeats, models_path, data_path)

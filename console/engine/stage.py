@@ -224,7 +224,7 @@ class JournaledStage:
         self.input_tokens = self.output_tokens = self.calls = 0
         self.reply_characters = 0
         """Characters of the model's replies so far, including arguments of calls."""
-        self.cut = self.model = self.written = ""
+        self.cut = self.model = self.server = self.written = ""
         self.spent: dict[str, list[Reply]] = {}
         self.embedded: list[Embedded] = []
         self._addresses: dict[str, str] = {}
@@ -444,6 +444,8 @@ class JournaledStage:
     def _account(self, role: str, reply: Reply, tools: Sequence[dict[str, Any]], *, is_kept: bool) -> Reply:
         if role == "model":
             self.cut, self.model = reply.finish if reply.finish in _CUT else "", reply.model
+            if reply.server and reply.server not in self.server.split("; "):
+                self.server += f"{'; ' if self.server else ''}{reply.server}"
             self.reply_characters += len(reply.content or "") + sum(len(call.arguments) for call in reply.tool_calls)
             if tools and reply.content and not reply.tool_calls and not self.written:
                 self.written = written_call(reply.content, [_name_of(tool) for tool in tools])

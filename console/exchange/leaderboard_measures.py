@@ -8,11 +8,11 @@ from typing import Any
 from console.core.fault import UsageError
 from console.core.statistics.sample import Observation
 from console.exchange.run_reader import RunReader
-from console.insight.leaderboard import Leaderboard, LeaderboardRow, with_interval, with_measures
+from console.insight.leaderboard import Leaderboard, LeaderboardRow, with_interval, with_measures, with_players
 from console.store.journal_file import journal_status
 from console.store.journal_index import JournalIndex
 from console.store.runs import RunFolder
-from console.suites.leaderboard import LeaderboardRules, MeasuresJournals
+from console.suites.leaderboard import LeaderboardRules, MeasuresJournals, RanksPlayers
 
 _JOURNALS_KEPT = 64
 """Number of journals whose measurements are cached."""
@@ -25,6 +25,8 @@ def completed(board: Leaderboard, find_folder: Callable[[str], RunFolder]) -> Le
         board: leaderboard built from lists alone.
         find_folder: returns the folder of a run by its id; may raise `UsageError` or `KeyError`.
     """
+    if isinstance(board.rules, RanksPlayers):
+        return _with_players(board, board.rules, find_folder)
     for row in board.rows:
         try:
             folders = [find_folder(run) for run in row.runs]
@@ -33,6 +35,20 @@ def completed(board: Leaderboard, find_folder: Callable[[str], RunFolder]) -> Le
         except (KeyError, UsageError, OSError):
             continue
     return board
+
+
+def _with_players(board: Leaderboard, rules: RanksPlayers, find_folder: Callable[[str], RunFolder]) -> Leaderboard:
+    """Fill in the values of all players; runs that cannot be read are left out."""
+    measured: list[tuple[Sequence[str], Any]] = []
+    for run in dict.fromkeys(run for row in board.rows for run in row.runs):
+        try:
+            folder = find_folder(run)
+            journal = folder.journal_path
+            verdicts = _measure(rules, journal, journal_status(journal).size)
+            measured.append((rules.players(folder.manifest().setting), verdicts))
+        except (KeyError, UsageError, OSError):
+            continue
+    return with_players(board, rules.cells_of_players(measured))
 
 
 def _with_interval(board: Leaderboard, row: LeaderboardRow, folders: Sequence[RunFolder]) -> Leaderboard:
@@ -66,7 +82,7 @@ def measures_of(rules: LeaderboardRules, folders: Sequence[RunFolder]) -> dict[s
 
 
 @lru_cache(maxsize=_JOURNALS_KEPT)
-def _measure(rules: MeasuresJournals, journal: Path, size: int) -> Any:
+def _measure(rules: MeasuresJournals | RanksPlayers, journal: Path, size: int) -> Any:
     """Measure a journal, cached until it grows."""
     del size
     return rules.measure(JournalIndex(journal).iter_all())

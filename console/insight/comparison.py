@@ -256,11 +256,6 @@ class RunComparison:
         return bool(in_a and in_b) and in_a != in_b
 
     @property
-    def is_part_inexact(self) -> bool:
-        """True if B's part follows the order of first start although some cases waited for setup."""
-        return bool(self.beyond and self.b.overview.fold.ungraded)
-
-    @property
     def simulated(self) -> bool:
         """True if either run used a simulated model, in any role."""
         return bool(self.simulated_note)
@@ -292,7 +287,8 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
     pairing = pair_slots(a, b)
     shared, look = pairing.slots, planned_look(a, b)
     if look is not None and look.rollouts < look.planned:
-        seen = set(listed_b[: look.rollouts])  # what was in flight beyond it finished by its speed
+        beyond = set(b.overview.fold.beyond)  # what was in flight finished by its speed
+        seen = set([slot for slot in listed_b if slot not in beyond][: look.rollouts])
         shared = [pair for pair in shared if pair[1] in seen]
     pairs = tuple(_pair(a.rollouts[in_a], b.rollouts[in_b], headline) for in_a, in_b in shared)
     groups: dict[str, list[RolloutPair]] = defaultdict(list)

@@ -31,6 +31,7 @@ from console.insight.number_format import (
 from console.insight.reasons import sentence
 from console.insight.report import Row, Section
 from console.insight.rollout import outcome_word
+from console.insight.servers import comparison_words
 
 ONE_CASE = "one case: it shows what changed, not how often"
 """Explanation why a comparison of a single case has no rates and no interval."""
@@ -70,15 +71,14 @@ def _early_end(comparison: RunComparison) -> Iterator[Section]:
         a = comparison.a.overview.fold
         interval = a.tally.rate if not comparison.headline else a.score_interval(comparison.headline)
         whole = interval.value if interval is not None else a.scores.get(comparison.headline)
-        if whole is not None and look.below is not None and look.above is not None:
+        plan_a, plan_b = comparison.a.manifest, comparison.b.manifest
+        is_same = (plan_a.cases - plan_a.setup) * plan_b.rollouts == look.planned * plan_a.rollouts
+        if is_same and whole is not None and look.below is not None and look.above is not None:
             show = number if comparison.headline else rate
             estimate = with_interval(whole + look.difference, whole + look.below, whole + look.above, show)
             lines.append(f"B ≈ {estimate} on all {look.planned:,}, estimated from {look.rollouts:,} with A")
     if comparison.beyond:
-        about = "; of cases that waited for setup, the look may have seen others" * comparison.is_part_inexact
-        lines.append(
-            f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared{about}"
-        )
+        lines.append(f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared")
     if lines:
         yield Section("Ended by looks", lines=tuple(lines))
 
@@ -138,6 +138,13 @@ def comparability_notes(comparison: RunComparison) -> list[str]:
     """Return a sentence for each way in which the runs may not be comparable. Parts are foreign text."""
     words = (pairing_words(comparison), grading_words(comparison.a.manifest, comparison.b.manifest))
     return [sentence for sentence in words if sentence]
+
+
+def served_words(comparison: RunComparison) -> str:
+    """Say what served the runs, as far as it is known. Parts are foreign text."""
+    a, b = comparison.a, comparison.b
+    asked = [manifest.model.model_id for manifest in (a.manifest, b.manifest)]
+    return comparison_words(a.overview.fold, b.overview.fold, asked)
 
 
 def pairing_words(comparison: RunComparison) -> str:

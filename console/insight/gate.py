@@ -105,12 +105,11 @@ def _not_to_be_judged(comparison: RunComparison, a: Summary, b: Summary, differe
     if runs[0].suite == runs[1].suite and (differs := grading_differences(*runs)):
         return f"the runs were graded differently ({'; '.join(differs)}); {regrade_command(*runs)} grades both alike"
     for name, summary in (("A", a), ("B", b)):
-        left = summary.planned - summary.tally.finished
-        if left > 0:
-            return f"{name} has not finished: {left} of {summary.planned} rollouts are left"
+        if left := summary.left + summary.tally.not_run:
+            return f"{name} has not finished: {left} of {summary.planned_cases} rollouts are left"
         broken = summary.tally.broken + summary.tally.undecided
-        if broken > LEFT_OUT_SHARE * summary.planned:
-            return f"{broken} of {summary.planned} rollouts of {name} broke or are undecided"
+        if broken > LEFT_OUT_SHARE * summary.planned_cases:
+            return f"{broken} of {summary.planned_cases} rollouts of {name} broke or are undecided"
     if difference.low is None or difference.high is None:
         return f"{difference.cases} shared cases are too few for an interval"
     return ""

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from console.core.grading import mixed_grading
+from console.core.grading import grading_differences, mixed_grading
 from console.core.run import simulated_note_of
 from console.core.statistics.intervals import mean_interval
 from console.core.statistics.resampling import bootstrap_interval
@@ -24,6 +24,7 @@ from console.suites.leaderboard import (
     Cell,
     LeaderboardRules,
     Played,
+    RanksPlayers,
     interval_cell,
 )
 from console.suites.leaderboard_rules import rules_for
@@ -128,17 +129,54 @@ def _headline(run: ListedRun) -> str:
 
 
 def _ranked(suite: str, runs: Sequence[ListedRun], cases: Mapping[str, int], rules: LeaderboardRules) -> Leaderboard:
+    if isinstance(rules, RanksPlayers):
+        return _of_players(suite, runs, rules)
     groups: dict[tuple[str, str], list[ListedRun]] = defaultdict(list)
     for run in runs:
         groups[run.summary.model, run.manifest.setting.mode].append(run)
     rows = [_row(model, mode, group, cases, rules) for (model, mode), group in groups.items()]
     ranking = [rules.score] if rules.score else []
     columns = rules.columns or tuple(dict.fromkeys([*ranking, *(name for row in rows for name in row.cells)]))
-    ranked = sorted(rows, key=lambda row: (*_rank(row.cells.get(columns[0])), row.model, row.mode))
-    filled = [replace(row, cells={name: row.cells.get(name, MISSING) for name in columns}) for row in ranked]
+    filled = _filled(rows, columns)
     counted = {run for row in filled for run in row.runs}
     grading = mixed_grading(run.manifest for run in runs if run.summary.id in counted)
-    return Leaderboard(suite, columns, tuple(filled), rules, grading)
+    return Leaderboard(suite, columns, filled, rules, grading)
+
+
+def _of_players(suite: str, runs: Sequence[ListedRun], rules: RanksPlayers) -> Leaderboard:
+    """Return the leaderboard of all players of the runs that were graded like the newest one, without numbers yet."""
+    newest = max(runs, key=lambda run: run.summary.at)
+    alike = [run for run in runs if not grading_differences(run.manifest, newest.manifest)]
+    of_player: dict[str, list[ListedRun]] = defaultdict(list)
+    for run in sorted(alike, key=lambda run: -run.summary.at):
+        for player in rules.players(run.manifest.setting):
+            of_player[player].append(run)
+    rows = [
+        LeaderboardRow(
+            model=player,
+            mode="",
+            simulated_note=simulated_note_of(run.summary.simulated_note for run in played),
+            at=played[0].summary.at,
+            runs=tuple(run.summary.id for run in played),
+            cells={},
+            cost_usd=math.fsum(run.summary.tally.cost_usd for run in played),
+            cost_unknown=sum(run.summary.tally.cost_unknown for run in played),
+        )
+        for player, played in of_player.items()
+    ]
+    return Leaderboard(suite, rules.columns, _filled(rows, rules.columns), rules)
+
+
+def with_players(board: Leaderboard, cells: Mapping[str, Mapping[str, Cell]]) -> Leaderboard:
+    """Return the leaderboard of players with their cells, in order."""
+    rows = [replace(row, cells=dict(cells.get(row.model, {}))) for row in board.rows]
+    return replace(board, rows=_filled(rows, board.columns))
+
+
+def _filled(rows: Iterable[LeaderboardRow], columns: Sequence[str]) -> tuple[LeaderboardRow, ...]:
+    """Return the rows in ranking order, each with a cell in every column."""
+    ranked = sorted(rows, key=lambda row: (*_rank(row.cells.get(columns[0])), row.model, row.mode))
+    return tuple(replace(row, cells={name: row.cells.get(name, MISSING) for name in columns}) for row in ranked)
 
 
 def _rank(cell: Cell | None) -> tuple[int, float]:

@@ -6,10 +6,19 @@ from typing import Any
 import msgspec
 
 from console.core.looks import BEST, REACHED, Contender, Look, LookPlan, Rule, Until
-from console.core.price import dollars
 from console.core.run import Manifest, Summary
 from console.core.statistics.decision import Decision
-from console.insight.number_format import bounds, count, plural, rate, score_value, signed, with_interval
+from console.insight.number_format import (
+    bounds,
+    count,
+    not_spent,
+    not_spent_words,
+    plural,
+    rate,
+    score_value,
+    signed,
+    with_interval,
+)
 from console.insight.report import Row, Section
 
 
@@ -71,7 +80,7 @@ def look_words(look: Look, until: Until | None, headline: str = "") -> str:
     elif look.value is not None:
         parts.append(score_value(look.value, headline) if headline else with_interval(look.value, look.low, look.high))
         if until is not None and until.rule is Rule.WIDTH and look.low is not None and look.high is not None:
-            parts.append(f"± {points((look.high - look.low) / 2)}")
+            parts.append(f"± {(look.high - look.low) * 50:.2f} points")
     parts += [f"{plural(look.left_out, 'rollout')} left out"] * bool(look.left_out)
     parts += [str(look.decision)] * bool(look.decision)
     return " · ".join(parts)
@@ -143,14 +152,8 @@ def _not_played(summary: Summary) -> str:
     """Return the rollouts and dollars that an early end has spared."""
     if not summary.left:
         return ""
-    saved = not_spent(summary)
-    cost = f" (≈ {dollars(saved)})" if saved else ""
-    return f"; {count(summary.left)} of {plural(summary.planned, 'rollout')}{cost} not played"
-
-
-def not_spent(summary: Summary) -> float:
-    """Estimate the cost in USD of the rollouts that were not played, from those that were."""
-    return summary.tally.cost_usd / summary.tally.finished * summary.left if summary.tally.finished else 0.0
+    cost = not_spent_words(summary.tally, summary.left)
+    return f"; {count(summary.left)} of {plural(summary.planned_cases, 'rollout')}{cost} not played"
 
 
 def looks_sections(summary: Summary, manifest: Manifest) -> list[Section]:
@@ -223,7 +226,7 @@ def sequential_fields(summary: Summary, manifest: Manifest) -> dict[str, Any]:
         "ended_early": summary.state == "decided",
         "looks": [_look_fields(look) for look in summary.looks],
         "not_played": summary.left,
-        "not_spent_usd": not_spent(summary),
+        "not_spent_usd": not_spent(summary.tally, summary.left),
     }
     return {"sequential": fields}
 

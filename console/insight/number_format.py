@@ -284,6 +284,17 @@ def failures(tally: Tally) -> str:
     return " · ".join(f"{count(number)} {word}" for word, number in counts.items() if number)
 
 
+def not_spent(tally: Tally, left: int) -> float:
+    """Estimate the cost in USD of the rollouts that were not played, from those that were."""
+    return tally.cost_usd / tally.finished * left if tally.finished else 0.0
+
+
+def not_spent_words(tally: Tally, left: int) -> str:
+    """Return the estimated cost of the rollouts that were not played, such as ` (≈ $3.10)`; empty if they are free."""
+    saved = not_spent(tally, left)
+    return f" (≈ {dollars(saved)})" if saved else ""
+
+
 def plural(value: int, word: str) -> str:
     """Format a count with its noun: `1 case`, `5,000 cases`."""
     return f"{count(value)} {word}{'' if value == 1 else 's'}"

@@ -281,7 +281,7 @@ def _conclude(rollout: Rollout, record: Finished) -> None:
     rollout.ended_at, rollout.seconds = record.at, record.seconds
     rollout.input_tokens, rollout.output_tokens = record.input_tokens, record.output_tokens
     rollout.cost_usd, rollout.calls, rollout.cut = record.cost_usd, record.calls, record.cut
-    rollout.written = intern(record.written)
+    rollout.written, rollout.server = intern(record.written), intern(record.server)
 
 
 def _first_function(detail: dict[str, Any]) -> str:

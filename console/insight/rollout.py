@@ -81,6 +81,8 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     """Scores of the verdict by name."""
     cluster: str = ""
     """Cluster of its case; empty if the case is independent."""
+    server: str = ""
+    """As in `Finished`."""
     written: str = ""
     """Form of a call written into a text, such as `<tool_call>`."""
 

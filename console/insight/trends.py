@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from console.core.grading import mixed_grading
 from console.core.run import Manifest, Summary, simulated_note_of
+from console.insight.servers import trend_words
 from console.suites.headline import headline_of
 
 
@@ -62,6 +63,8 @@ class Trend:
     """Oldest first."""
     grading: str = ""
     """Sentence on runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
+    served: str = ""
+    """Sentence on another server of the last run; empty if it was the same or is unknown. Parts are foreign text."""
 
 
 def trends(runs: Iterable[ListedRun]) -> list[Trend]:
@@ -94,6 +97,7 @@ def _trend(runs: list[ListedRun]) -> Trend:
         score=name,
         points=tuple(points),
         grading=mixed_grading(run.manifest for run in ordered),
+        served=trend_words([run.summary for run in ordered]),
     )
 
 
@@ -101,7 +105,7 @@ def selection_words(run: ListedRun) -> str:
     """Describe a run's selection briefly: `live_simple, 6 cases × 2, fc`."""
     selection, setting = run.manifest.selection, run.manifest.setting
     repeats = max(run.manifest.rollouts, 1)
-    cases = (run.summary.planned - run.summary.setup) // repeats
+    cases = run.summary.planned_cases // repeats
     kind = "chosen " if selection.ids else "drawn " if selection.seed is not None else ""
     first = f"first {cases}" if selection.limit is not None and not kind else f"{cases} {kind}".rstrip()
     count = f"{first} case{'' if cases == 1 else 's'}{f' × {repeats}' if repeats > 1 else ''}"
@@ -128,7 +132,7 @@ def _point(run: ListedRun, name: str, last: Point | None) -> Point:
         low=interval.low if interval else None,
         high=interval.high if interval else None,
         graded=tally.graded,
-        planned=summary.planned - summary.setup,
+        planned=summary.planned_cases,
         cost_usd=tally.cost_usd,
         cost_unknown=tally.cost_unknown,
         change=change,

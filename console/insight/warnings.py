@@ -53,6 +53,8 @@ def parser_warning(written: Mapping[str, int], failed: int) -> str:
 
 def run_warnings(summary: Summary, manifest: Manifest) -> list[str]:
     """Return the warnings of a whole run, including the use of unofficial embedding weights."""
+    from console.insight.servers import change_words  # lazy: only reports sum up a whole run
+
     model = manifest.model
     warnings = [weights_warning(manifest.weights)] if weights_warning(manifest.weights) else []
     warnings += [
@@ -60,6 +62,8 @@ def run_warnings(summary: Summary, manifest: Manifest) -> list[str]:
     ]
     others = {name: count for name, count in summary.served.items() if is_other(name, model.model_id)}
     warnings += [f"{_rollouts(count)} answered by {name} instead of {model.model_id}" for name, count in others.items()]
+    if changed := change_words(summary):
+        warnings.append(changed)
     if summary.lost:
         warnings.append(f"{_times(summary.lost)} a worker was lost in a conversation, which continued on another")
     return warnings

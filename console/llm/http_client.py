@@ -24,6 +24,7 @@ from console.llm.transport.deadlines import Deadlines
 from console.llm.transport.faults import fault_of, hint_for, read_provider_error
 from console.llm.transport.http import LARGEST_BODY, ErrorResponse, HttpSession, read
 from console.llm.transport.response_reader import decode, receive
+from console.llm.wires.logprobs import asks_logprobs, no_logprobs, without_logprobs
 from console.llm.wires.provider_api import api_of
 from console.llm.wires.request_body import encode
 
@@ -77,10 +78,13 @@ class HttpClient:
         fault.args = (fault.message,)
 
     async def _ask_once(self, request: ChatRequest, watch: Watch) -> Reply:
+        if (has_asked := asks_logprobs(self._model, request)) and not self._api.gives_logprobs:
+            raise no_logprobs(self._model.provider)
         while True:
             body = self._api.body(self._model, request)
             try:
-                return await self._exchange(body, watch)
+                reply = await self._exchange(body, watch)
+                return reply if has_asked or not (reply.logprobs or reply.flags) else without_logprobs(reply)
             except ErrorResponse as error_response:
                 provider_error = read_provider_error(error_response.body, self._redact)
                 if provider_error.is_filtered(error_response.status):
@@ -117,6 +121,7 @@ class HttpClient:
         path = self._api.path_of(self._model.model_id)
         try:
             async with deadlines, self._session.request("POST", path, encode(body)) as response:
+                builder.read_headers(response.headers)
                 await receive(response, self._api.events(), builder, deadlines)
         except Fault as fault:
             if fault.kind not in (FaultKind.STALLED, FaultKind.DEADLINE) or not builder.is_complete:

@@ -4,7 +4,8 @@ Shared by all APIs: errors in mid-stream, the proof that the answer is complete 
 surrogates, live text.
 """
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -18,6 +19,11 @@ from console.llm.wires.live_texts import LiveTexts, OnText
 from console.llm.wires.parts import Accepted
 from console.llm.wires.provider_api import Assembly
 from console.llm.wires.surrogates import FLAG, repair_surrogates
+
+_PROVIDER_HEADERS = ("x-inference-provider", "x-portkey-provider", "x-litellm-model-id", "x-ms-region")
+"""Headers in which gateways name the provider or deployment behind them."""
+_LONGEST_NAME = 60
+_BREAKS = re.compile(r"[\s;]+")
 
 
 class ReplyBuilder:
@@ -40,6 +46,7 @@ class ReplyBuilder:
         self._reason: str | None = None
         self._finish: str | None = None
         self._went_on = self._is_marked = False
+        self._provider = self._fingerprint = ""
 
     @property
     def is_empty(self) -> bool:
@@ -58,6 +65,16 @@ class ReplyBuilder:
     def partial(self) -> str:
         """Redacted partial answer."""
         return self._live.partial
+
+    def read_headers(self, headers: Mapping[str, str]) -> None:
+        """Read the provider that a gateway names in its headers."""
+        for name in _PROVIDER_HEADERS:
+            if (provider := headers.get(name)) is not None and not self._provider:
+                self._provider = self._name(provider)
+
+    def _name(self, value: object) -> str:
+        """Return the name of a provider or fingerprint as one word; empty unless it is a text."""
+        return _BREAKS.sub("_", self.redact(value).strip())[:_LONGEST_NAME] if isinstance(value, str) else ""
 
     def flag(self, oddity: str) -> None:
         """Add a flag to the reply, such as a missing end mark."""
@@ -85,6 +102,10 @@ class ReplyBuilder:
         fields = cast(dict[str, Any], chunk)
         if reports_error(fields, in_answer=assembly.is_chunk(fields)):
             raise fault_of(provider_error_of(self.redact.value(fields)))
+        if "system_fingerprint" in fields and not self._fingerprint:
+            self._fingerprint = self._name(fields["system_fingerprint"])
+        if "provider" in fields:
+            self._provider = self._name(fields["provider"]) or self._provider
         had_ended, shown = self._finish is not None, live.count
         is_new = assembly.add(fields, live)
         if had_ended and live.count > shown:
@@ -134,8 +155,18 @@ class ReplyBuilder:
         if message != repaired:
             self._flags.add("a secret was removed")
             reply = assembly.read(message, finish, self._accepted)
+        if (tokens := "".join(token.token for token in reply.logprobs)) != self.redact(tokens):
+            reply = msgspec.structs.replace(reply, logprobs=())
+            self._flags.add("logprobs with a secret were removed")
         flags = tuple(sorted(self._flags | set(reply.flags)))
-        return msgspec.structs.replace(reply, latency_s=latency_s, first_token_s=first_token_s, flags=flags)
+        return msgspec.structs.replace(
+            reply,
+            latency_s=latency_s,
+            first_token_s=first_token_s,
+            flags=flags,
+            provider=self._provider,
+            fingerprint=self._fingerprint,
+        )
 
 
 def _repaired(value: Any, flags: set[str]) -> Any:

@@ -11,9 +11,10 @@ import os
 import stat
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 from zlib import crc32
 
 import msgspec
@@ -25,7 +26,8 @@ from console.store.durable import sync_data, sync_file, sync_folder
 from console.store.journal_file import open_journal, read_span, unpack_journal
 from console.store.journal_line import SESSION_HEAD, BadLine, decode, encode
 
-_PIECE_BYTES = 1 << 20
+RecordT = TypeVar("RecordT")
+PIECE_BYTES = 1 << 20
 _LAST_BYTES = 256
 _OTHER_FILE = "it is a link to, or another name of, another file, which would be changed; replace it by a copy"
 
@@ -261,10 +263,10 @@ class JournalReader:
     def iter_new(self, limit_bytes: int = 64 << 20) -> Iterator[AnyRecord]:
         """Yield the records of `read_new`, decoding lazily."""
         for line in self._new_lines(limit_bytes):
-            if (record := self._record(line)) is not None:
+            if (record := self._record(line, decode)) is not None:
                 yield record
 
-    def _record(self, line: bytes) -> AnyRecord | None:
+    def _record(self, line: bytes, decode: Callable[[bytes], RecordT]) -> RecordT | None:
         """Decode the next line; None if it is empty, damaged, or in a session that was read before."""
         self.lines += 1
         if line.startswith(SESSION_HEAD):
@@ -284,7 +286,7 @@ class JournalReader:
         """Yield all records up to the journal's end, with bounded memory."""
         while True:
             start = self.offset
-            yield from self.iter_new(_PIECE_BYTES)
+            yield from self.iter_new(PIECE_BYTES)
             if self.offset == start:
                 return
 
@@ -338,7 +340,7 @@ def checksum_of(path: Path, size: int) -> int:
     """
     checksum = 0
     with open_journal(path) as file:
-        while size > 0 and (piece := file.read(min(size, _PIECE_BYTES))):
+        while size > 0 and (piece := file.read(min(size, PIECE_BYTES))):
             checksum, size = crc32(piece, checksum), size - len(piece)
     return checksum
 

@@ -20,11 +20,11 @@ import msgspec
 
 from console.core.case import Key
 from console.core.ready_type import ready_type
-from console.core.record import AnyRecord
+from console.core.record import AnyRecord, Finished
 from console.store.atomic import PRIVATE, read_regular, write_atomically
-from console.store.journal import Damage, JournalReader, checksum_before
+from console.store.journal import PIECE_BYTES, Damage, JournalReader, checksum_before
 from console.store.journal_file import journal_status, open_journal, read_span
-from console.store.journal_line import BadLine, decode
+from console.store.journal_line import BadLine, Skimmed, decode, skim
 
 MadeT = TypeVar("MadeT")
 SAVED_FROM_BYTES = 1 << 20
@@ -54,8 +54,8 @@ class _SavedIndex(msgspec.Struct, array_like=True):
 class JournalIndex(JournalReader):
     """A journal reader with random access to conversations."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, mark: int = 0) -> None:
+        super().__init__(path, mark)
         self._starts, self._lengths = array("Q"), array("I")
         """First byte and length of every line that belongs to a conversation."""
         self._before = array("i")
@@ -70,16 +70,30 @@ class JournalIndex(JournalReader):
         start = self.offset
         for line in self._new_lines(limit_bytes):
             line_start, start = start, start + len(line) + 1
-            if (record := self._record(line)) is None:
+            if (record := self._record(line, decode)) is None:
                 continue
             self.place = line_start, len(line)
-            key = getattr(record, "key", None)
-            if isinstance(key, Key):
-                self._starts.append(line_start)
-                self._lengths.append(len(line))
-                self._before.append(self._last_line.get(key, -1))
-                self._last_line[key] = len(self._before) - 1  # last, as another thread may be looking up a conversation
+            self._add_line(line_start, line, record)
             yield record
+
+    def iter_ends(self) -> Iterator[Finished]:
+        """Index the whole journal and yield the ends of conversations; other records are not decoded."""
+        start = self.offset
+        while lines := self._new_lines(PIECE_BYTES):
+            for line in lines:
+                line_start, start = start, start + len(line) + 1
+                if (record := self._record(line, skim)) is not None:
+                    self._add_line(line_start, line, record)
+                if isinstance(record, Finished):
+                    yield record
+
+    def _add_line(self, start: int, line: bytes, record: AnyRecord | Skimmed) -> None:
+        key = getattr(record, "key", None)
+        if isinstance(key, Key):
+            self._starts.append(start)
+            self._lengths.append(len(line))
+            self._before.append(self._last_line.get(key, -1))
+            self._last_line[key] = len(self._before) - 1  # last, as another thread may be looking up a conversation
 
     def keys(self) -> list[Key]:
         """Return all conversations seen so far, in order of first appearance."""

@@ -215,8 +215,13 @@ class RunFolder:
 
     def reader(self) -> JournalReader:
         """Return a journal reader that can be compared with the last summary (see `alteration`)."""
+        return JournalReader(self.journal_path, self.summarized_bytes)
+
+    @property
+    def summarized_bytes(self) -> int:
+        """Journal bytes that the last summary covers."""
         saved = self._read_summary()
-        return JournalReader(self.journal_path, saved.journal_bytes if saved is not None else 0)
+        return saved.journal_bytes if saved is not None else 0
 
     def alteration(self, reader: JournalReader) -> str:
         """Describe changes made to the journal by anything but its engine since the last summary; empty if none.
@@ -235,10 +240,22 @@ class RunFolder:
 
     def fold(self) -> tuple[RunFold, Summary]:
         """Derive everything from the journal, and save the summary unless the run is being played."""
-        manifest, live = self.manifest(as_written=True), self.is_live
-        reader, fold, modified_ns = self.reader(), RunFold(), self._modified_ns()
+        live = self.is_live
+        reader, fold, modified_ns = self.reader(), RunFold(), self.modified_ns()
         for record in reader.iter_all():
             fold.apply(without_output(record))
+        return fold, self.summarize(fold, reader, modified_ns, live=live)
+
+    def summarize(self, fold: RunFold, reader: JournalReader, modified_ns: int, *, live: bool) -> Summary:
+        """Return the summary of a journal that has been read, and save it unless the run is being played.
+
+        Args:
+            fold: all its records.
+            reader: has read it to the end.
+            modified_ns: modification time before it was read.
+            live: True if an engine had the run then.
+        """
+        manifest = self.manifest(as_written=True)
         live = live or self.is_live  # an engine may have started while the journal was read
         summary = fold.summary(
             manifest, live=live, now=time.time(), damaged=len(reader.damages), journal_bytes=reader.offset
@@ -250,9 +267,10 @@ class RunFolder:
             self._explain_no_records(summary)
         if not live and summary.state not in ("queued", "starting"):
             self._save_summary(summary)
-        return fold, self.marked(summary)
+        return self.marked(summary)
 
-    def _modified_ns(self) -> int:
+    def modified_ns(self) -> int:
+        """Return the journal's modification time; 0 without a journal."""
         try:
             return journal_status(self.journal_path).modified_ns
         except OSError:

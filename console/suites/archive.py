@@ -4,12 +4,16 @@ Writes nothing outside the target folder, creates no links or devices, and caps 
 counting actual bytes rather than claimed sizes. The first unsafe member rejects the whole archive.
 """
 
+import bz2
+import gzip
 import hashlib
 import io
+import lzma
 import os
 import stat
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 20
 _SMALL = 4096
 """Largest member in bytes exempt from the compression ratio."""
+_PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+"""Openers of compressed files by their first bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +77,40 @@ def unpack_zip(
         raise UsageError(f"not a readable zip archive: {error}", where=str(archive)) from error
 
 
-def unpack_tar(parts: Iterable[bytes], target: Path, limits: ArchiveLimits) -> dict[str, Path]:
-    """Unpack all members of an uncompressed tar stream to files that only the owner can read.
+def unpacked_pieces(path: Path, most_bytes: int) -> Iterator[bytes]:
+    """Yield the content of a file, decompressed if it is a gzip, bzip2 or xz file.
+
+    Raises:
+        UsageError: it is damaged, or unpacks to more than allowed.
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        beginning = file.read(6)
+    unpack = next((unpack for magic, unpack in _PACKED.items() if beginning.startswith(magic)), Path.open)
+    try:
+        with unpack(path, "rb") as file:
+            while piece := file.read(_CHUNK):
+                most_bytes -= len(piece)
+                if most_bytes < 0:
+                    raise UsageError("unpacks to more than is allowed", where=str(path))
+                yield piece
+    except (EOFError, zlib.error, lzma.LZMAError) as error:
+        raise UsageError(f"cannot be unpacked: {error}", where=str(path)) from error
+
+
+def unpack_tar(
+    parts: Iterable[bytes],
+    target: Path,
+    limits: ArchiveLimits,
+    keep: Callable[[tarfile.TarInfo], bool] | None = None,
+) -> dict[str, Path]:
+    """Unpack the members of an uncompressed tar stream to files that only the owner can read.
 
     Args:
         parts: the archive in chunks of any size.
         target: an empty folder.
         limits: limits of members and sizes; the ratio is ignored.
+        keep: accepts members to unpack; without it all are, and anything but a file is refused.
 
     Returns:
         The files written, by archive name.
@@ -91,6 +124,8 @@ def unpack_tar(parts: Iterable[bytes], target: Path, limits: ArchiveLimits) -> d
     try:
         with tarfile.open(fileobj=io.BufferedReader(_Parts(parts), _CHUNK), mode="r|", bufsize=_CHUNK) as opened:
             for member in opened:
+                if keep is not None and not keep(member):
+                    continue
                 is_plain = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not member.issparse()
                 reason = _unsafe_name(member.name) or ("" if is_plain else "is not a regular file")
                 if not reason and member.size > min(left, limits.member_bytes):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 _HARNESSES = ("inspect", "verifiers", "program")
 """Formats that one folder, `harness`, implements."""
-BUILT_IN = ("bfcl", "aidanbench", "cavebench", "tau2", "dialogue", "recorded", *_HARNESSES)
+BUILT_IN = ("bfcl", "aidanbench", "cavebench", "tau2", "dialogue", "recorded", "pairwise", *_HARNESSES)
 """Built-in benchmarks, in the order of listings and lookups."""
 
 

@@ -31,6 +31,10 @@ PYTHON = "python"
 """Format of suites implemented by code in their folder."""
 RECORDED = "recorded"
 """Format of runs imported from other tools; it has no dataset folders and accepts any suite name."""
+PAIRWISE = "pairwise"
+"""Format of runs that compare the answers of others; the folder of such a suite is `runs/`, and its name is free."""
+WITHOUT_FOLDER = (RECORDED, PAIRWISE)
+"""Formats whose cases are in runs."""
 
 
 def official_data() -> list[OfficialData]:
@@ -157,10 +161,19 @@ def find_suite(manifest: Manifest, data: Path | None) -> Suite:
     Raises:
         UsageError: the suite or its data no longer exists.
     """
+    if manifest.format == PAIRWISE:
+        return open_pairwise(manifest.suite, Path())
     if manifest.format == RECORDED and (recorded := find_benchmark(RECORDED, "suite")) is not None:
         entry = SuiteEntry(manifest.suite, manifest.format, Path(), manifest.suite, origin="imported")
         return _open_with(recorded, entry)
     return Catalog(find_data_roots(data)).open(manifest.suite)
+
+
+def open_pairwise(name: str, runs: Path) -> Suite:
+    """Open the suite that compares answers of the runs in a folder."""
+    benchmark = find_benchmark(PAIRWISE, "suite")
+    assert benchmark is not None  # it is built in
+    return _open_with(benchmark, SuiteEntry(name, PAIRWISE, runs, name, origin="runs"))
 
 
 def read_entry(folder: Path, origin: str = "user") -> SuiteEntry:
@@ -259,7 +272,7 @@ def _open(entry: SuiteEntry, *, needs_permission: bool = True) -> Suite:
     if benchmark is None:
         from console.suites.plugins import installed_names
 
-        names = [name for name in (*BUILT_IN, *installed_names()) if name != RECORDED]
+        names = [name for name in (*BUILT_IN, *installed_names()) if name not in WITHOUT_FOLDER]
         close = nearest(entry.format, names)
         hint = f"Did you mean {close}?" if close else f"Known formats: {', '.join(names)}."
         raise UsageError(f"unknown format {entry.format!r}", where=place, hint=hint)
@@ -272,7 +285,7 @@ def _open(entry: SuiteEntry, *, needs_permission: bool = True) -> Suite:
 
 
 def _find_format(name: str) -> Benchmark | None:
-    return None if name == RECORDED else find_benchmark(name, "suite")
+    return None if name in WITHOUT_FOLDER else find_benchmark(name, "suite")
 
 
 def has_code(entry: SuiteEntry) -> bool:

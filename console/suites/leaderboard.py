@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from console.core.case import Setting
 from console.core.record import AnyRecord
 from console.core.run import Tally
 from console.core.statistics.intervals import Interval, rate_interval
@@ -129,6 +130,23 @@ class MeasuresJournals(Protocol):
 
     def combine(self, measured: Sequence[Any]) -> dict[str, float]:
         """Combine the measurements of a row's journals to values by column; omit unknown ones."""
+        ...
+
+
+@runtime_checkable
+class RanksPlayers(LeaderboardRules, Protocol):
+    """Rules for runs that compare several players, each of which is a row; all numbers come from journals."""
+
+    def players(self, setting: Setting) -> Sequence[str]:
+        """Return the display names of a run's players."""
+        ...
+
+    def measure(self, records: Iterable[AnyRecord]) -> Any:
+        """Measure one journal."""
+        ...
+
+    def cells_of_players(self, measured: Sequence[tuple[Sequence[str], Any]]) -> Mapping[str, Mapping[str, Cell]]:
+        """Return the cells of each player, from the players and measurements of each run."""
         ...
 
 

@@ -4,12 +4,18 @@ Only files with the pinned digest are accepted, unless the user passes `--accept
 never called comparable. A new folder replaces the old one only when complete.
 """
 
+import json
+import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from console.core.fault import UsageError
+
+_TIMEOUT_S = 60
+_MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +94,54 @@ def _replace(new_folder: Path, target: Path, scratch: Path) -> Path:
         if old_folder.exists():
             old_folder.rename(target)
         raise
+
+
+def fetch_file(address: str, hint: str) -> bytes:
+    """Fetch one file from a constant https address.
+
+    Raises:
+        UsageError: no network, or a file that is too large.
+    """
+    try:
+        with urllib.request.urlopen(address, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - a constant https address
+            content = answer.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{address} cannot be fetched: {error}", hint=hint) from error
+    if len(content) > _MOST_BYTES:
+        raise UsageError(f"{address} is larger than {_MOST_BYTES >> 20} MB", hint=hint)
+    return content
+
+
+def copy_files(source: Path, target: Path, is_kept: Callable[[Path], bool]) -> list[Path]:
+    """Copy the files below a folder whose relative path is kept, without links; return these paths."""
+    paths = (path for path in sorted(source.rglob("*")) if path.is_file() and not path.is_symlink())
+    kept = [path.relative_to(source) for path in paths if is_kept(path.relative_to(source))]
+    for path in kept:
+        (target / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / path, target / path)
+    return kept
+
+
+def write_suite_toml(
+    folder: Path,
+    name: str,
+    title: str,
+    source: Mapping[str, str],
+    *,
+    comparable: bool,
+    settings: Mapping[str, str] | None = None,
+) -> None:
+    """Write the file that makes a pulled folder a suite; it is written last.
+
+    Args:
+        folder: the pulled data.
+        name: format of the suite, the name of its benchmark.
+        title: title in lists.
+        source: name, version, digest and license.
+        comparable: results can be compared with published ones.
+        settings: further keys of the benchmark.
+    """
+    values = {"format": name, "title": title, "origin": "pulled", "comparable": comparable, **(settings or {})}
+    tables = ([*values.items()], [*source.items()])
+    top, own = ("".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in part) for part in tables)
+    (folder / "suite.toml").write_text(f"{top}\n[source]\n{own}", encoding="utf-8")

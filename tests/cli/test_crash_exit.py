@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from console.cli import main
+from console.store.lock import read_holder
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "console"]
@@ -60,14 +61,17 @@ def test_a_detached_run_goes_on_and_a_second_engine_is_kept_out(environment):
     line.append("--detach")
     name = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=60).stdout.strip()
     assert name
-    watched = subprocess.Popen([*COMMAND, "watch", name], env=environment, stdout=subprocess.PIPE, text=True)
-    second = None
-    while second is None or "nothing left" in second.stderr:
+    while (engine := read_holder(Path("runs") / name / "lock")) is None:
+        time.sleep(0.02)
+    os.kill(engine.pid, signal.SIGSTOP)  # however slowly the second engine starts, the first still has the run
+    try:
+        watched = subprocess.Popen([*COMMAND, "watch", name], env=environment, stdout=subprocess.PIPE, text=True)
         second = subprocess.run([*COMMAND, "resume", name], env=environment, capture_output=True, text=True, timeout=60)
-        if second.returncode == 5:
-            break
+    finally:
+        os.kill(engine.pid, signal.SIGCONT)
     out, _ = watched.communicate(timeout=60)
     assert second.returncode == 5
+    assert f"already open in process {engine.pid}" in second.stderr
     assert len(out.splitlines()) == 2
     assert watched.returncode == 0
 

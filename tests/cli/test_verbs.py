@@ -114,6 +114,20 @@ def test_nothing_to_resume_has_a_code_of_its_own(console, finished):
     assert "nothing left to do" in ended.err
 
 
+def test_a_run_that_was_killed_after_its_last_case_is_closed_by_resume(console, home, finished):
+    journal = next((home / "runs").glob("*/journal.jsonl"))
+    *kept, closed = journal.read_bytes().splitlines(keepends=True)
+    assert b'"t":"closed"' in closed
+    journal.write_bytes(b"".join(kept))
+    before = console("show", finished, "--json").data["summary"]
+    assert before["state"] == "interrupted"
+    ended = console("resume", finished, "--json")
+    assert ended.code == Exit.OK, ended.err
+    assert "0 of 3 cases are left to run" in ended.err
+    assert (ended.data["summary"]["state"], ended.data["summary"]["tally"]) == ("completed", before["tally"])
+    assert console("resume", finished).code == Exit.LOCKED
+
+
 def test_a_reroll_is_explicit(console, finished):
     failed = [one["case"] for one in console("review", finished, "--json").lines]
     ended = console("retry", finished, "--status", "failed", "--json")

@@ -21,10 +21,11 @@ from console.core.looks import Look, Rule, Until
 from console.core.outcome import Outcome
 from console.core.record import AnyRecord, Closed, Finished, Looked
 from console.core.run import Summary
+from console.core.statistics.power import Detectable
 from console.core.statistics.sample import Observation, sample_of
 from console.engine import endpoints
 from console.engine.engine import Engine
-from console.engine.looks import boundary_of, plan_looks
+from console.engine.looks import boundary_of, forecast_ends, plan_looks
 from console.engine.plan import PreparedRun
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import compare
@@ -331,8 +332,20 @@ async def test_a_category_that_is_answered_passes_its_share_on(tmp_path: Path, m
     assert middle[-1].difference == middle[-2].difference
 
 
-async def test_a_comparison_counts_what_the_deciding_look_has_seen(tmp_path: Path, model: Install) -> None:
-    suite, a = TalkSuite(300), passes(0.9, "a")
+class SetupSuite(TalkSuite):
+    """A third of the cases start when a setup case has ended."""
+
+    def cases(self, categories: object, setting: Setting) -> list[Case]:
+        cases = super().cases(categories, setting)
+        waiting = [msgspec.structs.replace(case, depends_on=("s0-1",)) for case in cases if case.category == "long"]
+        return [Case("s0-1", "long", {"turns": 1}, graded=False), *cases[: -len(waiting)], *waiting]
+
+
+@pytest.mark.parametrize("suite", [TalkSuite(300), SetupSuite(300)], ids=["", "setup"])
+async def test_a_comparison_counts_what_the_deciding_look_has_seen(
+    tmp_path: Path, model: Install, suite: TalkSuite
+) -> None:
+    a = passes(0.9, "a")
     model(a)
     _, baseline = await play(planned(tmp_path / "a", suite))
     model(lambda case: False, slow_s=0.0005)
@@ -343,8 +356,10 @@ async def test_a_comparison_counts_what_the_deciding_look_has_seen(tmp_path: Pat
     assert comparison.counts.cases == last.rollouts
     assert sum(part.cases for part in comparison.categories.values()) == last.rollouts
     assert comparison.counts.difference.value == pytest.approx(last.difference)
-    assert comparison.beyond == len(engine.fold.latest) - last.rollouts
+    assert {pair.b.slot for pair in comparison.pairs}.isdisjoint(engine.fold.beyond)
+    assert comparison.beyond == len(engine.fold.latest) - len(engine.fold.ungraded) - last.rollouts
     assert comparison.only_b == 0
+    assert comparison.beyond <= 2 * 32 + 15, "setup holds a look up, but the rest is not played meanwhile"
     words = [line for section in statistics(comparison) for line in section.lines]
     assert any("beyond the look that has decided it" in line for line in words)
 
@@ -365,6 +380,14 @@ def test_every_prefix_holds_the_categories_in_proportion() -> None:
     for place in range(0, 900, 3):
         assert len({case.cluster for case in ordered[place : place + 3]}) == 1
     assert ordered != planned_order(suite.cases((), Setting()), 8)
+
+
+def test_categories_are_forecast_together() -> None:
+    ordered, alike = planned_order(TalkSuite(900).cases((), Setting()), 0), Detectable(900, 1)
+    plans = [plan_looks(ordered, 1, 0, msgspec.structs.replace(DECIDED, by_category=apart)) for apart in (True, False)]
+    (worse_apart, equal), (worse, _) = (forecast_ends(plan, alike, None).expected for plan in plans if plan)
+    assert 2 * worse.cases < worse_apart.cases < 900
+    assert 850 < equal.cases <= 900
 
 
 def test_setup_comes_first_and_counts_nowhere() -> None:

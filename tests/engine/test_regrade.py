@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from support import killable_run
+from support.tau2_edition import write_edition
 
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.grading import grading_words
@@ -34,6 +35,7 @@ SELECTED = {
     "aidan-starter": Selection(limit=8),
     "cave-starter": Selection(limit=2),
     "dialogue-starter": Selection(),
+    "tau2": Selection(),
 }
 
 
@@ -50,6 +52,10 @@ def play(folder: RunFolder, prepared: PreparedRun, **options: Any) -> list[Any]:
 
 def played(suite: str, model: str = "sim/hasty", **options: Any) -> RunFolder:
     mode = "json" if suite == "cave-starter" else None
+    if suite == "tau2":
+        write_edition(Path("data/tau2/1.0.1"))
+        Path("data/tau2/suite.toml").write_text('name = "tau2"\nformat = "tau2"\ntitle = "τ²"\n')
+        options |= {"roles": {"user": "sim/user"}, "data_path": Path("data")}
     plan = Plan(model, suite, SELECTED[suite], mode=mode, runs_path=Path("runs"), **options)
     folder, prepared = start(plan)
     play(folder, prepared)
@@ -85,7 +91,7 @@ def test_the_same_grader_gives_the_same_verdicts_to_the_byte_for_nothing(
         raise AssertionError("a model was asked")
 
     monkeypatch.setattr(simulated.SimulatedEndpoint, "ask", never)
-    new, records = regraded(old)
+    new, records = regraded(old, data_path=Path("data") if suite == "tau2" else None)
     before = verdicts(JournalReader(old.journal_path).read_new())
     assert verdicts(records) == before
     assert len(before) >= 2
@@ -272,15 +278,28 @@ def test_a_run_whose_source_is_gone_says_so() -> None:
         reopen(new, None, None)
 
 
-def test_an_imported_run_is_graded_by_a_judge_of_ours(tmp_path: Path) -> None:
+def model_graded(sample: dict[str, Any]) -> dict[str, Any]:
+    """Add the call of a model grader, as `model_graded_qa` makes it."""
+    (asked,) = (event for event in sample["events"] if event["event"] == "model")
+    message = {"role": "assistant", "content": "GRADE: C", "model": "mock/grader"}
+    output = {**asked["output"], "model": "mock/grader", "choices": [{"message": message, "stop_reason": "stop"}]}
+    question = [{"role": "user", "content": f"the grader of the log reads {sample['output']['completion']}"}]
+    grading = {**asked, "model": "mock/grader", "role": "grader", "input": question, "output": output}
+    return {**sample, "events": [*sample["events"], grading]}
+
+
+def test_an_imported_log_with_a_model_grader_is_graded_by_a_judge_of_ours(tmp_path: Path) -> None:
     from support.inspect_logs import sample, write_json_log
 
     from console.exchange.imports.formats import ImportSettings, find_items
 
-    path = write_json_log(tmp_path / "log.json", [sample(n, "CI"[n % 2], answer=f"it is {n}") for n in range(6)])
+    samples = [model_graded(sample(n, "CI"[n % 2], answer=f"it is {n}")) for n in range(6)]
+    path = write_json_log(tmp_path / "log.json", samples)
     (item,) = find_items(path)
     (report,) = item.form.load(path, ImportSettings(tmp_path / "runs"))
     old = RunFolder(tmp_path / "runs" / report.run)
+    before = JournalReader(old.journal_path).read_new()
+    assert sum(it.role == "judge" for it in before if isinstance(it, Asked)) == 6
     with pytest.raises(UsageError, match="only a judge can grade"):
         prepare_regrade(old)
     new, records = regraded(old, judge="sim/judge", options={"rubric": "It is a number."})
@@ -290,6 +309,8 @@ def test_an_imported_run_is_graded_by_a_judge_of_ours(tmp_path: Path) -> None:
     assert all("It is a number." in str(it.messages) for it in judged if isinstance(it, Asked))
     assert any("it is 3" in str(it.messages) for it in judged if isinstance(it, Asked))
     assert (new.summary().tally.passed, new.summary().tally.failed) == (3, 3)
+    assert not any("the grader of the log" in str(it.messages) for it in judged if isinstance(it, Asked))
     kept = [it for it in records if isinstance(it, Asked) and it.kept]
     assert len(kept) == 6
+    assert {it.role for it in kept} == {"model"}
     assert len(play(new, reopen(new, None, None))) == len(records) + 2  # nothing is left but opening and closing

@@ -99,6 +99,10 @@ def strict_template(request: dict[str, Any], said: Scripted) -> Scripted | None:
     return Scripted(fault="r400") if roles[-2:] == ["user", "user"] else None
 
 
+def without_alternatives(request: dict[str, Any], said: Scripted) -> Scripted | None:
+    return Scripted("B", logprobs=[("B", -0.1, {})]) if request.get("logprobs") else None
+
+
 async def check(answer: Answer) -> tuple[dict[str, Answered], int]:
     with OpenAIServer(answer) as server:
         model = ModelConfig(name="m", model_id="m", base_url=server.base_url)
@@ -150,6 +154,24 @@ async def test_a_planted_fault_is_found(
     assert (found[name].mark, words in found[name].text) == (mark, True), found[name]
     elsewhere = {other for other, item in found.items() if item.mark is Mark.WRONG} - {name}
     assert elsewhere <= ({"arguments", "a forced call", "a call"} if change in (as_text, lossy_stream) else set())
+
+
+async def test_logprobs_are_said_to_be_given_or_not() -> None:
+    given = changed(
+        lambda request, said: (
+            Scripted("B", logprobs=[("B", -0.1, {"B": -0.1, "A": -3.0})]) if request.get("logprobs") else None
+        )
+    )
+    refusing = changed(lambda request, said: Scripted(fault="r400") if request.get("logprobs") else None)
+    for answer, words in (
+        (given, "given, with alternatives"),
+        (sound, "not given:"),
+        (refusing, "not given (bad_request)"),
+    ):
+        found, _ = await check(answer)
+        assert (found["logprobs"].mark, words in found["logprobs"].text) == (Mark.OK, True), found["logprobs"]
+    found, _ = await check(changed(without_alternatives))
+    assert found["logprobs"].mark is Mark.DIFFERS
 
 
 def test_prose_about_a_tool_is_no_call() -> None:

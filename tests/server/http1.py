@@ -5,7 +5,7 @@ import json
 import re
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d+)", re.I)
@@ -52,9 +52,9 @@ class Exchange:
         """Send an error in OpenAI's form."""
         self.answer_json({"error": {"message": message, "type": kind, "code": code or None}}, status, **headers)
 
-    def begin_events(self) -> Callable[[object], None]:
+    def begin_events(self, **headers: str) -> Callable[[object], None]:
         """Send the head of an event stream; return what sends an event."""
-        self._begin(b"text/event-stream; charset=utf-8")
+        self._begin(b"text/event-stream; charset=utf-8", headers)
         return self.event
 
     def begin_lines(self) -> Callable[[object], None]:
@@ -62,11 +62,12 @@ class Exchange:
         self._begin(b"application/x-ndjson")
         return lambda value: self.piece((value if isinstance(value, bytes) else json.dumps(value).encode()) + b"\n")
 
-    def _begin(self, kind: bytes) -> None:
+    def _begin(self, kind: bytes, headers: Mapping[str, str] = {}) -> None:
         self._chunked = True
+        more = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items()).encode("latin-1")
         self.send(
-            b"HTTP/1.1 200 OK\r\ncontent-type: %b\r\ncache-control: no-cache\r\n"
-            b"transfer-encoding: chunked\r\n\r\n" % kind
+            b"HTTP/1.1 200 OK\r\ncontent-type: %b\r\ncache-control: no-cache\r\n%b"
+            b"transfer-encoding: chunked\r\n\r\n" % (kind, more)
         )
 
     def piece(self, data: bytes) -> None:

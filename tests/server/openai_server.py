@@ -17,7 +17,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from server.faults import FAULTS
@@ -46,6 +46,11 @@ class Scripted:
     chunk: int = 12
     """Characters in one event."""
     model: str = ""
+    logprobs: list[tuple[str, float, dict[str, float]]] = field(default_factory=list)
+    """Tokens with their log probabilities and alternatives; sent in pieces of one token."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Fields of the body, or of every chunk, such as `system_fingerprint`."""
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 Answer = Callable[[dict[str, Any]], Scripted]
@@ -220,10 +225,10 @@ class OpenAIServer:
         if not exchange.alive:
             return
         if not request.get("stream"):
-            exchange.answer_json(whole(request, scripted))
+            exchange.answer_json(whole(request, scripted), **scripted.headers)
             return
         events = [frame(event) for event in chunks(request, scripted)]
-        exchange.begin_events()
+        exchange.begin_events(**scripted.headers)
         if not scripted.itl_s:
             exchange.piece(b"".join(events) + b"data: [DONE]\n\n")
             exchange.finish()
@@ -274,6 +279,20 @@ def _calls(scripted: Scripted) -> list[dict[str, Any]]:
     ]
 
 
+def _logprobs(scripted: Scripted) -> dict[str, Any]:
+    """The member `logprobs` of a choice, if there are any."""
+    tokens = [
+        {
+            "token": token,
+            "logprob": number,
+            "bytes": list(token.encode()),
+            "top_logprobs": [{"token": other, "logprob": value, "bytes": None} for other, value in top.items()],
+        }
+        for token, number, top in scripted.logprobs
+    ]
+    return {"logprobs": {"content": tokens}} if tokens else {}
+
+
 def whole(request: dict[str, Any], scripted: Scripted) -> dict[str, Any]:
     """The answer in one body."""
     message: dict[str, Any] = {"role": "assistant", "content": scripted.content}
@@ -287,7 +306,8 @@ def whole(request: dict[str, Any], scripted: Scripted) -> dict[str, Any]:
         "object": "chat.completion",
         "created": 1,
         "model": scripted.model or request.get("model"),
-        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "choices": [{"index": 0, "message": message, "finish_reason": finish} | _logprobs(scripted)],
+        **scripted.extra,
     }
     usage = _usage(request, scripted)
     return body if usage is None else body | {"usage": usage}
@@ -296,7 +316,7 @@ def whole(request: dict[str, Any], scripted: Scripted) -> dict[str, Any]:
 def chunks(request: dict[str, Any], scripted: Scripted) -> list[dict[str, Any]]:
     """The answer as stream chunks."""
     head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1}
-    head["model"] = scripted.model or request.get("model")
+    head |= {"model": scripted.model or request.get("model"), **scripted.extra}
 
     def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
         return head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
@@ -306,7 +326,12 @@ def chunks(request: dict[str, Any], scripted: Scripted) -> list[dict[str, Any]]:
 
     out = [chunk({"role": "assistant", "content": None if scripted.content is None else ""})]
     out += [chunk({"reasoning_content": piece}) for piece in pieces(scripted.reasoning)]
-    out += [chunk({"content": piece}) for piece in pieces(scripted.content or "")]
+    tokens = [replace(scripted, logprobs=[token]) for token in scripted.logprobs]
+    for token in tokens:
+        out.append(chunk({"content": token.logprobs[0][0]}))
+        out[-1]["choices"][0] |= _logprobs(token)
+    if not tokens:
+        out += [chunk({"content": piece}) for piece in pieces(scripted.content or "")]
     for index, call in enumerate(_calls(scripted)):
         function = call["function"]
         first = {"index": index, "id": call["id"], "type": "function"}

@@ -43,6 +43,20 @@ def known(overview: Overview) -> list[object]:
 
 
 @pytest.mark.parametrize("make", [plain_run, loop_run])
+def test_ends_alone_are_read_from_the_same_lines_and_damage_is_listed(tmp_path: Path, make: Callable[..., Any]) -> None:
+    folder = make(tmp_path).folder
+    lines = folder.journal_path.read_bytes().splitlines(keepends=True)
+    lines[2] = lines[2].replace(b"at", b"it", 1)
+    folder.journal_path.write_bytes(b"".join(lines))
+    whole, ends = JournalIndex(folder.journal_path), JournalIndex(folder.journal_path)
+    finished = [record for record in whole.iter_all() if isinstance(record, Finished)]
+    assert list(ends.iter_ends()) == finished != []
+    assert ends.keys() == whole.keys()
+    assert [*map(ends.read, ends.keys())] == [*map(whole.read, whole.keys())]
+    assert [damage.line for damage in ends.damages] == [damage.line for damage in whole.damages] == [3]
+
+
+@pytest.mark.parametrize("make", [plain_run, loop_run])
 def test_what_was_kept_is_what_reading_gives(tmp_path: Path, make: Callable[..., Any]) -> None:
     folder = make(tmp_path).folder
     read, overview = follow(folder)

@@ -1,5 +1,6 @@
 """Writes real runs with the store, for tests and benchmarks of the screens: journals as an engine would leave them."""
 
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 from support.run_suites import ReviewedSuite
 
 from console.core.case import Case, Key, Setting
-from console.core.chat import Reply, ToolCall, Usage
+from console.core.chat import Reply, TokenLogprob, ToolCall, Usage
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.looks import Contender, Look, LookPlan, Question, Rule, Until
 from console.core.outcome import Outcome, Verdict
@@ -134,6 +135,28 @@ def plain_run(root: Path, *, passed: int = 6, close: bool = True, **more: Any) -
 
 LOOKS = ((-0.04, 0.33), (-0.07, 0.2), (-0.073, 0.15), (-0.08, 0.11), (-0.084, 0.065))
 """Estimate, and how far its interval reaches, at the looks of `decided_run`."""
+
+
+def choice_run(root: Path) -> Recorder:
+    """Return a run whose answers have the log probabilities of their tokens."""
+    recorder = Recorder(root, cases=1, name="0120-choice")
+    key = recorder.start("capital-of-australia", title="What is the capital of Australia?")
+    shares = [
+        {"The": 0.96, "It": 0.02}, {" capital": 0.99}, {" is": 0.85, " of": 0.12, "\n": 0.01},
+        {" Sydney": 0.07, " Canberra": 0.88, " Melbourne": 0.04}, {".": 0.42, ",": 0.31, "!": 0.2}, {"\n": 0.97},
+        {"Is": 0.6, "Do": 0.3}, {" it": 0.97}, {"?": 1.0},
+    ]  # fmt: skip
+    tokens = [
+        TokenLogprob(
+            next(iter(top)), math.log(next(iter(top.values()))), tuple((t, math.log(share)) for t, share in top.items())
+        )
+        for top in shares
+    ]
+    text = "".join(token.token for token in tokens)
+    recorder.ask(key, "What is the capital of Australia?", Reply(text, logprobs=tuple(tokens)))
+    recorder.finish(key, Outcome.FAILED, "wrong", output=text)
+    recorder.close()
+    return recorder
 
 
 def decided_run(root: Path) -> Recorder:

@@ -14,7 +14,7 @@ import pytest
 from support.compared_runs import CallSuite, answer_count_run, call_run
 from support.fake_engine import FakeEngine
 from support.graded_runs import graded_run
-from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, plain_run, replayable_run
+from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, choice_run, plain_run, replayable_run
 from support.row_suite import recorded_rows, suite_in
 from support.run_suites import compare_by
 from support.sample_workspace import TWO_MODELS
@@ -431,6 +431,10 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
             await stage.see(lambda: stage.has_read("review"))
             await stage.see(lambda words=words: any(word in text_of(app) for word in words.split("|")))
             yield name
+        app.navigator.open_review(choice_run(root).folder)
+        await stage.see(lambda: stage.has_read("review") and "capital-of-australia" in text_of(app))
+        await stage.see("[Tokens]", "V", "V")
+        yield "review-tokens"
 
 
 TRANSFERS = ("check_balance", "transfer", "transfer", "confirm")

@@ -169,8 +169,8 @@ def user_blocks(case: ReviewedCase) -> list[Block]:
 # Versions ------------------------------------------------------------------------------------------------------------
 
 
-def _has_variants(rollout: Rollout) -> bool:
-    return VARIANT_MARK in rollout.key.case
+def _has_variants(case: ReviewedCase) -> bool:
+    return VARIANT_MARK in case.rollout.key.case
 
 
 def variant_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:

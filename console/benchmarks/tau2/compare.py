@@ -9,9 +9,8 @@ import msgspec
 from console.benchmarks.tau2.rules.domain import Domain
 from console.benchmarks.tau2.rules.domains.world import AGENT, Change, canonical, differing
 from console.benchmarks.tau2.rules.evaluate import Evaluation, world_differences
-from console.benchmarks.tau2.rules.output import Output
 from console.benchmarks.tau2.rules.replay import ReplayError, begun, expected
-from console.benchmarks.tau2.rules.task import Action, Call, Criteria, Task, calls_of
+from console.benchmarks.tau2.rules.task import Action, Call, Criteria, Output, Task, calls_of
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome, Verdict
 from console.core.ready_type import ready_type

@@ -6,19 +6,19 @@ judged as they are, metrics are computed.
 
 import asyncio
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import msgspec
 
 from console.benchmarks.tau2 import request_check
-from console.benchmarks.tau2.conversation.talk import DONE, Limits, Silent, Talk
+from console.benchmarks.tau2.conversation.talk import DONE, Ask, Limits, Silent, Talk
 from console.benchmarks.tau2.data.editions import Edition, editions, find_edition
-from console.benchmarks.tau2.rules.domains.world import AGENT
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER
 from console.benchmarks.tau2.rules.evaluate import UnreadableJudge, evaluate
 from console.benchmarks.tau2.rules.metrics import Simulation, metrics
-from console.benchmarks.tau2.rules.replay import ReplayError, begun, earlier_messages
+from console.benchmarks.tau2.rules.replay import ReplayError, begun
 from console.benchmarks.tau2.rules.task import Call, Message, Task
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
@@ -34,16 +34,6 @@ class _Options(msgspec.Struct, frozen=True):
     strict: bool = True
 
 
-class _Reply(msgspec.Struct, frozen=True):
-    content: str | None = None
-    tool_calls: list[dict[str, Any]] | None = None
-
-
-class _Replies(msgspec.Struct, frozen=True):
-    agent: list[_Reply] = []
-    user: list[_Reply] = []
-
-
 class _Case(msgspec.Struct, frozen=True):
     """A row with a conversation."""
 
@@ -54,7 +44,7 @@ class _Case(msgspec.Struct, frozen=True):
     messages: list[dict[str, Any]]
     options: _Options | None = None
     judge_reply: str | None = None
-    replies: _Replies | None = None
+    replies: dict[str, list[dict[str, Any]]] | None = None
     termination_reason: str | None = None
 
 
@@ -72,14 +62,6 @@ class Tau2LineChecker:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Do nothing: rows are judged in this process."""
 
     def check(self, rows: Sequence[Row]) -> list[Row | UsageError]:
         """Judge rows in order."""
@@ -151,11 +133,11 @@ def _played(edition: Edition, case: _Case, task: Task) -> Row:
     options = case.options or _Options()
     limits = Limits(options.max_steps, options.max_errors, options.validate, options.solo)
     talk = Talk(begun(edition.domain(case.domain), task, solo=options.solo), limits)
-    talk.messages += earlier_messages(task)
-    script = _Script(case, len(talk.messages) or not options.solo)
+    talk.messages += task.earlier_messages
+    ask = _scripted(case, len(talk.messages) or not options.solo)
     out: Row = {}
     try:
-        talk.play(script.ask).send(None)
+        talk.play(ask).send(None)
     except StopIteration:
         out = _judged(edition, case, task, talk.messages, talk.reason)
         out["termination_reason"] = talk.reason
@@ -199,29 +181,25 @@ def _shown(message: Message) -> Row:
     return row
 
 
-class _Script:
-    """Gives the replies of a row, in order."""
+def _scripted(case: _Case, greeted: int) -> Ask:
+    """Return a function that gives the replies of a row, in order."""
+    is_solo = (case.options or _Options()).solo
+    own = case.messages[greeted:]
+    replies = {party: [item for item in own if item["role"] == party] for party in (AGENT, USER)}
+    if case.replies is not None:
+        replies = {AGENT: [*case.replies.get("agent", ())], USER: [*case.replies.get(USER, ())]}
+    numbers = count(1)
 
-    def __init__(self, case: _Case, greeted: int) -> None:
-        if case.replies is not None:
-            replies = {AGENT: case.replies.agent, "user": case.replies.user}
-            self._replies = {name: [msgspec.to_builtins(reply) for reply in own] for name, own in replies.items()}
-        else:
-            own = case.messages[greeted:]
-            self._replies = {role: [item for item in own if item["role"] == role] for role in (AGENT, "user")}
-        self._number = 0
-        self._is_solo, self._is_raw = (case.options or _Options()).solo, case.replies is not None
-
-    async def ask(self, party: str, messages: Sequence[Message]) -> Message:
-        """Return the next reply of a party."""
-        if not self._replies[party]:
-            raise ScriptEnded(f"{'user' if party == 'user' else 'agent'} script ended")
-        reply = self._replies[party].pop(0)
-        calls: list[Call] = []
-        for call in cast(list[dict[str, Any]], reply.get("tool_calls") or ()):
-            self._number += 1
-            name = str(call.get("id") or f"call_{self._number}")
-            calls.append(Call(name, call["name"], call["arguments"], party))
-        if self._is_solo and not self._is_raw and not calls:
+    async def ask(party: str, _: Sequence[Message]) -> Message:
+        if not replies[party]:
+            raise ScriptEnded(f"{'user' if party == USER else 'agent'} script ended")
+        reply = replies[party].pop(0)
+        calls = [
+            Call(str(call.get("id") or f"call_{next(numbers)}"), call["name"], call["arguments"], party)
+            for call in cast(list[dict[str, Any]], reply.get("tool_calls") or ())
+        ]
+        if is_solo and case.replies is None and not calls:
             calls = [Call("done", DONE, {}, party)]  # the row has the text that took its place
         return Message(party, reply.get("content"), calls or None)
+
+    return ask

@@ -19,8 +19,7 @@ from console.benchmarks.tau2.data.prompts import (
 from console.benchmarks.tau2.data.schemas import tool_schemas
 from console.benchmarks.tau2.options import read_options
 from console.benchmarks.tau2.rules.domains.world import USER
-from console.benchmarks.tau2.rules.output import Output
-from console.benchmarks.tau2.rules.task import Task
+from console.benchmarks.tau2.rules.task import Output, Task
 from console.core.case import Key
 from console.core.chat import Message, Reply, ToolCall
 from console.suites.stage import Stage
@@ -76,8 +75,8 @@ class _RecordedStage:
     """Gives recorded replies in order, and keeps the requests."""
 
     def __init__(self, requests: Sequence[Row], task: Task) -> None:
-        self._expected = (task.evaluation_criteria and task.evaluation_criteria.actions) or ()
-        self._assertions = (task.evaluation_criteria and task.evaluation_criteria.nl_assertions) or ()
+        self._expected = task.criteria.actions or ()
+        self._assertions = task.criteria.nl_assertions or ()
         self._replies = [item["reply"] for item in requests]
         self._before: dict[str, list[Any]] = {}
         self._named: set[str] = set()

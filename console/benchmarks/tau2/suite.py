@@ -1,7 +1,7 @@
 """The suite of τ²-bench."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,7 +9,7 @@ import msgspec
 from console.benchmarks.tau2.data.editions import DOMAINS, WHEEL, Edition, find_edition
 from console.benchmarks.tau2.data.prompts import GROUND_TRUTH
 from console.benchmarks.tau2.options import OPTIONS, read_options
-from console.benchmarks.tau2.rules.task import Instructions, Task
+from console.benchmarks.tau2.rules.task import Task
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
@@ -40,7 +40,7 @@ class Tau2Suite(Suite):
         if read.limits.solo:
             return ()
         try:
-            judged = any(self._is_judged(task) for task in self._edition(options).tasks("retail").values())
+            judged = any(task.needs_judge for task in self._edition(options).tasks("retail").values())
         except UsageError:
             judged = False
         return ("user", "judge") if judged else ("user",)
@@ -49,7 +49,7 @@ class Tau2Suite(Suite):
         """Return the roles that these cases need."""
         if read_options(setting.options).limits.solo:
             return ()
-        return ("user", "judge") if any(self._is_judged(_task(case)) for case in cases) else ("user",)
+        return ("user", "judge") if any(_task(case).needs_judge for case in cases) else ("user",)
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
         """Validate options, and store the edition.
@@ -61,7 +61,6 @@ class Tau2Suite(Suite):
         return {**options, "edition": self._edition(options).name}
 
     def modes(self) -> Sequence[Mode]:
-        """Return the native mode only."""
         return (Mode(NATIVE, "native tools", NATIVE),)
 
     def categories(self) -> Sequence[Category]:
@@ -91,7 +90,7 @@ class Tau2Suite(Suite):
             tasks: Mapping[str, Task] = edition.tasks(domain) if chosen else {}
             cases += [_case(edition, domain, task) for name, task in tasks.items() if name in chosen]
         if options.agent == GROUND_TRUTH:
-            cases = [case for case in cases if case.data["task"]["evaluation_criteria"].get("actions")]
+            cases = [case for case in cases if _task(case).criteria.actions]
         if not cases:
             raise UsageError(f"no task of {', '.join(wanted) or 'these domains'} in the split {options.split}")
         return cases
@@ -101,7 +100,7 @@ class Tau2Suite(Suite):
         calls, tokens, user_calls = _MEASURED[case.category]
         user = Estimate(user_calls, user_calls * _USER_TOKENS, user_calls * _REPLY_TOKENS)
         roles = {"user": user}
-        if self._is_judged(_task(case)):
+        if _task(case).needs_judge:
             roles["judge"] = Estimate(1, tokens / calls, _REPLY_TOKENS)
         if read_options(setting.options).limits.solo:
             roles = {}
@@ -109,7 +108,6 @@ class Tau2Suite(Suite):
         return Estimate(calls, tokens, calls * _REPLY_TOKENS, roles, basis=basis)
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
-        """Run the conversation."""
         from console.benchmarks.tau2.conversation.play import Player
 
         options = read_options(setting.options)
@@ -117,14 +115,12 @@ class Tau2Suite(Suite):
         return msgspec.to_builtins(await player.play())
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Judge an output by the official rules."""
         from console.benchmarks.tau2.rules.score import score
 
         solo = read_options(setting.options).limits.solo
         return score(self._edition(setting.options).domain(case.category), _task(case), output, solo=solo)
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Compare calls, world and checks with the expected ones."""
         from console.benchmarks.tau2.compare import compare
 
         solo = read_options(setting.options).limits.solo
@@ -132,7 +128,6 @@ class Tau2Suite(Suite):
         return compare(domain, _task(case), output, verdict, solo=solo)
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
-        """Report pass rates of domains, and blame."""
         from console.benchmarks.tau2.rules.report import report
 
         options = read_options(setting.options)
@@ -144,15 +139,10 @@ class Tau2Suite(Suite):
         """Play and judge rows of conformance files."""
         from console.benchmarks.tau2.conformance import Tau2LineChecker
 
-        return Tau2LineChecker(self.entry.folder)
+        return nullcontext(Tau2LineChecker(self.entry.folder))
 
     def _edition(self, options: dict[str, Any]) -> Edition:
         return find_edition(self.entry.folder, read_options(options).edition)
-
-    def _is_judged(self, task: Task) -> bool:
-        from console.benchmarks.tau2.rules.evaluate import needs_judge
-
-        return needs_judge(task)
 
 
 def _task(case: Case) -> Task:
@@ -160,9 +150,6 @@ def _task(case: Case) -> Task:
 
 
 def _case(edition: Edition, domain: str, task: Task) -> Case:
-    instructions = task.user_scenario.instructions
-    text = instructions.reason_for_call if isinstance(instructions, Instructions) else instructions
-    title = " ".join(text.split())[:200]
-    raw = edition.raw_task(domain, task.id)
-    kept = {name: raw[name] for name in Task.__struct_fields__ if name in raw}
-    return Case(f"{domain}_{task.id}", domain, {"task": kept, "edition": edition.name}, title)
+    title = " ".join(task.request.split())[:200]
+    data = {"task": msgspec.to_builtins(task), "edition": edition.name}
+    return Case(f"{domain}_{task.id}", domain, data, title)

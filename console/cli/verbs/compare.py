@@ -36,7 +36,13 @@ from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.exchange.score_columns import columns_fields, columns_section, score_columns
 from console.insight.comparison import RunComparison, compare
-from console.insight.comparison_report import change_words, comparability_notes, comparison_sections, verdict_words
+from console.insight.comparison_report import (
+    change_words,
+    comparability_notes,
+    comparison_sections,
+    served_words,
+    verdict_words,
+)
 from console.insight.gate import Gate
 from console.insight.grid import Grid, grid
 from console.insight.number_format import plural, score
@@ -176,6 +182,8 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
     rollouts = f"{part.rollouts} rollouts of " if part.rollouts > part.cases else ""
     sameness = f"{comparison.data.words('case')}, {comparison.prompts.words('prompt')}"
     output.text(f"{rollouts}{plural(part.cases, 'case')} compared{left}{only}; {sameness}")
+    if served := served_words(comparison):
+        output.prose(served)
     for words in comparability_notes(comparison):
         output.prose(words, "warning")
     output.text()

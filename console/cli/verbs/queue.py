@@ -116,5 +116,5 @@ def _row(queue: RunQueue, number: int, name: str) -> dict[str, object]:
         "model": summary.model,
         "suite": summary.suite,
         "state": summary.state,
-        "of": summary.planned,
+        "of": summary.planned_cases,
     }

@@ -77,8 +77,8 @@ def _show(output: Output, trend: Trend) -> None:
         right=frozenset({6, 7, 8}),
         first=("run", measure, "95 %", "change", "when", "of", "cost"),
     )
-    if trend.grading:
-        output.prose(trend.grading, "warning")
+    for words in filter(None, (trend.served, trend.grading)):
+        output.prose(words, "warning")
 
 
 def _last_step(args: TrendsArguments, trend: Trend) -> str:

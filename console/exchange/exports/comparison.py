@@ -15,11 +15,18 @@ from console.exchange.exports.junit import safe_xml
 from console.exchange.exports.markdown import escaped, section_parts, table
 from console.exchange.json_kind import JsonKind
 from console.insight.comparison import CasePair, PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
-from console.insight.comparison_report import change_words, comparability_notes, comparison_sections, verdict_words
+from console.insight.comparison_report import (
+    change_words,
+    comparability_notes,
+    comparison_sections,
+    served_words,
+    verdict_words,
+)
 from console.insight.comparison_side import ComparisonSide
 from console.insight.gate import Gate
 from console.insight.number_format import plural
 from console.insight.rollout import Rollout, outcome_word
+from console.insight.servers import server_words
 
 COMPARISON = JsonKind(
     "comparison",
@@ -88,6 +95,7 @@ def _side(side: ComparisonSide) -> dict[str, Any]:
     return {
         "run": side.name,
         "model": side.model,
+        "served_by": server_words(side.overview.fold),
         "suite": side.manifest.suite,
         "simulated": side.manifest.simulated,
         "mode": side.manifest.setting.mode,
@@ -184,7 +192,7 @@ def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, 
         *([f"{_GATE_MARKS[gate.verdict]} **{escaped(gate.sentence)}**"] if gate is not None else []),
         f"A `{escaped(comparison.a.name)}`, B `{escaped(comparison.b.name)}`; {basis} in both"
         + (f", {part.left_out} left out without two grades" if part.left_out else ""),
-        *map(escaped, comparability_notes(comparison)),
+        *map(escaped, filter(None, (served_words(comparison), *comparability_notes(comparison)))),
         f"**{verdict_words(comparison)}**",
         *(part for section in comparison_sections(comparison) for part in section_parts(section)),
     ]

@@ -27,7 +27,7 @@ def markdown_section(document: RunDocument) -> str:
     tally = summary.tally
     mark = f" ({summary.simulated_note})" if summary.simulated else ""
     counts = f"{tally.passed} passed, {tally.failed} failed, {tally.broken} broken, {tally.undecided} undecided"
-    planned = with_setup(str(summary.planned - summary.setup), summary.setup)
+    planned = with_setup(str(summary.planned_cases), summary.setup)
     parts = [
         f"### {escaped(summary.model)}{mark} on {escaped(summary.suite)}",
         f"{summary.state}: {counts}, of {planned}; {duration(summary.seconds)}, "

@@ -6,7 +6,13 @@ from console.exchange.exports.html_parts import safe, section_part
 from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.site_run import SiteRun
 from console.insight.comparison import CasePair, PairOutcome, RunComparison
-from console.insight.comparison_report import change_words, comparability_notes, comparison_sections, verdict_words
+from console.insight.comparison_report import (
+    change_words,
+    comparability_notes,
+    comparison_sections,
+    served_words,
+    verdict_words,
+)
 
 _MOST_CHANGES = 5000
 _LONGEST = 160
@@ -22,7 +28,7 @@ def comparison_page(comparison: RunComparison, a: SiteRun, b: SiteRun) -> str:
         f"<p>A: {anchor(Link(a.title, a.overview))}, run {safe(a.reader.manifest.id)}<br>"
         f"B: {anchor(Link(b.title, b.overview))}, run {safe(b.reader.manifest.id)}</p>",
         f"<p>{basis}{left}</p>",
-        *(f"<p>{safe(words)}</p>" for words in comparability_notes(comparison)),
+        *(f"<p>{safe(words)}</p>" for words in (served_words(comparison), *comparability_notes(comparison)) if words),
         f'<p class="verdict"><strong>{safe(verdict_words(comparison))}</strong></p>',
         *_changes(comparison.changes(), a, b),
         *(scrolling(section.title, section_part(section)) for section in comparison_sections(comparison)),

@@ -11,11 +11,13 @@ any are refused.
 
 import asyncio
 import json
+import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, cast
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from console.core.chat import Reply
 from console.core.fault import Fault, FaultKind
@@ -32,6 +34,9 @@ _UNANSWERED = ("logprobs", "top_logprobs")
 _DIALECTS = {"chat/completions": CHAT, "responses": RESPONSES, "messages": ANTHROPIC}
 Answer = Callable[[str, GatewayCall], Awaitable[Reply]]
 """Answers a call in a role. A `Fault` is told to the client."""
+_LOG = logging.getLogger(__name__)
+_LOG.addFilter(lambda record: not _is_of_client(record))
+_Respond = Callable[[web.Request, Dialect, Answer], Awaitable[web.StreamResponse]]
 
 
 class Held(Exception):
@@ -51,10 +56,11 @@ class Gateway:
         """Listen on a free port of loopback."""
         app = web.Application(client_max_size=_MOST_BYTES)
         for prefix in ("/c/{token}/r/{role}", "/c/{token}", "/r/{role}", ""):
-            app.router.add_post(f"{prefix}/v1/messages/count_tokens", _count_tokens)
+            app.router.add_post(f"{prefix}/v1/messages/count_tokens", self._handler(ANTHROPIC, _count_tokens))
             for path, dialect in _DIALECTS.items():
-                app.router.add_post(f"{prefix}/v1/{path}", self._handler(dialect))
-        self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=0.1)
+                app.router.add_post(f"{prefix}/v1/{path}", self._handler(dialect, _respond))
+        app.router.add_route("*", "/{path:.*}", _not_found)
+        self._runner = web.AppRunner(app, access_log=None, logger=_LOG, handle_signals=False, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
@@ -81,7 +87,7 @@ class Gateway:
         except KeyError:
             raise Held from None
 
-    def _handler(self, dialect: Dialect) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    def _handler(self, dialect: Dialect, respond: _Respond) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def handle(request: web.Request) -> web.StreamResponse:
             def refuse(words: str, status: int = 400, kind: str = "bad_request") -> web.Response:
                 return web.json_response(dialect.refusal(kind, words), status=status)
@@ -91,21 +97,31 @@ class Gateway:
                 words = "eval-console cannot tell which case this call is of: it has no token of a rollout"
                 return refuse(words, 403)
             try:
-                answer = self._admitted(token)
-                call = _read(dialect, await request.read())
-                reply = await answer(request.match_info.get("role", "model"), call)
+                return await respond(request, dialect, self._admitted(token))
             except Held:
                 await self._closing.wait()
                 raise web.HTTPServiceUnavailable from None
             except (CannotConvert, web.RequestPayloadError) as error:
                 return refuse(f"eval-console cannot pass this call on: {error}")
+            except web.HTTPRequestEntityTooLarge:
+                return refuse(f"eval-console cannot pass this call on: it exceeds {_MOST_BYTES >> 20} MiB", 413)
             except Fault as fault:
                 return refuse(fault.message, kind="context" if fault.kind is FaultKind.CONTEXT else "bad_request")
-            if call.streams:
-                return await _stream(request, dialect.events(reply, call))
-            return web.json_response(dialect.whole(reply, call), dumps=_dumps)
 
         return handle
+
+
+async def _respond(request: web.Request, dialect: Dialect, answer: Answer) -> web.StreamResponse:
+    call = _read(dialect, await request.read())
+    reply = await answer(request.match_info.get("role", "model"), call)
+    if call.streams:
+        return await _stream(request, dialect.events(reply, call))
+    return web.json_response(dialect.whole(reply, call), dumps=_dumps)
+
+
+async def _count_tokens(request: web.Request, _dialect: Dialect, _answer: Answer) -> web.StreamResponse:
+    """Estimate the tokens of a body, for clients that ask before they send it."""
+    return web.json_response({"input_tokens": len(await request.read()) // 4})
 
 
 def _read(dialect: Dialect, data: bytes) -> GatewayCall:
@@ -118,6 +134,10 @@ def _read(dialect: Dialect, data: bytes) -> GatewayCall:
         body = read_json(data)
     except ValueError as error:
         raise CannotConvert(str(error)) from error
+    try:
+        json.dumps(body, allow_nan=False)
+    except ValueError as error:  # Python's clients send them, and no model can be asked with them
+        raise CannotConvert("it holds NaN or an infinity, which are not JSON") from error
     if not isinstance(body, dict):
         raise CannotConvert("its body is not a JSON object")
     try:
@@ -144,9 +164,16 @@ def _check(call: GatewayCall) -> None:
         raise CannotConvert("a tool is not an object")
 
 
-async def _count_tokens(request: web.Request) -> web.Response:
-    """Estimate the tokens of a body, for clients that ask before they send it."""
-    return web.json_response({"input_tokens": len(await request.read()) // 4})
+async def _not_found(request: web.Request) -> web.StreamResponse:
+    served = ", ".join(f"/v1/{path}" for path in _DIALECTS)
+    words = f"eval-console answers POST to {served}, not {request.method} of {request.path}"
+    return web.json_response(CHAT.refusal("not_found", words), status=404)
+
+
+def _is_of_client(record: logging.LogRecord) -> bool:
+    """Return whether a message is about a client that broke off, or that does not speak HTTP."""
+    error = record.exc_info[1] if record.exc_info else None
+    return isinstance(error, ConnectionError | HttpProcessingError)
 
 
 async def _stream(request: web.Request, events: Iterator[str]) -> web.StreamResponse:

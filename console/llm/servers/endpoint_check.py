@@ -104,6 +104,7 @@ async def check_endpoint(model: ModelConfig) -> AsyncIterator[Answered]:
             check.roles,
             check.long_prompt,
             check.repeats,
+            check.logprobs,
         ):
             yield await question()
     finally:
@@ -294,6 +295,22 @@ class _Check:
             return _refused(name, fault)
         same = first.content == second.content
         return Answered(name, Mark.OK, "the same answer" if same else "two answers: runs cannot be repeated exactly")
+
+    async def logprobs(self) -> Answered:
+        name, without = "logprobs", "suites that choose by probability cannot be played"
+        try:
+            reply = await self._ask("Answer with one letter: A, B or C?", logprobs=True, top_logprobs=5)
+        except Fault as fault:
+            return Answered(name, Mark.OK, f"not given ({fault.kind.value}): {without}")
+        if not reply.logprobs:
+            return Answered(name, Mark.OK, f"not given: {without}")
+        text = "".join(token.token for token in reply.logprobs)
+        if (reply.content or "").strip() not in text:
+            effect = "Suites that choose by probability read another answer."
+            return Answered(name, Mark.DIFFERS, f"of another text than the answer: {text[:40]!r}", effect)
+        if not any(token.top for token in reply.logprobs):
+            return Answered(name, Mark.DIFFERS, "given without alternatives", f"{without.capitalize()}.")
+        return Answered(name, Mark.OK, "given, with alternatives")
 
 
 def _refused(name: str, fault: Fault, effect: str = "") -> Answered:

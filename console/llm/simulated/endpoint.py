@@ -16,7 +16,7 @@ from random import Random
 import msgspec
 
 from console.config.model import Limits, ModelConfig
-from console.core.chat import ChatRequest, Reply, ToolCall, Usage
+from console.core.chat import ChatRequest, Reply, ScriptedAnswers, ToolCall, Usage, Utterance
 from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.llm.balancer import Balancer
@@ -24,6 +24,7 @@ from console.llm.embedding.bag_of_words import vector_of
 from console.llm.endpoint import Watch
 from console.llm.limits.limiter import LIMITERS
 from console.llm.retry import Try, ask_until_answered
+from console.llm.simulated.logprobs import simulated_logprobs
 from console.llm.simulated.personas import PERSONAS, PlannedReply, plan_reply
 
 _TOKENS_PER_S = 60.0
@@ -102,6 +103,7 @@ class SimulatedEndpoint:
             latency_s=time.monotonic() - started,
             first_token_s=first,
             simulated=True,
+            logprobs=simulated_logprobs(request, _tokens(planned.content), _other_answers(request), rng),
         )
 
     async def _stream(self, kind: str, text: str, watch: Watch) -> None:
@@ -109,7 +111,7 @@ class SimulatedEndpoint:
             if text:
                 watch.on_text(kind, text)
             return
-        tokens = _TOKEN.findall(text)
+        tokens = _tokens(text)
         for start in range(0, len(tokens), _TOKENS_A_STEP):
             piece = "".join(tokens[start : start + _TOKENS_A_STEP])
             watch.on_text(kind, piece)
@@ -142,6 +144,16 @@ def _seed(name: str, request: ChatRequest) -> int:
     """Return the random seed of a question, the same in every process and run."""
     seed_text = request.seed or json.dumps(request.messages, sort_keys=True)
     return int.from_bytes(hashlib.blake2b(f"{name}\0{seed_text}".encode("utf-8", "replace"), digest_size=8).digest())
+
+
+def _tokens(text: str | None) -> list[str]:
+    return _TOKEN.findall(text or "")
+
+
+def _other_answers(request: ChatRequest) -> list[list[str]]:
+    """Return the tokens of all scripted answers to a question."""
+    answers = request.scripted() if request.scripted is not None else ScriptedAnswers(Utterance())
+    return [_tokens(answer.content) for answer in (answers.right, *answers.wrong)]
 
 
 def _usage(request: ChatRequest, shown: list[tuple[str, str]]) -> Usage:

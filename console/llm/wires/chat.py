@@ -16,6 +16,7 @@ from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of, reports_error
 from console.llm.wires.completeness import CHAT, CUT, agree, check_native
 from console.llm.wires.live_texts import LiveTexts
+from console.llm.wires.logprobs import for_completions, openai_tokens, read_logprobs
 from console.llm.wires.parts import (
     Accepted,
     name_in,
@@ -54,7 +55,7 @@ def _completion_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]
             "this provider completes prompts and does not accept conversations",
             hint='Name a row with bfcl_name = "…" for BFCL, or use provider = "openai".',
         )
-    body = chat_body(model, request)
+    body = for_completions(chat_body(model, request))
     del body["messages"]
     body.pop("tools", None)
     return body | {"prompt": "".join(message.get("content") or "" for message in request.messages)}
@@ -75,6 +76,7 @@ class ChatAssembly:
         """The whole message, as some servers send it beside or after its deltas."""
         self._usage: Usage | None = None
         self._model = ""
+        self._logprobs: list[object] = []
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
         return bool(chunk.get("choices"))
@@ -111,7 +113,7 @@ class ChatAssembly:
             raise unread("the answer has no message")
         if self._restated is not None and not streamed.agrees_with(self._restated):
             raise unread("the whole message is not what was streamed")
-        return streamed.message() | {"model": self._model}
+        return streamed.message() | {"model": self._model, "logprobs": self._logprobs}
 
     def read(self, message: dict[str, Any], finish: str, accepted: Accepted) -> Reply:
         for kind in self._said.unknown:
@@ -123,6 +125,7 @@ class ChatAssembly:
             refuse_unknown(self._said.unread, frozenset(), "the message says nothing, but")
         if usage is not None and usage.input == 0 and usage.output == 0 and not is_empty:
             usage = None
+        logprobs, flags = read_logprobs(message["logprobs"], openai_tokens)
         return Reply(
             content=content,
             tool_calls=tuple(ToolCall(call["id"], call["name"], call["arguments"]) for call in calls),
@@ -130,7 +133,8 @@ class ChatAssembly:
             finish=finish,
             usage=usage,
             model=message["model"],
-            flags=tuple(self._said.flags),
+            flags=(*self._said.flags, *flags),
+            logprobs=logprobs,
         )
 
     def _add_choice(self, choice: dict[str, Any], live: LiveTexts) -> bool:
@@ -143,6 +147,8 @@ class ChatAssembly:
             self._is_begun = True
         elif not reason and _FILTER_RESULTS.isdisjoint(choice):
             raise unread("a choice of the answer has no message")
+        if (logprobs := choice.get("logprobs")) is not None and (message is None or not self._has_deltas):
+            self._logprobs.append(logprobs)
         is_new = self._add_message(delta, message, live)
         if text is not None:
             is_new = self._add_text(text, delta or message or {}, live) or is_new
@@ -391,7 +397,11 @@ def _arguments(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-CHAT_API = ProviderApi(path="chat/completions", body=chat_body, events=SseReader, assembly=ChatAssembly)
+CHAT_API = ProviderApi(
+    path="chat/completions", body=chat_body, events=SseReader, assembly=ChatAssembly, gives_logprobs=True
+)
 WRITER_API = ProviderApi(path="chat", body=chat_body, events=SseReader, assembly=ChatAssembly)
-COMPLETIONS_API = ProviderApi(path="completions", body=_completion_body, events=SseReader, assembly=ChatAssembly)
+COMPLETIONS_API = ProviderApi(
+    path="completions", body=_completion_body, events=SseReader, assembly=ChatAssembly, gives_logprobs=True
+)
 """Only for suites that build whole prompts."""

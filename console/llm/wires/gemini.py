@@ -14,6 +14,7 @@ from console.core.json_text import as_object
 from console.llm.transport.events import SseReader
 from console.llm.wires.completeness import CUT, GEMINI
 from console.llm.wires.live_texts import LiveTexts
+from console.llm.wires.logprobs import for_gemini, gemini_tokens, read_logprobs
 from console.llm.wires.parts import (
     NONE_ACCEPTED,
     Accepted,
@@ -53,7 +54,7 @@ def gemini_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
         Fault: `bad_request`, if the arguments of an earlier call are not a JSON object.
     """
     settings: dict[str, Any] = {"temperature": model.temperature, "maxOutputTokens": model.max_tokens}
-    settings |= model.params | request.params
+    settings = for_gemini(settings | model.params | request.params)
     settings = {_CONFIG.get(name, name): value for name, value in settings.items() if value is not None}
     top = {name: settings.pop(name) for name in ("safetySettings", "toolConfig", "cachedContent") if name in settings}
     system = "\n\n".join(message.get("content") or "" for message in request.messages if message["role"] == "system")
@@ -146,6 +147,7 @@ def read_candidates(message: Mapping[str, Any], finish: str, accepted: Accepted 
             if not (kinds := [field for field in part if field not in _KNOWN_FIELDS]):
                 raise unread("the answer has a part without text or call")
             accepted.skip(kinds[0])
+    logprobs, flags = read_logprobs(message.get("logprobs", ()), gemini_tokens)
     return Reply(
         content="".join(texts[False]) if texts[False] or not calls else None,
         tool_calls=tuple(calls),
@@ -153,7 +155,9 @@ def read_candidates(message: Mapping[str, Any], finish: str, accepted: Accepted 
         finish="tool_calls" if calls and finish == "stop" else finish,
         usage=_usage(message.get("usageMetadata")),
         model=str(message.get("modelVersion", "")),
+        flags=flags,
         native={"api": NATIVE, "content": parts},
+        logprobs=logprobs,
     )
 
 
@@ -221,6 +225,7 @@ class _ContentAssembly:
         self._pieces: list[str] = []
         """Pieces of the last part's text, joined once the part is complete."""
         self._rest: dict[str, Any] = {}
+        self._logprobs: list[object] = []
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
         return not _CHUNK_FIELDS.isdisjoint(chunk)
@@ -235,6 +240,8 @@ class _ContentAssembly:
         if blocked is not None:
             raise unread("the prompt is blocked, but there is an answer")
         self._candidate = candidate
+        if (logprobs := candidate.get("logprobsResult")) is not None:
+            self._logprobs.append(logprobs)
         content, is_new = object_in(candidate, "content"), False
         if content:
             self._has_content = True
@@ -253,7 +260,8 @@ class _ContentAssembly:
         if not self._has_content and GEMINI.finishes.get((self.reason or "").lower()) not in CUT:
             raise unread("the candidate has no content")
         self._join()
-        return self._rest | {"candidates": [self._candidate | {"content": {"parts": self._parts, "role": "model"}}]}
+        candidate = self._candidate | {"content": {"parts": self._parts, "role": "model"}}
+        return self._rest | {"candidates": [candidate], "logprobs": self._logprobs}
 
     def _join(self) -> None:
         if self._pieces:
@@ -280,4 +288,5 @@ GEMINI_API = ProviderApi(
     events=SseReader,
     assembly=_ContentAssembly,
     always_streams=True,
+    gives_logprobs=True,
 )

@@ -69,6 +69,8 @@ class ProviderApi:
     """Returns the headers that carry the key and the API's version."""
     always_streams: bool = False
     """True if streaming is not chosen by a field of the body."""
+    gives_logprobs: bool = False
+    """True if log probabilities can be asked for, and are read."""
 
     def path_of(self, model_id: str) -> str:
         """Return the path of a model's requests."""

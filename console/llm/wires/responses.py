@@ -13,6 +13,7 @@ from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of
 from console.llm.wires.completeness import RESPONSES, agree
 from console.llm.wires.live_texts import LiveTexts
+from console.llm.wires.logprobs import for_responses, openai_tokens, read_logprobs
 from console.llm.wires.parts import (
     NONE_ACCEPTED,
     Accepted,
@@ -57,7 +58,7 @@ def responses_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
     }
     if request.tools:
         body["tools"] = [{**tool["function"], "type": "function"} for tool in request.tools]
-    body |= model.params | request.params
+    body = for_responses(body | model.params | request.params)
     return {name: value for name, value in body.items() if value is not None}
 
 
@@ -88,6 +89,7 @@ def read_response(message: Mapping[str, Any], finish: str, accepted: Accepted = 
     for item in items:
         reading.add(item)
     calls = tuple(reading.calls)
+    logprobs, flags = read_logprobs(reading.logprobs, openai_tokens)
     return Reply(
         content="".join(reading.texts) if reading.texts or not calls else None,
         tool_calls=calls,
@@ -95,9 +97,18 @@ def read_response(message: Mapping[str, Any], finish: str, accepted: Accepted = 
         finish="tool_calls" if calls and finish == "stop" else finish,
         usage=read_usage(message.get("usage")),
         model=str(message.get("model", "")),
-        flags=("refusal",) if reading.has_refused else (),
-        native={"api": NATIVE, "content": items},
+        flags=(*(("refusal",) if reading.has_refused else ()), *flags),
+        native={"api": NATIVE, "content": [_without_logprobs(item) for item in items] if reading.logprobs else items},
+        logprobs=logprobs,
     )
+
+
+def _without_logprobs(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an output item to be sent back: the log probabilities of its texts are kept once, in the reply."""
+    if item.get("type") != "message":
+        return item
+    parts = objects_in(item, "content")
+    return item | {"content": [{key: part[key] for key in part if key != "logprobs"} for part in parts]}
 
 
 class _Reading:
@@ -107,6 +118,7 @@ class _Reading:
         self.texts: list[str] = []
         self.thoughts: list[str] = []
         self.calls: list[ToolCall] = []
+        self.logprobs: list[object] = []
         self.has_refused = False
         self._accepted, self._is_whole = accepted, is_whole
         self._by_id: dict[str, dict[str, Any]] = {}
@@ -150,6 +162,8 @@ class _Reading:
             if text is None:
                 raise unread("a message in the output has a part without text")
             self.texts.append(text)
+            if part.get("logprobs"):
+                self.logprobs.append({"content": part["logprobs"]})
             self.has_refused = self.has_refused or field == "refusal"
 
 
@@ -237,4 +251,5 @@ RESPONSES_API = ProviderApi(
     body=lambda model, request: as_accepted(model, {"stream": True, **responses_body(model, request)}),
     events=SseReader,
     assembly=_ResponseAssembly,
+    gives_logprobs=True,
 )

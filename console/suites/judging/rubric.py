@@ -77,6 +77,8 @@ class Grade(Struct, frozen=True, omit_defaults=True):
     category: str = ""
     votes: list[float | str] = field(default_factory=list[float | str])
     """All grades or categories if the judge was asked repeatedly."""
+    reasons: list[str] = field(default_factory=list[str])
+    """The judge's words for each vote of a comparison."""
 
 
 class Judgement(Struct, frozen=True, omit_defaults=True):
@@ -151,7 +153,7 @@ def scores_of(grades: Sequence[Grade], rubric: Rubric) -> dict[str, float]:
     if rubric.against:
         votes = [{"FIRST": 1.0, "SECOND": 0.0}.get(str(vote), TIED) for vote in grades[0].votes]
         scores = {name: float(name == grades[0].category) for name in _OF_BASELINE}
-        return {WIN_RATE: grades[0].grade, **scores, CHOSE_FIRST: sum(votes) / len(votes)}
+        return {WIN_RATE: grades[0].grade, **scores, CHOSE_FIRST: sum(votes) / max(len(votes), 1)}
     scores: dict[str, float] = {}
     for grade in grades:
         about = f"{grade.name}: " if len(criteria) > 1 else ""
@@ -176,9 +178,9 @@ def compared(votes: Sequence[Grade]) -> Grade:
     """Return the grade of an answer from the calls in both orders."""
     rate = sum(vote.grade for vote in votes) / len(votes)
     category = "TIE" if rate == TIED else "BETTER" if rate > TIED else "WORSE"
-    return Grade(
-        WIN_RATE, rate, " / ".join(vote.why for vote in votes if vote.why), category, [vote.category for vote in votes]
-    )
+    reasons = [vote.why for vote in votes]
+    why = " / ".join(filter(None, reasons))
+    return Grade(WIN_RATE, rate, why, category, [vote.category for vote in votes], reasons)
 
 
 def combined(votes: Sequence[Sequence[Grade]]) -> list[Grade]:

@@ -105,7 +105,7 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def left(self) -> int:
-        """Number of planned rollouts that have not ended."""
+        """Number of graded rollouts that have neither ended nor been given up."""
         return self.summary.left if self.summary else 0
 
     @property

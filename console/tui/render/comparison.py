@@ -18,7 +18,7 @@ from console.insight.comparison import (
     bootstrapped,
     error_types,
 )
-from console.insight.comparison_report import ONE_CASE, statistics, summary_rows
+from console.insight.comparison_report import ONE_CASE, served_words, statistics, summary_rows
 from console.insight.comparison_side import ComparisonSide
 from console.insight.number_format import signed
 from console.insight.reasons import sentence
@@ -310,6 +310,8 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], apart: Sec
     if comparison.single is not None:
         return [Block("single", difference(comparison))]
     blocks = [Block("test", block_title("significance"), body=tuple(_test_lines(comparison)))]
+    if words := served_words(comparison):
+        blocks.append(Block("served", block_title("served"), body=(one_line(words, 400),)))
     if words := grading_words(comparison.a.manifest, comparison.b.manifest):
         blocks.append(Block("grading", block_title("grading"), body=(one_line(words, 400),)))
     if any(disputed):

@@ -1,19 +1,25 @@
 """The looks at a run that they may end: a line, and a small plot of estimate and boundary over the looks."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from textual.content import Content
 
 from console.core.looks import Contender, Look, LookPlan, Rule, Until
+from console.core.statistics.decision import Decision
 from console.insight.looks import contender_words, difference_words, expected_words, points, until_words, worse_beyond
 from console.insight.number_format import count, rate, signed, with_interval
 from console.tui.sanitize import one_line
-from console.tui.symbols import MUTED, muted
+from console.tui.symbols import MUTED, SYMBOLS, muted
 
 _LABEL = 7
 """Width of the labels on the left, in cells."""
 _SLOT = 3
 """Cells per look."""
+_GAP = 3
+"""Cells between the plot and the forecast to its right."""
+_LEAST_FORECAST = 30
+"""Cells below which the forecast is left out."""
 _DOT = "●"
 
 
@@ -41,7 +47,9 @@ def decision_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: in
     rows = height - 1
     if drawn and rows >= 3:
         last = drawn[-1].of
-        lines += _plot(plan.until, drawn, min(last, max((width - _LABEL - 2) // _SLOT, 1)), rows)
+        slots = min(last, max((width - _LABEL - 2) // _SLOT, 1))
+        plot = _plot(plan.until, drawn, slots, rows)
+        lines += _with_forecast(plan, plot, width - _LABEL - 2 - slots * _SLOT - _GAP)
     elif height > 1:
         lines.append(muted(expected_words(plan)))
     return lines[:height]
@@ -121,15 +129,34 @@ def _plot(until: Until, looks: Sequence[Look], slots: int, rows: int) -> list[Co
 
     zero = row_of(0.0 if until.rule is Rule.DECIDED else until.half_width)
     cells[zero] = list("─" * (slots * _SLOT))
-    for place, (estimate, *bounds) in enumerate(series):
+    marks = [_mark(look) for look in looks[-slots:]]
+    for place, (mark, (estimate, *bounds)) in enumerate(zip(marks, series, strict=True)):
         for bound in bounds:
             if bound is not None and bottom <= bound <= top:  # those of the first looks are far away
                 cells[row_of(bound)][place * _SLOT : place * _SLOT + _SLOT] = "┄┄┄"
-        cells[row_of(estimate or 0.0)][place * _SLOT + 1] = _DOT
+        cells[row_of(estimate or 0.0)][place * _SLOT + 1] = mark
     labels = {0: _percent(top, until), rows - 1: _percent(bottom, until), zero: _percent(0.0, until)}
     if until.rule is not Rule.DECIDED:
         labels[zero] = _percent(until.half_width, until)
     return [_line(labels.get(number, ""), "".join(line)) for number, line in enumerate(cells)]
+
+
+def _mark(look: Look) -> str:
+    if look.decision == Decision.WORSE:
+        return SYMBOLS.failed
+    return _DOT if not look.decision else SYMBOLS.undecided if look.decision == Decision.CANNOT_TELL else SYMBOLS.passed
+
+
+def _with_forecast(plan: LookPlan, plot: Sequence[Content], room: int) -> list[Content]:
+    """Add to the right of a plot when the run was expected to end, in at most half of its lines."""
+    words = wrap(f"expected when planned: {expected_words(plan).partition(': ')[2]}", max(room, _LEAST_FORECAST))
+    if room < _LEAST_FORECAST or not plan.expected or len(words) > len(plot) // 2:
+        return list(plot)
+    left = max(line.cell_length for line in plot) + _GAP
+    return [
+        Content.assemble(line.pad_right(left - line.cell_length), (words[number] if number < len(words) else "", MUTED))
+        for number, line in enumerate(plot)
+    ]
 
 
 def _series(until: Until, look: Look) -> tuple[float | None, ...]:
@@ -148,5 +175,6 @@ def _percent(value: float, until: Until) -> str:
 
 def _line(label: str, cells: str) -> Content:
     parts: list[Content | tuple[str, str]] = [(f"{label:>{_LABEL - 1}} ┤", MUTED)]
-    parts += [(cell, "bold $pass" if cell == _DOT else MUTED) for cell in cells.rstrip()]
+    colors = {_DOT: "$pass", SYMBOLS.passed: "$pass", SYMBOLS.failed: "$fail", SYMBOLS.undecided: "$undecided"}
+    parts += [(cell, f"bold {colors[cell]}" if cell in colors else MUTED) for cell in cells.rstrip()]
     return Content.assemble(*parts)

@@ -277,8 +277,11 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
     if live:
         return Content.empty()
     if closed is not None and closed.reason == "decided":
-        left = number_format.count(rollouts_left(overview, manifest))
-        return Content.assemble((closed.message, "bold"), (f" · {left} not played · r plays them", MUTED))
+        left = rollouts_left(overview, manifest) - _setup_left(overview, manifest)
+        words = (
+            f" · r plays the {number_format.count(left)} left{number_format.not_spent_words(overview.fold.tally, left)}"
+        )
+        return Content.assemble((closed.message, "bold"), (words, MUTED))
     if closed is not None and closed.message:
         return Content.assemble(one_line(closed.message, 300, "$broken"), (" · r resumes it", MUTED))
     if closed is None and overview.fold.sessions:

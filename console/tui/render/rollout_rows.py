@@ -272,9 +272,10 @@ def _speed(line: RunLine, summary: Summary) -> str:
 def _time_left(line: RunLine, summary: Summary) -> str:
     """Return the estimated time left, at the pace so far."""
     tally = summary.tally
-    if not line.is_live or not tally.finished or not summary.left or not summary.seconds:
+    left = summary.planned - tally.finished - tally.not_run
+    if not line.is_live or not tally.finished or left <= 0 or not summary.seconds:
         return ""
-    return number_format.about(summary.seconds / tally.finished * summary.left)
+    return number_format.about(summary.seconds / tally.finished * left)
 
 
 def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) -> Content:

@@ -72,8 +72,8 @@ class GuardedView(SuiteView):
                 fault = Block("view fault", body=(one_line(words, 400, "$broken"),), indent=0)
                 return [fault, *(standard.draw(case, context) if standard is not None else [])]
 
-        def exists_for(rollout: Rollout) -> bool:
-            return _attempt(lambda: bool(view.exists_for(rollout)), lambda: True)
+        def exists_for(case: ReviewedCase) -> bool:
+            return _attempt(lambda: bool(view.exists_for(case)), lambda: True)
 
         def folds_same(case: ReviewedCase) -> bool:
             return _attempt(lambda: bool(view.folds_same(case)), lambda: False)

@@ -64,13 +64,15 @@ class DrawContext:
     """Returns the suite's report on the run so far, or why there is none."""
     judging: Callable[[], Judging | None] = lambda: None
     """Returns the statistics on the run's judge; None without a judge."""
+    token: int | None = None
+    """Index of the token under the cursor, where log probabilities are shown; None to choose one."""
     apart: Callable[[], Section | None] = lambda: None
     """Returns the run's scores with decided keys and corrected by people; None without any."""
     model: str = ""
     """Name of the run's model."""
 
 
-def _always(rollout: Rollout) -> bool:
+def _always(case: ReviewedCase) -> bool:
     return True
 
 
@@ -83,11 +85,11 @@ class CaseView:
     """One view of a case: a tab in Review."""
 
     id: str
-    """`diff`, `talk`, `truth`, `tools`, `scores`, `raw`, `attempts`, or a suite's own."""
+    """`diff`, `talk`, `truth`, `tools`, `scores`, `tokens`, `raw`, `attempts`, or a suite's own."""
     name: str
     """Label of its tab."""
     draw: Callable[[ReviewedCase, DrawContext], list[Block]]
-    exists_for: Callable[[Rollout], bool] = _always
+    exists_for: Callable[[ReviewedCase], bool] = _always
     folds_same: Callable[[ReviewedCase], bool] = _never
     """True if `x` toggles folding of rows that agree (`DrawContext.style`) instead of folding the top block."""
 

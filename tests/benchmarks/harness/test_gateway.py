@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import zlib
 from typing import Any
 
 import aiohttp
@@ -85,6 +86,37 @@ async def test_a_call_without_a_token_is_refused() -> None:
     assert (status, "no token" in text, clients.heard) == (403, True, [])
 
 
+async def test_tokens_are_counted_for_a_rollout_only() -> None:
+    async with Clients() as clients:
+        counted = await clients.post(f"/c/{clients.token}/v1/messages/count_tokens", HELLO)
+        status, text = await clients.post("/v1/messages/count_tokens", HELLO)
+    assert counted == (200, json.dumps({"input_tokens": len(json.dumps(HELLO)) // 4}))
+    assert (status, "no token" in json.loads(text)["error"]["message"]) == (403, True)
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages", "messages/count_tokens"])
+async def test_a_body_that_is_too_large_is_refused_in_the_form_of_its_api(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.llm.gateway.server._MOST_BYTES", 1 << 20)
+    async with Clients() as clients:
+        packed = zlib.compress(bytes(4 << 20))
+        url = f"{clients.gateway.url}/c/{clients.token}/v1/{path}"
+        async with clients.http.post(url, data=packed, headers={"Content-Encoding": "deflate"}) as refused:
+            words = (await refused.json())["error"]["message"]
+    assert (refused.status, "exceeds 1 MiB" in words, clients.heard) == (413, True, [])
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_path_that_is_not_served_is_named_beside_those_that_are(method: str) -> None:
+    async with Clients() as clients:
+        url = f"{clients.gateway.url}/c/{clients.token}/v1/models"
+        async with clients.http.request(method, url) as refused:
+            words = (await refused.json())["error"]["message"]
+    assert refused.status == 404
+    assert f"/v1/messages, not {method} of /c/" in words
+
+
 @pytest.mark.parametrize("path", ["/c/0123/v1/chat/completions", "/c/{}/v1/chat/completions"])
 async def test_a_call_of_a_rollout_that_has_ended_is_held_and_never_answered(path: str) -> None:
     async with Clients() as clients:
@@ -102,7 +134,9 @@ async def test_a_call_of_a_rollout_that_has_ended_is_held_and_never_answered(pat
     [b"[]", b'"x"', b"{}", b"{", b"[" * 100_000, b'{"messages": [null], "input": [null]}',
      b'{"messages": [{"role": 3, "content": "x"}], "input": [{"role": 3, "content": "x"}]}',
      b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "n": 2}',
-     b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "tools": [3]}'],
+     b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "tools": [3]}',
+     b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "temperature": NaN}',
+     b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "top_p": 1e999}'],
 )  # fmt: skip
 async def test_what_is_no_call_is_refused_before_a_model_is_paid(path: str, body: bytes) -> None:
     async with Clients() as clients:

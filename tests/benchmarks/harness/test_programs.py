@@ -78,6 +78,33 @@ def test_every_call_at_the_server_is_in_the_journal_with_its_tokens(console: Any
     assert finished[0].verdict.scores == {"steps": 2.0, "half": 0.5}
 
 
+def test_a_run_is_graded_again_by_another_threshold_without_its_model(console: Any, home: Path) -> None:
+    with OpenAIServer(echo) as server:
+        write_suite(home, server, CASES)
+        console("allow", "agents")
+        old = console("run", "-m", "m", "-s", "agents", "--json", "--quiet").data["run"]
+        played = len(server.requests)
+        same = console("regrade", old, "--quiet", "--json")
+        assert same.code == 0, same.err
+        write_suite(home, server, CASES, SUITE.replace("threshold = 2", "threshold = 3"))
+        console("allow", "agents")
+        strict = console("regrade", old, "--quiet", "--json").data
+        assert len(server.requests) == played
+    first, second, third = (
+        {
+            it.key.case: it.verdict
+            for it in RunFolder(home / "runs" / name).reader().iter_all()
+            if isinstance(it, Finished)
+        }
+        for name in (old, same.data["run"], strict["run"])
+    )
+    assert first == second
+    assert (same.data["unchanged"], same.data["graded_differently"]) == (len(CASES), [])
+    assert [flip["verdict"] for flip in strict["flips"]] == ["passed → failed"]
+    assert {verdict.outcome for verdict in third.values()} == {"failed"}
+    assert strict["graded_differently"] == ["threshold 2.0 → 3.0"]
+
+
 def test_an_error_of_the_program_breaks_its_case_in_its_own_words(console: Any, home: Path) -> None:
     with OpenAIServer(echo) as server:
         write_suite(home, server, [{"id": "bad", "fails": True}, {"id": "low", "steps": 1}])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.tau2_edition import BAGS, write_edition
 
-from console.benchmarks.tau2.data.editions import editions
+from console.benchmarks.tau2.data.editions import Edition, editions
 from console.benchmarks.tau2.data.pull import pull
 from console.benchmarks.tau2.suite import Tau2Suite
 from console.core.case import Case, Setting
@@ -182,3 +182,20 @@ def test_editions_lie_beside_each_other(tmp_path: Path) -> None:
     assert "comparable = false" in (folder / "suite.toml").read_text()
     with pytest.raises(UsageError, match="digest mismatch"):
         pull(Pull(tmp_path / "root", lambda _: None, tmp_path / "checkout"))
+
+
+@pytest.mark.parametrize(
+    ("name", "in_wheel", "upstream"),
+    [
+        ("domains/airline/policy", "Rules.\n", "Rules."),
+        ("domains/retail/policy", "Rules.\n", "Rules.\n"),
+        ("domains/mock/policy", "Only users can create tasks\nNo.\n", "Only users can create tasks \nNo."),
+    ],
+)
+def test_texts_of_the_wheel_are_read_as_upstream_wrote_them(
+    tmp_path: Path, name: str, in_wheel: str, upstream: str
+) -> None:
+    path = tmp_path / "inspect" / f"{name}.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text(in_wheel)
+    assert Edition("inspect", tmp_path / "inspect").text(name) == upstream

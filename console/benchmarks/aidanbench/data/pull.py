@@ -7,8 +7,6 @@ for these texts, so they are written only to the user's data folder.
 
 import hashlib
 import json
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -28,7 +26,7 @@ from console.benchmarks.aidanbench.data.dataset import question_digest
 from console.benchmarks.aidanbench.data.source import Source
 from console.core.fault import UsageError
 from console.suites.archive import tree_sha256
-from console.suites.pull import Pin, Pull
+from console.suites.pull import Pin, Pull, fetch_file, write_suite_toml
 
 NAME = "aidanbench"
 REVISION = "a6bb3253ff630c82e7adbc81ce7bc7184c5bd881"
@@ -42,8 +40,6 @@ QUESTION_DIGEST = "ab8966173af7b56a"
 _HOST = "https://raw.githubusercontent.com"
 _ORIGINAL_FILES = f"{_HOST}/aidanmclaughlin/AidanBench/{REVISION}"
 _ENVIRONMENT_FILES = f"{_HOST}/PrimeIntellect-ai/verifiers/{ENVIRONMENT_REVISION}"
-_TIMEOUT_S = 30
-_MOST_BYTES = 1 << 20
 _HINT = (
     "Check the network, or get the AidanBench repository elsewhere and give its folder with --from PATH "
     "(a folder that also holds environments/aidanbench of verifiers gives the environment's wording as well)."
@@ -148,9 +144,17 @@ def _fill(new_folder: Path, sources: Path, request: Pull) -> None:
         json.dumps(asdict(official_wording), ensure_ascii=False, indent=1), encoding="utf-8"
     )
     comparable = is_official and official_wording.name == "official"
-    (new_folder / "suite.toml").write_text(
-        _suite_toml(tree_sha256(new_folder), digest, official_wording, comparable=comparable), encoding="utf-8"
-    )
+    source = {
+        "name": "AidanBench",
+        "version": REVISION if comparable else "unknown",
+        "digest": tree_sha256(new_folder),
+        "questions": digest,
+        "wording": official_wording.name,
+        "wording_digest": official_wording.digest,
+        "licence": "none stated",
+    }
+    title = "AidanBench" if comparable else "AidanBench (changed files)"
+    write_suite_toml(new_folder, NAME, title, source, comparable=comparable)
     dataset.read_folder(new_folder, NAME)
     wording.read_wording(new_folder)
 
@@ -160,28 +164,6 @@ def _pins(official_wording: Wording) -> list[Pin]:
     ours = {"followup_environment"} if official_wording.environment_origin == OURS.name else set[str]()
     digests = _digests(official_wording)
     return [Pin(f"prompt {name}", digests[name], _DIGESTS[name]) for name in _DIGESTS if name not in ours]
-
-
-def _suite_toml(tree: str, digest: str, official_wording: Wording, *, comparable: bool) -> str:
-    source = {
-        "name": "AidanBench",
-        "version": REVISION if comparable else "unknown",
-        "digest": tree,
-        "questions": digest,
-        "wording": official_wording.name,
-        "wording_digest": official_wording.digest,
-        "licence": "none stated",
-    }
-    lines = [
-        'format = "aidanbench"',
-        f"title = {json.dumps('AidanBench' if comparable else 'AidanBench (changed files)')}",
-        'origin = "pulled"',
-        f"comparable = {json.dumps(comparable)}",
-        "",
-        "[source]",
-        *(f"{key} = {json.dumps(value)}" for key, value in source.items()),
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _find(folder: Path, name: str) -> Path:
@@ -197,12 +179,5 @@ def _places(folder: Path, name: str) -> list[Path]:
 
 
 def _fetch(address: str, target: Path) -> None:
-    try:
-        with urllib.request.urlopen(address, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - a constant https address
-            content = answer.read(_MOST_BYTES + 1)
-    except (OSError, urllib.error.URLError) as error:
-        raise UsageError(f"{address} cannot be fetched: {error}", hint=_HINT) from error
-    if len(content) > _MOST_BYTES:
-        raise UsageError(f"{address} is too large for a source file", hint=_HINT)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(content)
+    target.write_bytes(fetch_file(address, _HINT))

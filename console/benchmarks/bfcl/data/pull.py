@@ -4,13 +4,11 @@ Keeps the datasets, the simulators and the modules with the official prompt text
 which makes the folder visible to the catalog, is written last.
 """
 
-import json
-import shutil
 from pathlib import Path
 
 from console.core.fault import UsageError
 from console.suites.archive import tree_sha256, unpack_zip
-from console.suites.pull import Pin, Pull
+from console.suites.pull import Pin, Pull, copy_files, write_suite_toml
 from console.suites.wheel import Wheel, find_wheel
 
 OFFICIAL = Wheel("bfcl-eval", "2026.3.23", "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a")
@@ -59,7 +57,16 @@ def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
         unpack_zip(wheel, new_folder, _is_kept)
     tree = tree_sha256(new_folder)
     is_official = request.is_pinned([Pin(f"the files of {OFFICIAL.requirement}", tree, OFFICIAL_TREE)])
-    (new_folder / "suite.toml").write_text(_suite_toml(tree, official=is_official), encoding="utf-8")
+    source = {
+        "name": _PACKAGE,
+        "version": OFFICIAL.version if is_official else "unknown",
+        "digest": tree,
+        "licence": "Apache-2.0",
+        **({"sha256": OFFICIAL.sha256} if is_official else {}),
+    }
+    paths = {"data": f"{_PACKAGE}/data", "wording": _PACKAGE, "simulators": _SIMULATORS.rstrip("/")}
+    title = "BFCL v4" if is_official else "BFCL v4 (changed files)"
+    write_suite_toml(new_folder, NAME, title, source, comparable=is_official, settings=paths)
 
 
 def _is_kept(name: str) -> bool:
@@ -76,36 +83,8 @@ def _copy_tree(source: Path, new_folder: Path) -> None:
     )
     if root is None:
         raise UsageError(f"has no {_PACKAGE}/data", where=str(source), hint="Name the folder that contains bfcl_eval.")
-    for path in sorted((root / _PACKAGE).rglob("*")):
-        name = path.relative_to(root).as_posix()
-        if path.is_file() and not path.is_symlink() and _is_kept(name):
-            (new_folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, new_folder / name)
+    copy_files(root, new_folder, lambda path: _is_kept(path.as_posix()))
 
 
 def _has_data(folder: Path) -> bool:
     return (folder / _PACKAGE / "data").is_dir()
-
-
-def _suite_toml(tree: str, *, official: bool) -> str:
-    source = {
-        "name": _PACKAGE,
-        "version": OFFICIAL.version if official else "unknown",
-        "digest": tree,
-        "licence": "Apache-2.0",
-    }
-    if official:
-        source["sha256"] = OFFICIAL.sha256
-    lines = [
-        'format = "bfcl"',
-        f"title = {json.dumps('BFCL v4' if official else 'BFCL v4 (changed files)')}",
-        'origin = "pulled"',
-        f"comparable = {json.dumps(official)}",
-        f'data = "{_PACKAGE}/data"',
-        f'wording = "{_PACKAGE}"',
-        f'simulators = "{_SIMULATORS.rstrip("/")}"',
-        "",
-        "[source]",
-        *(f"{key} = {json.dumps(value)}" for key, value in source.items()),
-    ]
-    return "\n".join(lines) + "\n"

@@ -4,17 +4,13 @@ Only the scenario folders are taken, not the project's engine, and nothing runs.
 the new folder replaces an old one.
 """
 
-import json
-import shutil
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from console.benchmarks.cavebench.data.dataset import read_scenarios
 from console.core.fault import UsageError
 from console.suites.archive import tree_sha256, unpack_zip
-from console.suites.pull import Pin, Pull
+from console.suites.pull import Pin, Pull, copy_files, fetch_file, write_suite_toml
 
 NAME = "cavebench"
 REVISION = "a074e6a999ef34ca00c53301a587834980e47d41"
@@ -23,8 +19,6 @@ OFFICIAL_TREE = "ab4e4152c820cd295a7c0ce2bf114103140c20c4f6f138289987eda1e861bef
 """Digest of the kept files of that commit."""
 
 _ADDRESS = f"https://github.com/acodercat/cave-bench/archive/{REVISION}.zip"
-_TIMEOUT_S = 60
-_MOST_BYTES = 64 << 20
 _ROOTS = ("evals", "benchmarks")
 _HINT = "Check the network, or get the cave-bench repository elsewhere and give its folder with --from PATH."
 
@@ -46,14 +40,7 @@ def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
 def _download(scratch: Path, notify: Callable[[str], object]) -> Path:
     notify(f"fetching cave-bench {REVISION[:7]}")
     archive = scratch / "cave-bench.zip"
-    try:
-        with urllib.request.urlopen(_ADDRESS, timeout=_TIMEOUT_S) as answer:
-            content = answer.read(_MOST_BYTES + 1)
-    except (urllib.error.URLError, TimeoutError, OSError) as error:
-        raise UsageError(f"cave-bench cannot be fetched: {error}", hint=_HINT) from None
-    if len(content) > _MOST_BYTES:
-        raise UsageError("the download is too large to be cave-bench", hint=_HINT)
-    archive.write_bytes(content)
+    archive.write_bytes(fetch_file(_ADDRESS, _HINT))
     unpacked = scratch / "unpacked"
     unpack_zip(archive, unpacked, lambda name: _is_kept(PurePosixPath(*PurePosixPath(name).parts[1:])))
     return next((folder for folder in unpacked.glob("*") if folder.is_dir()), unpacked)
@@ -65,24 +52,12 @@ def _copy(source: Path, new_folder: Path) -> None:
     Raises:
         UsageError: it has none.
     """
-    names = list(_kept_files(source))
-    if not names:
+    if not copy_files(source, new_folder, lambda path: _is_kept(PurePosixPath(path.as_posix()))):
         raise UsageError(
             "contains neither evals/ nor benchmarks/ with scenarios",
             where=str(source),
             hint="Name the folder of a cave-bench checkout.",
         )
-    for name in names:
-        (new_folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source / name, new_folder / name)
-
-
-def _kept_files(source: Path) -> Iterator[Path]:
-    for root in _ROOTS:
-        for path in sorted((source / root).rglob("*")):
-            name = path.relative_to(source)
-            if path.is_file() and not path.is_symlink() and _is_kept(PurePosixPath(name.as_posix())):
-                yield name
 
 
 def _is_kept(name: PurePosixPath) -> bool:
@@ -103,13 +78,6 @@ def _describe(new_folder: Path, request: Pull) -> None:
     turns = sum(len(conversation["turns"]) for conversation in conversations)
     request.notify(f"{len(scenarios)} scenarios, {len(conversations)} conversations, {turns} turns")
     source = {"name": "cave-bench", "version": REVISION if pinned else "unknown", "digest": tree, "licence": "MIT"}
-    lines = [
-        'format = "cavebench"',
-        f"title = {json.dumps('cave-bench' if pinned else 'cave-bench (another revision)')}",
-        'origin = "pulled"',
-        "comparable = false",  # prompts are those of a newer cave-agent than the published runs had
-        "",
-        "[source]",
-        *(f"{key} = {json.dumps(value)}" for key, value in source.items()),
-    ]
-    (new_folder / "suite.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    title = "cave-bench" if pinned else "cave-bench (another revision)"
+    # prompts are those of a newer cave-agent than the published runs had
+    write_suite_toml(new_folder, NAME, title, source, comparable=False)

@@ -16,10 +16,9 @@ from console.benchmarks.tau2.data.prompts import agent_prompt, judge_messages, u
 from console.benchmarks.tau2.data.schemas import tool_schemas
 from console.benchmarks.tau2.options import Tau2Options
 from console.benchmarks.tau2.rules.domains.world import AGENT, USER
-from console.benchmarks.tau2.rules.evaluate import EVALUATED, UnreadableJudge, needs_judge, read_judge
-from console.benchmarks.tau2.rules.output import Output
-from console.benchmarks.tau2.rules.replay import begun, earlier_messages
-from console.benchmarks.tau2.rules.task import Call, Message, Task
+from console.benchmarks.tau2.rules.evaluate import EVALUATED, UnreadableJudge, read_judge
+from console.benchmarks.tau2.rules.replay import begun
+from console.benchmarks.tau2.rules.task import Call, Message, Output, Task
 from console.core.chat import Message as Sent
 from console.core.chat import Reply
 from console.suites.stage import Stage
@@ -64,7 +63,7 @@ class Player:
         """Play to the end, and ask the judge if there is one."""
         limits: Limits = self._options.limits
         talk = Talk(begun(self._edition.domain(self._domain), self._task, solo=limits.solo), limits)
-        talk.messages += earlier_messages(self._task)
+        talk.messages += self._task.earlier_messages
         try:
             await talk.play(self._ask)
         except Silent as error:
@@ -148,10 +147,10 @@ class Player:
 
     async def _judge(self, talk: Talk) -> tuple[str | None, str]:
         """Return the judge's reply, or the error of the last one."""
-        if talk.reason not in EVALUATED or not needs_judge(self._task):
+        if talk.reason not in EVALUATED or not self._task.needs_judge:
             return None, ""
         messages = cast(list[Sent], judge_messages(self._edition, self._task, talk.messages))
-        wanted = len((self._task.evaluation_criteria and self._task.evaluation_criteria.nl_assertions) or ())
+        wanted = len(self._task.criteria.nl_assertions or ())
         text, problem = "", ""
         for step in range(TRIES):
             reply = await self._stage.ask(

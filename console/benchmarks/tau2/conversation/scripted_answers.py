@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from console.benchmarks.tau2.conversation.talk import DONE, STOP
 from console.benchmarks.tau2.rules.domains.world import USER
-from console.benchmarks.tau2.rules.task import Action, Instructions, Message, Task, calls_of
+from console.benchmarks.tau2.rules.task import Action, Message, Task, calls_of
 from console.core.chat import ScriptedAnswers, Utterance
 
 _GIVES_UP = "I am sorry, I cannot help you with that."
@@ -47,34 +47,31 @@ def user_answers(task: Task, messages: Sequence[Message], *, solo: bool) -> Scri
 
 def judge_answers(task: Task, messages: Sequence[Message]) -> ScriptedAnswers:
     """Return the verdicts of a judge who looks for the expected calls."""
-    criteria = task.evaluation_criteria
-    calls = calls_of(list(messages))
-    met = criteria is not None and all(any(item.fits(call) for call in calls) for item in criteria.actions or ())
+    calls = calls_of(messages)
+    met = task.evaluation_criteria is not None and all(
+        any(item.fits(call) for call in calls) for item in task.criteria.actions or ()
+    )
     outcomes = [
         {
             "expectedOutcome": text,
             "reasoning": "the expected calls were made" if met else "calls are missing",
             "metExpectation": met,
         }
-        for text in (criteria and criteria.nl_assertions) or ()
+        for text in task.criteria.nl_assertions or ()
     ]
     return ScriptedAnswers(Utterance(json.dumps({"results": outcomes})))
 
 
 def _next_action(task: Task, messages: Sequence[Message]) -> Action | None:
     """Return the expected call after as many as were made since the conversation began."""
-    actions = (task.evaluation_criteria and task.evaluation_criteria.actions) or []
-    earlier = (task.initial_state and task.initial_state.message_history) or []
-    made = len(calls_of(list(messages[len(earlier) :])))
+    actions = task.criteria.actions or []
+    made = len(calls_of(messages[len(task.earlier_messages) :]))
     return actions[made] if made < len(actions) else None
 
 
 def _opening(task: Task) -> str:
-    instructions = task.user_scenario.instructions
-    text = instructions.reason_for_call if isinstance(instructions, Instructions) else instructions
-    return f"Hello, I need help. {text.strip().splitlines()[0]}" if text.strip() else "Hello, I need help."
+    return " ".join(["Hello, I need help.", *task.request.strip().splitlines()[:1]])
 
 
 def _final_text(task: Task) -> str:
-    info = (task.evaluation_criteria and task.evaluation_criteria.communicate_info) or []
-    return " ".join(["That is done.", *(f"{text}." for text in info)])
+    return " ".join(["That is done.", *(f"{text}." for text in task.criteria.communicate_info or ())])

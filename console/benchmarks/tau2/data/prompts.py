@@ -75,7 +75,7 @@ def _wheel_instruction(edition: Edition) -> str:
 def _resolution_steps(task: Task) -> str:
     """Return the expected calls as orders."""
     lines: list[str] = []
-    for number, action in enumerate((task.evaluation_criteria and task.evaluation_criteria.actions) or (), 1):
+    for number, action in enumerate(task.criteria.actions or (), 1):
         call = f"{action.name}({', '.join(f'{name}={value}' for name, value in action.arguments.items())})"
         order = "Instruct the user to perform" if action.requestor == USER else "Perform"
         lines.append(f"[Step {number}] {order} the following action: {call}.")
@@ -106,7 +106,7 @@ def judge_messages(edition: Edition, task: Task, messages: Sequence[Message]) ->
     if source.exists():
         system, user = texts_of(source)["system_prompt"], texts_of(source)["user_prompt"]
     trajectory = "\n".join(f"{item.role}: {item.content}" for item in messages)
-    assertions = list((task.evaluation_criteria and task.evaluation_criteria.nl_assertions) or ())
+    assertions = list(task.criteria.nl_assertions or ())
     filled = user.replace("{nl_assertions}", str(assertions)).replace("{trajectory_str}", trajectory)
     return [{"role": "system", "content": system}, {"role": "user", "content": filled}]
 

@@ -4,16 +4,14 @@ The two are editions, kept beside each other in one folder. Sources are kept for
 of them runs. `suite.toml`, which makes the folder visible to the catalog, is written last.
 """
 
-import json
 import shutil
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 
 from console.benchmarks.tau2.data.editions import CHECKOUT, DOMAINS, WHEEL, editions
 from console.core.fault import UsageError
-from console.suites.archive import tree_sha256, unpack_zip
-from console.suites.pull import Pin, Pull
+from console.suites.archive import ArchiveLimits, tree_sha256, unpack_tar, unpack_zip, unpacked_pieces
+from console.suites.pull import Pin, Pull, copy_files, write_suite_toml
 from console.suites.wheel import Wheel, find_wheel
 
 OFFICIAL = Wheel("inspect_evals", "0.26.0", "b76d15813182807da141a0f06bb6f18a5f82d1f06291ec2633bb84cdf661f8d0")
@@ -24,16 +22,17 @@ CHECKOUT_TREE = "30425987a12bb6c1326622aa315467eeb475efde36a6748311bba4c255cdf5f
 NAME = "tau2"
 
 _PACKAGE = "inspect_evals/tau2/"
-_DATA_FOLDERS = (*(f"domains/{name}" for name in (*DOMAINS, "mock")), "user_simulator")
+_DOMAINS = (*DOMAINS, "mock")
+_DATA_FOLDERS = (*(f"domains/{name}" for name in _DOMAINS), "user_simulator")
 _UNUSED = ("tasks_full.json", "audio_difficulty.json")
 _UNUSED_PARTS = ("_voice", "task_issues", "workflows")
 _SOURCES = (
-    *(f"domains/{name}" for name in (*DOMAINS, "mock")),
-    "agent/llm_agent.py",
-    "evaluator/evaluator_nl_assertions.py",
+    *("tools.py", "user_tools.py", "data_model.py", "user_data_model.py"),
+    *("llm_agent.py", "evaluator_nl_assertions.py"),
 )
-_SOURCE_NAMES = ("tools.py", "user_tools.py", "data_model.py", "user_data_model.py")
 _SUFFIXES = (".json", ".gz", ".toml", ".txt", ".md")
+_LIMITS = ArchiveLimits(member_bytes=256 << 20, total_bytes=2 << 30)
+"""Limits of a packed checkout."""
 
 
 def pull(request: Pull) -> Path:
@@ -61,30 +60,35 @@ def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
     target = new_folder / name
     shutil.rmtree(target, ignore_errors=True)
     for part in _DATA_FOLDERS:
-        _copy(data / part, target / part, _is_data)
+        copy_files(data / part, target / part, _is_data)
     pin = Pin(f"the data of edition {name}", tree_sha256(target), WHEEL_TREE if name == WHEEL else CHECKOUT_TREE)
     is_official = request.is_pinned([pin])
     (target / "official").write_text("true" if is_official else "false", encoding="utf-8")
     _copy_sources(sources, target / "sources", is_wheel=name == WHEEL)
     if name == CHECKOUT and not (target / "sources").exists():
         request.notify("the folder has no sources: wording of tools and prompts is that of the wheel (pull tau2)")
-    (new_folder / "suite.toml").write_text(_suite_toml(new_folder), encoding="utf-8")
+    _describe(new_folder)
 
 
 def _unpacked(source: Path, scratch: Path) -> Path:
     if source.is_dir():
         return source
+    target = scratch / "checkout"
+    target.mkdir()
     try:
-        with tarfile.open(source) as archive:
-            archive.extractall(scratch / "checkout", filter="data")
-    except (tarfile.TarError, OSError) as error:
+        unpack_tar(unpacked_pieces(source, _LIMITS.total_bytes), target, _LIMITS, _is_wanted)
+    except (UsageError, OSError) as error:
         raise UsageError(
             f"neither a wheel, a checkout nor a tar archive of one: {error}",
             where=str(source),
             hint="Name the folder of a tau2-bench checkout.",
         ) from error
-    inner = [path for path in (scratch / "checkout").iterdir() if path.is_dir()]
-    return inner[0] if len(inner) == 1 and inner[0].name not in ("data", "tau2") else scratch / "checkout"
+    inner = [path for path in target.iterdir() if path.is_dir()]
+    return inner[0] if len(inner) == 1 and inner[0].name not in ("data", "tau2") else target
+
+
+def _is_wanted(member: tarfile.TarInfo) -> bool:
+    return member.isfile() and Path(member.name).suffix in (*_SUFFIXES, ".py")
 
 
 def _data_of(root: Path) -> Path:
@@ -95,14 +99,6 @@ def _data_of(root: Path) -> Path:
     raise UsageError(
         "contains no data/tau2/domains", where=str(root), hint="Name the folder of a tau2-bench checkout, tag v1.0.1."
     )
-
-
-def _copy(source: Path, target: Path, is_kept: Callable[[Path], bool]) -> None:
-    for path in sorted(source.rglob("*")):
-        if path.is_file() and not path.is_symlink() and is_kept(path):
-            place = target / path.relative_to(source)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, place)
 
 
 def _is_in_wheel(name: str) -> bool:
@@ -118,42 +114,23 @@ def _is_data(path: Path) -> bool:
 def _copy_sources(sources: Path, target: Path, *, is_wheel: bool) -> None:
     if is_wheel:
         for part in (*DOMAINS, "common"):
-            _copy(sources / part, target / part, lambda path: path.suffix == ".py")
+            copy_files(sources / part, target / part, lambda path: path.suffix == ".py")
         return
-    for part in _SOURCES:
-        place = sources / part
-        if place.is_dir():
-            _copy(place, target / place.name, lambda path: path.name in _SOURCE_NAMES)
-        elif place.exists():
-            target.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(place, target / place.name)
+    for part in (*(f"domains/{name}" for name in _DOMAINS), "agent", "evaluator"):
+        place = target / part.partition("/")[2]
+        copy_files(sources / part, place, lambda path: path.name in _SOURCES)
 
 
-def _is_official(folder: Path) -> bool:
-    mark = folder / "official"
-    return mark.exists() and mark.read_text(encoding="utf-8") == "true"
-
-
-def _suite_toml(folder: Path) -> str:
+def _describe(folder: Path) -> None:
     pulled = editions(folder)
-    official = {name: _is_official(edition.folder) for name, edition in pulled.items()}
     newest = next(iter(pulled))
-    title = f"tau2-bench, edition {newest}" + ("" if official[newest] else " (changed files)")
+    is_official = (folder / newest / "official").read_text(encoding="utf-8") == "true"
     source = {
         "name": "tau2-bench",
-        "version": newest if official[newest] else "unknown",
+        "version": newest if is_official else "unknown",
         "digest": tree_sha256(folder / newest, without=("official",)),
         "licence": "MIT, (c) 2025 Sierra Research",
     }
-    has_wording = (folder / newest / "sources").exists()
-    is_comparable = newest == CHECKOUT and official[newest] and has_wording
-    lines = [
-        'format = "tau2"',
-        f"title = {json.dumps(title, ensure_ascii=False)}",
-        'origin = "pulled"',
-        f"comparable = {json.dumps(is_comparable)}",
-        "",
-        "[source]",
-        *(f"{key} = {json.dumps(value)}" for key, value in source.items()),
-    ]
-    return "\n".join(lines) + "\n"
+    title = f"tau2-bench, edition {newest}" + ("" if is_official else " (changed files)")
+    is_comparable = newest == CHECKOUT and is_official and (folder / newest / "sources").exists()
+    write_suite_toml(folder, NAME, title, source, comparable=is_comparable)

@@ -14,9 +14,8 @@ import msgspec
 from console.benchmarks.tau2.rules.domain import Domain
 from console.benchmarks.tau2.rules.domains.world import AGENT, USER, World, canonical, differing
 from console.benchmarks.tau2.rules.evaluate import Evaluation
-from console.benchmarks.tau2.rules.output import Output
 from console.benchmarks.tau2.rules.replay import begun, expected, replayed
-from console.benchmarks.tau2.rules.task import Action, Call, Message, Task, calls_of
+from console.benchmarks.tau2.rules.task import Action, Call, Message, Output, Task, calls_of
 
 AGENTS, USERS, GRADERS, TASKS, OPEN = "agent", "user", "grader", "task", "open"
 PARTIES = (GRADERS, USERS, AGENTS, TASKS, OPEN)
@@ -70,30 +69,28 @@ def _grader_signs(domain: Domain, task: Task, output: Output, evaluation: Evalua
             yield Sign(GRADERS, "number_spelling", "the worlds differ only in 2 against 2.0", strong=True)
         elif all(canonical(_without_texts(here)) == canonical(_without_texts(there)) for here, there in states):
             yield Sign(GRADERS, "free_text", "the worlds differ only in free texts", strong=True)
-    criteria = task.evaluation_criteria
-    if failed == {"COMMUNICATE"} and criteria is not None:
+    if failed == {"COMMUNICATE"}:
         texts = [_loose(item.content or "") for item in output.messages if item.role == AGENT]
-        if all(any(_loose(info) in text for text in texts) for info in criteria.communicate_info or ()):
+        if all(any(_loose(info) in text for text in texts) for info in task.criteria.communicate_info or ()):
             yield Sign(GRADERS, "number_format", "all is said, in another format", strong=True)
 
 
 def _as_floats(value: Any) -> Any:
-    return _mapped(value, lambda item: float(item) if isinstance(item, int) and not isinstance(item, bool) else item)
-
-
-def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    if isinstance(value, dict):
-        return {key: _mapped(item, change) for key, item in cast(dict[str, Any], value).items()}
-    if isinstance(value, list):
-        return [_mapped(item, change) for item in cast(list[Any], value)]
-    return change(value)
+    is_int = isinstance(value, int) and not isinstance(value, bool)
+    return float(cast(int, value)) if is_int else _mapped(value, _as_floats)
 
 
 def _without_texts(value: Any) -> Any:
     if isinstance(value, dict):
-        table = cast(dict[str, Any], value)
-        return {key: _without_texts(item) for key, item in table.items() if key not in _FREE_TEXTS}
-    return [_without_texts(item) for item in cast(list[Any], value)] if isinstance(value, list) else value
+        value = {key: item for key, item in cast(dict[str, Any], value).items() if key not in _FREE_TEXTS}
+    return _mapped(value, _without_texts)
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a JSON value with all its parts changed."""
+    if isinstance(value, dict):
+        return {key: change(item) for key, item in cast(dict[str, Any], value).items()}
+    return [change(item) for item in cast(list[Any], value)] if isinstance(value, list) else value
 
 
 def _loose(text: str) -> str:
@@ -116,7 +113,7 @@ def _user_signs(domain: Domain, task: Task, output: Output) -> Iterator[Sign]:
         yield Sign(USERS, "two_marks", "ends with two marks")
     if any(_AGENT_WORDS.search(text) for text in texts):
         yield Sign(USERS, "left_role", "speaks like the agent", strong=True)
-    wanted = {action.name for action in _actions(task) if action.requestor == USER}
+    wanted = {action.name for action in task.criteria.actions or () if action.requestor == USER}
     world = domain.world()
     for call in calls:
         tool = world.find_tool(USER, call.name) if call.requestor == USER else None
@@ -167,7 +164,7 @@ def _known_text(text: str) -> str:
 
 def _agent_signs(domain: Domain, task: Task, output: Output, evaluation: Evaluation) -> Iterator[Sign]:
     calls, world = calls_of(output.messages), domain.world()
-    actions = _actions(task)
+    actions = task.criteria.actions or []
     for call in calls:
         tool = world.find_tool(AGENT, call.name) if call.requestor == AGENT else None
         if tool is not None and tool.kind == "write" and not any(action.fits(call) for action in actions):
@@ -194,7 +191,7 @@ def _refused_writes(domain: Domain, task: Task, output: Output) -> Iterator[Sign
     """Yield the expected calls that were made only in a form that the tool refuses."""
     calls = calls_of(output.messages)
     failed = {item.id for item in output.messages if item.error and item.requestor == AGENT}
-    for action in _writes(domain, _actions(task)):
+    for action in _writes(domain, task.criteria.actions or []):
         fitting = [call for call in calls if action.fits(call)]
         if fitting and all(call.id in failed for call in fitting):
             yield Sign(AGENTS, "failed_write", f"{action.name} is refused by the tool")
@@ -213,18 +210,14 @@ def _other_keys(wanted: dict[str, Any], given: dict[str, Any]) -> list[str]:
 
 def _task_signs(domain: Domain, task: Task) -> Iterator[Sign]:
     world: World = begun(domain, task)
-    for action in _writes(domain, _actions(task)):
+    for action in _writes(domain, task.criteria.actions or []):
         result = world.call(action.requestor, action.name, action.arguments)
         if result.error:
             yield Sign(TASKS, "gold_fails", f"{action.name} of the expected calls fails: {result.content[:200]}")
 
 
-def _actions(task: Task) -> list[Action]:
-    return (task.evaluation_criteria and task.evaluation_criteria.actions) or []
-
-
 def _remaining(task: Task, calls: Sequence[Call]) -> list[Action]:
-    return [action for action in _actions(task) if not any(action.fits(call) for call in calls)]
+    return [action for action in task.criteria.actions or () if not any(action.fits(call) for call in calls)]
 
 
 def _writes(domain: Domain, actions: Sequence[Action]) -> list[Action]:

@@ -9,8 +9,8 @@ import msgspec
 
 from console.benchmarks.tau2.rules.domain import Domain
 from console.benchmarks.tau2.rules.domains.world import AGENT, Change, World, differing
-from console.benchmarks.tau2.rules.replay import ReplayError, expected, kind_of, replayed
-from console.benchmarks.tau2.rules.task import Basis, Criteria, Message, Task, calls_of
+from console.benchmarks.tau2.rules.replay import ReplayError, expected, replayed
+from console.benchmarks.tau2.rules.task import Action, Basis, Criteria, Message, Task, calls_of
 
 EVALUATED = ("user_stop", "agent_stop")
 """Ends that are evaluated; all others have the reward 0."""
@@ -39,12 +39,6 @@ class Evaluation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class UnreadableJudge(ValueError):
     """The judge's reply has another form."""
-
-
-def needs_judge(task: Task) -> bool:
-    """Return whether a judge decides a part of the reward."""
-    criteria = task.evaluation_criteria
-    return criteria is not None and "NL_ASSERTION" in criteria.reward_basis and bool(criteria.nl_assertions)
 
 
 def evaluate(
@@ -140,11 +134,13 @@ def assertion_checks(world: World, criteria: Criteria) -> list[bool]:
 
 def action_checks(world: World, criteria: Criteria, messages: Sequence[Message]) -> list[tuple[bool, str | None]]:
     """Return for each expected call whether one fits, and the kind of its tool."""
-    calls = calls_of(list(messages))
-    return [
-        (any(action.fits(call) for call in calls), kind_of(world, action.requestor, action.name))
-        for action in criteria.actions or ()
-    ]
+    calls = calls_of(messages)
+    return [(any(action.fits(call) for call in calls), _kind_of(world, action)) for action in criteria.actions or ()]
+
+
+def _kind_of(world: World, action: Action) -> str | None:
+    tool = world.find_tool(action.requestor, action.name) or world.find_tool(AGENT, action.name)
+    return tool and tool.kind
 
 
 def communicate_checks(criteria: Criteria, messages: Sequence[Message]) -> list[bool]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from console.benchmarks.tau2.rules.domain import Domain
-from console.benchmarks.tau2.rules.domains.world import AGENT, Result, World
+from console.benchmarks.tau2.rules.domains.world import Result, World
 from console.benchmarks.tau2.rules.task import Call, Message, Task
 
 
@@ -19,12 +19,7 @@ def begun(domain: Domain, task: Task, *, solo: bool = False) -> World:
     Raises:
         ReplayError: see `opened` and `replayed`.
     """
-    return replayed(domain, task, earlier_messages(task), strict=False, solo=solo)
-
-
-def earlier_messages(task: Task) -> list[Message]:
-    """Return the messages that precede a conversation."""
-    return (task.initial_state and task.initial_state.message_history) or []
+    return replayed(domain, task, task.earlier_messages, strict=False, solo=solo)
 
 
 def opened(domain: Domain, task: Task, *, solo: bool = False) -> World:
@@ -65,7 +60,7 @@ def replayed(domain: Domain, task: Task, messages: Sequence[Message], *, strict:
 def expected(domain: Domain, task: Task) -> World:
     """Return the world after the expected calls, which nothing follows; failing ones are skipped, as officially."""
     world = begun(domain, task)
-    for action in (task.evaluation_criteria and task.evaluation_criteria.actions) or ():
+    for action in task.criteria.actions or ():
         world.call(action.requestor, action.name, action.arguments, sync=False)
     return world
 
@@ -87,12 +82,6 @@ def answered(messages: Sequence[Message]) -> Iterator[tuple[Call, Message]]:
             if result.id != call.id:
                 raise ReplayError(f"the result of {call.id} is that of {result.id}")
             yield call, result
-
-
-def kind_of(world: World, requestor: str, name: str) -> str | None:
-    """Return the kind of an expected call's tool."""
-    tool = world.find_tool(requestor, name) or world.find_tool(AGENT, name)
-    return tool and tool.kind
 
 
 def _is_same(result: Result, recorded: str) -> bool:

@@ -7,9 +7,8 @@ import msgspec
 from console.benchmarks.tau2.rules.blame import AGENTS, USERS, blame
 from console.benchmarks.tau2.rules.domain import Domain
 from console.benchmarks.tau2.rules.evaluate import Evaluation, UnreadableJudge, evaluate
-from console.benchmarks.tau2.rules.output import Output
 from console.benchmarks.tau2.rules.replay import ReplayError
-from console.benchmarks.tau2.rules.task import Task
+from console.benchmarks.tau2.rules.task import Output, Task
 from console.core.outcome import BLAME_PREFIX, Outcome, Verdict
 from console.core.ready_type import ready_type
 

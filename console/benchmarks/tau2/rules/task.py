@@ -1,5 +1,6 @@
-"""Tasks as the official files write them, and the messages of a conversation."""
+"""Tasks as the official files write them, and the messages and output of a conversation."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -31,7 +32,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     error: bool = False
 
 
-class Action(msgspec.Struct, frozen=True):
+class Action(msgspec.Struct, frozen=True, omit_defaults=True):
     """One call that the task expects."""
 
     name: str
@@ -48,7 +49,7 @@ class Action(msgspec.Struct, frozen=True):
         return _chosen(self.arguments, names) == _chosen(call.arguments, names)
 
 
-class Assertion(msgspec.Struct, frozen=True):
+class Assertion(msgspec.Struct, frozen=True, omit_defaults=True):
     """One expectation of the final world, also a change of the first one."""
 
     env_type: str
@@ -57,7 +58,7 @@ class Assertion(msgspec.Struct, frozen=True):
     assert_value: bool = True
 
 
-class Criteria(msgspec.Struct, frozen=True):
+class Criteria(msgspec.Struct, frozen=True, omit_defaults=True):
     """Criteria of the reward."""
 
     actions: list[Action] | None = None
@@ -67,14 +68,14 @@ class Criteria(msgspec.Struct, frozen=True):
     reward_basis: tuple[Basis, ...] = ("DB", "COMMUNICATE")
 
 
-class InitialData(msgspec.Struct, frozen=True):
+class InitialData(msgspec.Struct, frozen=True, omit_defaults=True):
     """Rows merged into the data before a conversation."""
 
     agent_data: dict[str, Any] | None = None
     user_data: dict[str, Any] | None = None
 
 
-class InitialState(msgspec.Struct, frozen=True):
+class InitialState(msgspec.Struct, frozen=True, omit_defaults=True):
     """The world at the beginning."""
 
     initialization_data: InitialData | None = None
@@ -82,7 +83,7 @@ class InitialState(msgspec.Struct, frozen=True):
     message_history: list[Message] | None = None
 
 
-class Instructions(msgspec.Struct, frozen=True):
+class Instructions(msgspec.Struct, frozen=True, omit_defaults=True):
     """Instructions to the simulated user."""
 
     domain: str
@@ -92,14 +93,14 @@ class Instructions(msgspec.Struct, frozen=True):
     unknown_info: str | None = None
 
 
-class Scenario(msgspec.Struct, frozen=True):
+class Scenario(msgspec.Struct, frozen=True, omit_defaults=True):
     """The simulated user's persona and goal."""
 
     instructions: Instructions | str
     persona: str | None = None
 
 
-class Task(msgspec.Struct, frozen=True):
+class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     """One task."""
 
     id: str
@@ -108,8 +109,47 @@ class Task(msgspec.Struct, frozen=True):
     initial_state: InitialState | None = None
     ticket: str | None = None
 
+    @property
+    def criteria(self) -> Criteria:
+        """Criteria of the reward; a task without any expects nothing."""
+        return self.evaluation_criteria or Criteria()
 
-def calls_of(messages: list[Message]) -> list[Call]:
+    @property
+    def needs_judge(self) -> bool:
+        """True if a judge decides a part of the reward."""
+        return "NL_ASSERTION" in self.criteria.reward_basis and bool(self.criteria.nl_assertions)
+
+    @property
+    def earlier_messages(self) -> list[Message]:
+        """Messages that precede the conversation."""
+        return (self.initial_state and self.initial_state.message_history) or []
+
+    @property
+    def request(self) -> str:
+        """The first words of the user's instructions: why it calls."""
+        instructions = self.user_scenario.instructions
+        return instructions.reason_for_call if isinstance(instructions, Instructions) else instructions
+
+
+class Output(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Output of a conversation."""
+
+    messages: list[Message]
+    reason: str = ""
+    """The official end; empty if a party fell silent."""
+    steps: int = 0
+    errors: int = 0
+    silent: str = ""
+    """Role whose reply was no message."""
+    silence: str = ""
+    """Why, such as `empty_message`."""
+    judge: str | None = None
+    """The judge's reply."""
+    judge_problem: str = ""
+    """Why it cannot be used."""
+
+
+def calls_of(messages: Sequence[Message]) -> list[Call]:
     """Return all calls, in order."""
     return [call for message in messages for call in message.tool_calls or ()]
 

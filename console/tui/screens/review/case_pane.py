@@ -24,7 +24,7 @@ from console.insight.warnings import rollout_warnings
 from console.tui.render import diff, lines
 from console.tui.render.lines import fit_name
 from console.tui.sanitize import one_line, plain_line
-from console.tui.screens.review.views import ShownCase, view_with
+from console.tui.screens.review.views import TOKENS, ShownCase, view_with
 from console.tui.suite_views.conversation_blocks import conversation_blocks
 from console.tui.suite_views.suite_view import CaseView, DrawContext, HintLabel, ReviewedCase
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
@@ -217,6 +217,8 @@ class CasePane(Vertical):
         self._conversation = Transcript(id="talk", classes="pane")
         self._box_titles: dict[Widget, tuple[Content, Content]] = {}
         self._shown: ShownCase | None = None
+        self._token: int | None = None
+        """Token under the cursor of the Tokens view; None until it was moved."""
         self._room = Room()
         self.history: Callable[[int], Content] = lambda width: Content.empty()
         """Draws the history of the case in so many cells."""
@@ -240,10 +242,12 @@ class CasePane(Vertical):
         if shown is None:
             self._show_nothing()
             return
+        is_same = before is not None and _is_same_view(before, shown)
+        self._token = self._token if is_same else None
         self.set_class(shown.view.id == DIFFERENCE, "-diff")
         self.set_class(not shown.suite_view.has_conversation_pane, "-alone")
         self._draw_head(shown)
-        self._draw_view(shown, keep_place=before is not None and _is_same_view(before, shown))
+        self._draw_view(shown, keep_place=is_same)
 
     def _show_nothing(self) -> None:
         self._title.tell(Content.empty())
@@ -305,7 +309,7 @@ class CasePane(Vertical):
 
     def _draw_context(self, shown: ShownCase) -> DrawContext:
         is_apart = self._room.is_wide and self._room.is_tall and shown.suite_view.has_conversation_pane
-        return shown.context(self.text_width, with_conversation=not is_apart)
+        return shown.context(self.text_width, with_conversation=not is_apart, token=self._token)
 
     def _set_box_title(self, pane: Widget, title: Content, subtitle: Content) -> None:
         """Set the titles of a pane's box if they have changed, since that redraws the whole pane."""
@@ -376,7 +380,10 @@ class CasePane(Vertical):
             self.text.toggle_fold(target.key)
 
     def step_turn(self, by: int) -> None:
-        """Move by N turns in the diff; a folded turn is unfolded."""
+        """Move by N turns in the diff, unfolding a folded one, or by N tokens in the Tokens view."""
+        if self._shown is not None and self._shown.view.id == TOKENS:
+            self._step_token(by, self._shown)
+            return
         turns = [block.key for block in self.text.blocks if block.key.startswith("turn ")]
         top = self.text.block_at_top()
         if not turns or top is None:
@@ -386,6 +393,20 @@ class CasePane(Vertical):
         if any(block.key == key and block.folded for block in self.text.blocks):
             self.text.toggle_fold(key)
         self.text.scroll_to_block(key)
+
+    def _step_token(self, by: int, shown: ShownCase) -> None:
+        from console.tui.screens.review.tokens import (  # lazy, as tokens are rare
+            CURSOR,
+            cursor_of,
+            is_in_view,
+            tokens_of,
+        )
+
+        if tokens := tokens_of(shown.case.conversation):
+            self._token = cursor_of(tokens, cursor_of(tokens, self._token) + by)
+            self._draw_view(shown, keep_place=True)
+            if not is_in_view(self.text, CURSOR):
+                self.text.scroll_to_block(CURSOR)
 
 
 def _is_same_view(before: ShownCase, shown: ShownCase) -> bool:

@@ -25,7 +25,7 @@ from console.tui.render.rollout_rows import slot_of
 from console.tui.screens.review.case_loader import CaseLoader, ReviewedRun
 from console.tui.screens.review.listing import Lister, Listing
 from console.tui.screens.review.triage import FAILURES, Rows, Triage
-from console.tui.screens.review.views import BRANCHES, STANDARD_VIEWS, ShownCase
+from console.tui.screens.review.views import STANDARD_VIEWS, ShownCase
 from console.tui.suite_views.registry import STANDARD, find_view
 from console.tui.suite_views.suite_view import CaseView, ReviewedCase, SuiteView
 
@@ -491,11 +491,12 @@ class ReviewController:
     @property
     def views(self) -> Sequence[CaseView]:
         """The views of the current case."""
-        rollout = self.rollout
-        if rollout is None:
+        try:
+            case = self.case()
+        except UsageError:  # drawing the case reports it
             return []
-        views = [view for view in self.suite_view.case_views(STANDARD_VIEWS) if view.exists_for(rollout)]
-        return [*views, BRANCHES] if self.branches else views
+        views = self.suite_view.case_views(STANDARD_VIEWS)
+        return [view for view in views if case is not None and view.exists_for(case)]
 
     @property
     def branches(self) -> "Sequence[Branch]":
@@ -511,7 +512,7 @@ class ReviewController:
     def view(self) -> CaseView:
         """The current view; it stays selected for cases to which it does not apply."""
         views = self.suite_view.case_views(STANDARD_VIEWS)
-        return next((view for view in [*views, BRANCHES] if view.id == self._view_id), views[0])
+        return next((view for view in views if view.id == self._view_id), views[0])
 
     def show_view(self, view_id: str) -> None:
         self._view_id = view_id

@@ -52,10 +52,10 @@ class ShownCase:
     judging: Callable[[], Judging | None] = lambda: None
     apart: Callable[[], Section | None] = lambda: None
 
-    def context(self, width: int, *, with_conversation: bool) -> DrawContext:
+    def context(self, width: int, *, with_conversation: bool, token: int | None = None) -> DrawContext:
         """Return the context for drawing a view."""
         return DrawContext(width, self.style, self.suite_view, with_conversation, self.rollouts, self.report,
-                           self.judging, self.apart, self.model.name)  # fmt: skip
+                           self.judging, token, self.apart, self.model.name)  # fmt: skip
 
 
 # Tools, truth ---------------------------------------------------------------------------------------------------------
@@ -436,10 +436,31 @@ def _has_comparison(case: ReviewedCase) -> bool:
     return case.comparison is not None
 
 
-def _was_repeated(rollout: Rollout) -> bool:
-    return len(rollout.attempts) > 1
+def _has_tokens(case: ReviewedCase) -> bool:
+    return any(exchange.asked.reply.logprobs for exchange in case.conversation.exchanges)
 
 
+def _token_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
+    from console.tui.screens.review.tokens import token_blocks  # lazy, as tokens are rare
+
+    return token_blocks(case, context)
+
+
+def _was_repeated(case: ReviewedCase) -> bool:
+    return len(case.rollout.attempts) > 1
+
+
+TOKENS = "tokens"
+
+
+def _draw_branches(case: ReviewedCase, context: DrawContext) -> list[Block]:
+    from console.tui.screens.review.branch_view import branch_blocks  # few cases have branches
+
+    return branch_blocks(case, context)
+
+
+BRANCHES = CaseView("branches", "Branches", _draw_branches, exists_for=lambda case: bool(case.branches))
+"""Chances from each step, and the experiments on this case alone."""
 STANDARD_VIEWS = (
     CaseView("diff", "Diff", diff_blocks, folds_same=_has_comparison),
     CaseView("talk", "Talk", lambda case, context: conversation_blocks(case.conversation)),
@@ -450,20 +471,12 @@ STANDARD_VIEWS = (
     ),
     CaseView("tools", "Tools", lambda case, context: tool_blocks(case.conversation)),
     CaseView("scores", "Scores", score_blocks),
+    CaseView(TOKENS, "Tokens", _token_blocks, exists_for=_has_tokens),
     CaseView("raw", "Raw", lambda case, context: raw_blocks(case)),
     CaseView("attempts", "Attempts", lambda case, context: attempt_blocks(case), exists_for=_was_repeated),
+    BRANCHES,
 )
 """Views available for any suite, in the order of their tabs; a suite's own view may change them."""
-
-
-def _draw_branches(case: ReviewedCase, context: DrawContext) -> list[Block]:
-    from console.tui.screens.review.branch_view import branch_blocks  # few cases have branches
-
-    return branch_blocks(case, context)
-
-
-BRANCHES = CaseView("branches", "Branches", _draw_branches)
-"""The view of a case with branches."""
 
 
 def view_with(words: str, case: ReviewedCase, views: Sequence[CaseView], context: DrawContext) -> CaseView | None:

@@ -191,7 +191,7 @@ class TrendsScreen(BaseScreen):
     def _show_runs(self) -> None:
         trend = self.trends.current
         self.runs.show_trend(trend)
-        self.plot.show_trend(trend, trend.grading if trend is not None else "")
+        self.plot.show_trend(trend, _notes(trend) if trend is not None else "")
         if trend is not None and len(trend.points) > 1:
             self._test_last_step(trend)
 
@@ -206,7 +206,7 @@ class TrendsScreen(BaseScreen):
         except (UsageError, OSError) as error:
             words = str(error)
         if self.is_running and self.trends.current is trend:
-            words = " · ".join(filter(None, (f"last step  {words.replace('B − A: ', '')}", trend.grading)))
+            words = " · ".join(filter(None, (f"last step  {words.replace('B − A: ', '')}", _notes(trend))))
             self.services.from_thread(self.plot.show_trend, trend, words)
 
     @on(RowList.RowChosen, "#trends")
@@ -226,3 +226,8 @@ class TrendsScreen(BaseScreen):
     def _folder(self, run: str) -> RunFolder | None:
         lines = self.services.workspace.runs or ()
         return next((line.folder for line in lines if line.summary is not None and line.summary.id == run), None)
+
+
+def _notes(trend: Trend) -> str:
+    """Return what makes the runs of a trend hard to compare."""
+    return " · ".join(filter(None, (trend.served, trend.grading)))

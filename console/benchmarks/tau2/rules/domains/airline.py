@@ -7,6 +7,8 @@ import msgspec
 
 from console.benchmarks.tau2.rules.domains import world
 from console.benchmarks.tau2.rules.domains.world import (
+    CreditCard,
+    Name,
     Table,
     ToolError,
     World,
@@ -61,13 +63,6 @@ class DirectFlight(msgspec.Struct, gc=False):
     prices: dict[Cabin, int]
 
 
-class Name(msgspec.Struct, gc=False):
-    """The name of a user."""
-
-    first_name: str
-    last_name: str
-
-
 class Address(msgspec.Struct, kw_only=True, gc=False):
     """The address of a user."""
 
@@ -77,14 +72,6 @@ class Address(msgspec.Struct, kw_only=True, gc=False):
     country: str
     state: str
     zip: str
-
-
-class CreditCard(msgspec.Struct, tag_field="source", tag="credit_card", gc=False):
-    """A card, without a limit."""
-
-    id: str
-    brand: str
-    last_four: str
 
 
 class GiftCard(msgspec.Struct, tag_field="source", tag="gift_card", gc=False):
@@ -174,28 +161,11 @@ class Data(msgspec.Struct, gc=False):
     reservations: dict[str, Reservation]
 
 
-_AIRPORTS: Mapping[str, str] = {
-    "SFO": "San Francisco",
-    "JFK": "New York",
-    "LAX": "Los Angeles",
-    "ORD": "Chicago",
-    "DFW": "Dallas",
-    "DEN": "Denver",
-    "SEA": "Seattle",
-    "ATL": "Atlanta",
-    "MIA": "Miami",
-    "BOS": "Boston",
-    "PHX": "Phoenix",
-    "IAH": "Houston",
-    "LAS": "Las Vegas",
-    "MCO": "Orlando",
-    "EWR": "Newark",
-    "CLT": "Charlotte",
-    "MSP": "Minneapolis",
-    "DTW": "Detroit",
-    "PHL": "Philadelphia",
-    "LGA": "LaGuardia",
-}
+_AIRPORTS = (
+    "SFO San Francisco, JFK New York, LAX Los Angeles, ORD Chicago, DFW Dallas, DEN Denver, SEA Seattle, ATL Atlanta, "
+    "MIA Miami, BOS Boston, PHX Phoenix, IAH Houston, LAS Las Vegas, MCO Orlando, EWR Newark, CLT Charlotte, "
+    "MSP Minneapolis, DTW Detroit, PHL Philadelphia, LGA LaGuardia"
+)
 
 
 class Airport(msgspec.Struct, gc=False):
@@ -233,7 +203,7 @@ class AirlineAgent:
         """Book flights; certificates are used up whole."""
         wanted, people = rows_or_given(FlightInfo, flights), rows_or_given(Passenger, passengers)
         payments = rows_or_given(Payment, payment_methods)
-        user_id = self._user(user_id).user_id
+        user = self._user(user_id)
         reservation = converted(
             Reservation,
             {
@@ -252,19 +222,13 @@ class AirlineAgent:
                 "insurance": insurance,
             },
         )
-        total: Any = 0
-        for flight in wanted:
-            status = self._bookable(flight.flight_number, flight.date, cabin, len(people))
-            reservation.flights.append(self._leg(flight, status.prices[cabin]))
-            total += status.prices[cabin] * len(people)
-        if insurance == "yes":
-            total += INSURANCE_PRICE * len(people)
-        total += BAG_PRICE * nonfree_baggages
-        self._pay(user_id, payments, total)
-        for flight in wanted:
-            self.flights.edit(flight.flight_number).dates[flight.date].available_seats[cabin] -= len(people)
+        reservation.flights = self._legs(wanted, cabin, len(people), {})
+        price = sum(leg.price for leg in reservation.flights) + INSURANCE_PRICE * (insurance == "yes")
+        self._pay(user, payments, price * len(people) + BAG_PRICE * nonfree_baggages)
+        for leg in reservation.flights:
+            self._day(leg.flight_number, leg.date).available_seats[cabin] -= len(people)
         self.reservations.add(reservation.reservation_id, reservation)
-        self.users.edit(user_id).reservations.append(reservation.reservation_id)
+        user.reservations.append(reservation.reservation_id)
         return reservation
 
     calculate = world.calculate
@@ -272,8 +236,7 @@ class AirlineAgent:
     @tool("write")
     def cancel_reservation(self, reservation_id: str) -> Reservation:
         """Cancel a reservation and note the refunds; never refused."""
-        self._reservation(reservation_id)
-        reservation = self.reservations.edit(reservation_id)
+        reservation = self._reservation(reservation_id)
         refunds = [Payment(payment.payment_id, -payment.amount) for payment in reservation.payment_history]
         reservation.payment_history.extend(refunds)
         reservation.status = "cancelled"
@@ -281,22 +244,18 @@ class AirlineAgent:
 
     @tool("read")
     def get_reservation_details(self, reservation_id: str) -> Reservation:
-        """Return a reservation."""
         return self._reservation(reservation_id)
 
     @tool("read")
     def get_user_details(self, user_id: str) -> User:
-        """Return a user."""
         return self._user(user_id)
 
     @tool("read")
     def list_all_airports(self) -> list[Airport]:
-        """Return the airports."""
-        return [Airport(code, city) for code, city in _AIRPORTS.items()]
+        return [Airport(*airport.split(" ", 1)) for airport in _AIRPORTS.split(", ")]
 
     @tool("read")
     def search_direct_flight(self, origin: str, destination: str, date: str) -> list[DirectFlight]:
-        """Search flights that can be booked on a day."""
         return list(self._search(date, origin, destination))
 
     @tool("read")
@@ -315,13 +274,11 @@ class AirlineAgent:
 
     @tool("write")
     def send_certificate(self, user_id: str, amount: int) -> str:
-        """Give a user a certificate."""
-        user = self._user(user_id)
+        methods = self._user(user_id).payment_methods
         for number in range(3221322, 3221325):
             name = f"certificate_{number}"
-            if name not in user.payment_methods:
-                row = converted(Certificate, {"source": "certificate", "id": name, "amount": amount})
-                self.users.edit(user_id).payment_methods[name] = row
+            if name not in methods:
+                methods[name] = converted(Certificate, {"source": "certificate", "id": name, "amount": amount})
                 return f"Certificate {name} added to user {user_id} with amount {amount}."
         raise ToolError("Too many certificates")
 
@@ -332,14 +289,9 @@ class AirlineAgent:
         self, reservation_id: str, total_baggages: int, nonfree_baggages: int, payment_id: str
     ) -> Reservation:
         """Change the bags, and charge those that are added."""
-        current = self._reservation(reservation_id)
-        price = BAG_PRICE * max(0, nonfree_baggages - current.nonfree_baggages)
-        payment = self._settle(current.user_id, payment_id, price)
-        reservation = self.reservations.edit(reservation_id)
-        if payment is not None:
-            reservation.payment_history.append(payment)
-        reservation.total_baggages = total_baggages
-        reservation.nonfree_baggages = nonfree_baggages
+        reservation = self._reservation(reservation_id)
+        self._settle(reservation, payment_id, BAG_PRICE * max(0, nonfree_baggages - reservation.nonfree_baggages))
+        reservation.total_baggages, reservation.nonfree_baggages = total_baggages, nonfree_baggages
         return reservation
 
     @tool("write")
@@ -347,27 +299,13 @@ class AirlineAgent:
         self, reservation_id: str, cabin: Cabin, flights: list[FlightInfo | dict[str, Any]], payment_id: str
     ) -> Reservation:
         """Replace all flights; kept ones keep their price; seats stay as they are."""
-        current = self._reservation(reservation_id)
-        wanted = rows_or_given(FlightInfo, flights)
-        people = len(current.passengers)
-        total: Any = 0
-        legs: list[ReservationFlight] = []
-        for flight in wanted:
-            kept = self._kept(current, cabin, flight)
-            if kept is None:
-                status = self._bookable(flight.flight_number, flight.date, cabin, people)
-                kept = self._leg(flight, status.prices[cabin])
-            else:
-                kept = self._leg(flight, kept.price)
-            total += kept.price * people
-            legs.append(kept)
-        total -= sum(flight.price for flight in current.flights) * people
-        payment = self._settle(current.user_id, payment_id, total)
-        reservation = self.reservations.edit(reservation_id)
-        if payment is not None:
-            reservation.payment_history.append(payment)
-        reservation.flights = legs
-        reservation.cabin = cabin
+        reservation = self._reservation(reservation_id)
+        people, old = len(reservation.passengers), reservation.flights
+        kept = {(leg.flight_number, leg.date): leg.price for leg in reversed(old) if cabin == reservation.cabin}
+        legs = self._legs(rows_or_given(FlightInfo, flights), cabin, people, kept)
+        price = sum(leg.price for leg in legs) - sum(leg.price for leg in old)
+        self._settle(reservation, payment_id, price * people)
+        reservation.flights, reservation.cabin = legs, cabin
         return reservation
 
     @tool("write")
@@ -376,16 +314,14 @@ class AirlineAgent:
     ) -> Reservation:
         """Replace the passengers by as many others."""
         people = rows_or_given(Passenger, passengers)
-        current = self._reservation(reservation_id)
-        if len(people) != len(current.passengers):
+        reservation = self._reservation(reservation_id)
+        if len(people) != len(reservation.passengers):
             raise ToolError("Number of passengers does not match")
-        reservation = self.reservations.edit(reservation_id)
         reservation.passengers = people
         return reservation
 
     @tool("read")
     def get_flight_status(self, flight_number: str, date: str) -> str:
-        """Return the status of a flight on a day."""
         return self._day(flight_number, date).status
 
     def _user(self, user_id: str) -> User:
@@ -403,17 +339,24 @@ class AirlineAgent:
             raise ToolError(f"Flight {number} not found on date {date}")
         return day
 
-    def _bookable(self, number: str, date: str, cabin: Cabin, people: int) -> Day:
-        day = self._day(number, date)
-        if day.status != _AVAILABLE:
-            raise ToolError(f"Flight {number} not available on date {date}")
-        if day.available_seats[cabin] < people:
-            raise ToolError(f"Not enough seats on flight {number}")
-        return day
-
-    def _leg(self, wanted: FlightInfo, price: int) -> ReservationFlight:
-        flight = self._flight(wanted.flight_number)
-        return ReservationFlight(flight.flight_number, flight.origin, flight.destination, wanted.date, price)
+    def _legs(
+        self, flights: list[FlightInfo], cabin: Cabin, people: int, kept: Mapping[tuple[str, str], int]
+    ) -> list[ReservationFlight]:
+        """Return flights as they are booked; those without a kept price need free seats."""
+        legs: list[ReservationFlight] = []
+        for wanted in flights:
+            number, date = wanted.flight_number, wanted.date
+            price = kept.get((number, date))
+            if price is None:
+                day = self._day(number, date)
+                if day.status != _AVAILABLE:
+                    raise ToolError(f"Flight {number} not available on date {date}")
+                if day.available_seats[cabin] < people:
+                    raise ToolError(f"Not enough seats on flight {number}")
+                price = day.prices[cabin]
+            flight = self._flight(number)
+            legs.append(ReservationFlight(number, flight.origin, flight.destination, date, price))
+        return legs
 
     def _free_id(self) -> str:
         for name in ("HATHAT", "HATHAU", "HATHAV"):
@@ -421,16 +364,9 @@ class AirlineAgent:
                 return name
         raise ToolError("Too many reservations")
 
-    def _kept(self, current: Reservation, cabin: Cabin, wanted: FlightInfo) -> ReservationFlight | None:
-        for flight in current.flights:
-            is_same = flight.flight_number == wanted.flight_number and flight.date == wanted.date
-            if is_same and cabin == current.cabin:
-                return flight
-        return None
-
-    def _pay(self, user_id: str, payments: list[Payment], total: Any) -> None:
+    def _pay(self, user: User, payments: list[Payment], total: Any) -> None:
         """Check and charge the payments of a booking."""
-        methods = self._user(user_id).payment_methods
+        methods = user.payment_methods
         for payment in payments:
             method = methods.get(payment.payment_id)
             if method is None:
@@ -440,7 +376,6 @@ class AirlineAgent:
         paid = sum(payment.amount for payment in payments)
         if paid != total:
             raise ToolError(f"Payment amount does not add up, total price is {total}, but paid {paid}")
-        methods = self.users.edit(user_id).payment_methods
         for payment in payments:
             method = methods[payment.payment_id]
             if isinstance(method, GiftCard):
@@ -448,9 +383,9 @@ class AirlineAgent:
             elif isinstance(method, Certificate):
                 del methods[payment.payment_id]
 
-    def _settle(self, user_id: str, payment_id: str, total: Any) -> Payment | None:
-        """Charge or refund the difference of a change; None: nothing to pay."""
-        method = self._user(user_id).payment_methods.get(payment_id)
+    def _settle(self, reservation: Reservation, payment_id: str, total: Any) -> None:
+        """Charge or refund the difference of a change."""
+        method = self._user(reservation.user_id).payment_methods.get(payment_id)
         if method is None:
             raise ToolError("Payment method not found")
         if isinstance(method, Certificate):
@@ -458,21 +393,16 @@ class AirlineAgent:
         if isinstance(method, GiftCard):
             if method.amount < total:
                 raise ToolError("Gift card balance is not enough")
-            editable = self.users.edit(user_id).payment_methods[payment_id]
-            if isinstance(editable, GiftCard):
-                editable.amount -= total
-        return converted(Payment, {"payment_id": payment_id, "amount": total}) if total != 0 else None
+            method.amount -= total
+        if total != 0:
+            reservation.payment_history.append(converted(Payment, {"payment_id": payment_id, "amount": total}))
 
     def _search(self, date: str, origin: str | None, destination: str | None) -> Iterator[DirectFlight]:
         for flight in self.flights:
             day = flight.dates.get(date)
-            if origin is not None and flight.origin != origin:
+            if origin not in (None, flight.origin) or destination not in (None, flight.destination):
                 continue
-            if (
-                day is not None
-                and day.status == _AVAILABLE
-                and (destination is None or flight.destination == destination)
-            ):
+            if day is not None and day.status == _AVAILABLE:
                 yield DirectFlight(
                     flight.flight_number,
                     flight.origin,

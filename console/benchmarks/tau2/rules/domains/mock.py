@@ -5,7 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from console.benchmarks.tau2.rules.domains import world
-from console.benchmarks.tau2.rules.domains.world import Table, ToolError, World, converted, tool
+from console.benchmarks.tau2.rules.domains.world import Table, World, converted, tool
 
 TaskStatus = Literal["pending", "completed"]
 
@@ -52,36 +52,29 @@ class MockAgent:
 
     @tool("write")
     def create_task(self, user_id: str, title: str, description: str = None) -> Task:  # pyright: ignore[reportArgumentType] - official schema  # noqa: RUF013
-        """Create a task."""
-        if user_id not in self.users:
-            raise ToolError(f"User {user_id} not found")
+        user = self.users.get(user_id, f"User {user_id} not found")
         name = f"task_{sum(1 for _ in self.tasks) + 1}"
         task = converted(Task, {"task_id": name, "title": title, "description": description, "status": "pending"})
         self.tasks.add(name, task)
-        self.users.edit(user_id).tasks.append(name)
+        user.tasks.append(name)
         return task
 
     @tool("read")
     def get_users(self) -> list[User]:
-        """Return all users."""
         return list(self.users)
 
     @tool("write")
     def update_task_status(self, task_id: str, status: TaskStatus) -> Task:
-        """Set the status of a task."""
-        self.tasks.get(task_id, f"Task {task_id} not found")
-        task = self.tasks.edit(task_id)
+        task = self.tasks.get(task_id, f"Task {task_id} not found")
         task.status = status
         return task
 
     transfer_to_human_agents = world.transfer_to_human_agents
 
     def assert_task_status(self, task_id: str, expected_status: str) -> bool:
-        """Return whether a task has a status."""
         return self.tasks.get(task_id, f"Task {task_id} not found").status == expected_status
 
     def assert_number_of_tasks(self, user_id: str, expected_number: int) -> bool:
-        """Return whether a user has this many tasks."""
         return len(self.users.get(user_id, f"User {user_id} not found").tasks) == expected_number
 
 
@@ -93,25 +86,20 @@ class MockUser:
 
     @tool("read")
     def check_notifications(self) -> Any:
-        """Return the notifications."""
         return list(self.notifications)
 
     @tool("write")
     def dismiss_notification(self, notification_id: str) -> str:
-        """Mark a notification as read."""
-        if notification_id not in self.notifications:
-            raise ToolError(f"Notification {notification_id} not found")
-        self.notifications.edit(notification_id).status = "read"
+        self.notifications.get(notification_id, f"Notification {notification_id} not found").status = "read"
         return f"Notification {notification_id} dismissed"
 
     def add_notification(self, notification_id: str, message: str, task_id: str | None = None) -> None:
-        """Send the user a notification."""
         self.notifications.add(notification_id, Notification(notification_id, message, task_id=task_id))
 
     def assert_notification_status(self, notification_id: str, expected_status: str) -> bool:
-        """Return whether a notification has a status."""
-        row = self.notifications.find(notification_id)
-        return row is not None and row.status == expected_status
+        return any(
+            row.status == expected_status for row in self.notifications if row.notification_id == notification_id
+        )
 
 
 class MockWorld(World):

@@ -4,29 +4,19 @@ The texts of results are those of τ²-bench, (c) 2025 Sierra Research, MIT lice
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
-from console.benchmarks.tau2.rules.domains.world import ToolError, converted, tool
+from console.benchmarks.tau2.rules.domains.world import Table, ToolError, converted, tool
 
 NONE = "none"
 CONNECTED, NO_SERVICE = "connected", "no_service"
 MODES: Mapping[str, str] = {"4g_5g_preferred": "5G", "4g_only": "4G", "3g_only": "3G", "2g_only": "2G"}
 """Technology by network mode; the first falls back to 4G."""
-_SIGNAL_WORDS: Mapping[str, str] = {
-    "poor": "📶¹ Poor",
-    "fair": "📶² Fair",
-    "good": "📶³ Good",
-    "excellent": "📶⁴ Excellent",
-}
-_SPEEDS: Mapping[str, tuple[float, float]] = {
-    "2G": (0.1, 0.4),
-    "3G": (1.0, 5.0),
-    "4G": (10.0, 100.0),
-    "5G": (50.0, 500.0),
-}
-_SIGNAL_SHARE: Mapping[str, float] = {"poor": 0.2, "fair": 0.5, "good": 0.8, "excellent": 1.0}
+_SIGNAL_WORDS = {"poor": "📶¹ Poor", "fair": "📶² Fair", "good": "📶³ Good", "excellent": "📶⁴ Excellent"}
+_SIGNAL_SHARE = {"poor": 0.2, "fair": 0.5, "good": 0.8, "excellent": 1.0}
+_MEAN_SPEED = {"2G": 0.25, "3G": 3.0, "4G": 55.0, "5G": 275.0}
 _SPEED_WORDS = (
     (1, "Very Poor", "Connection is very slow. Basic web browsing might be difficult."),
     (5, "Poor", "Connection is slow. Web browsing may be sluggish, streaming difficult."),
@@ -112,10 +102,6 @@ class PaymentRequest(msgspec.Struct, gc=False):
     paid: bool = False
 
 
-def _signals() -> dict[str, str]:
-    return {"2G": "poor", "3G": "fair", "4G": "good", "5G": "excellent"}
-
-
 class Surroundings(msgspec.Struct, gc=False):
     """The user's location, and the company's settings for the phone."""
 
@@ -123,7 +109,9 @@ class Surroundings(msgspec.Struct, gc=False):
     phone_number: str | None = None
     is_abroad: bool = False
     roaming_allowed: bool = False
-    signal_strength: dict[str, str] = msgspec.field(default_factory=_signals)
+    signal_strength: dict[str, str] = msgspec.field(
+        default_factory=lambda: {"2G": "poor", "3G": "fair", "4G": "good", "5G": "excellent"}
+    )
     mobile_data_usage_exceeded: bool = False
     line_active: bool = True
     payment_request: PaymentRequest | None = None
@@ -150,12 +138,13 @@ def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["Tele
     return toggle
 
 
-def _setter(field: str, *, value: bool) -> Callable[["TelecomUser"], None]:
-    """Make the function of tasks that gives a setting a value, after which the phone searches its network."""
+def _setter(field: str, *, value: bool, searches: bool = True) -> Callable[["TelecomUser"], None]:
+    """Make the function of tasks that gives a setting a value, after which most let the phone search its network."""
 
     def turn(self: "TelecomUser") -> None:
         setattr(self.device, field, value)
-        self.simulate_network_search()
+        if searches:
+            self.simulate_network_search()
 
     return turn
 
@@ -164,16 +153,16 @@ class TelecomUser:
     """Tools of the user, and functions of the tasks."""
 
     def __init__(self, data: PhoneData) -> None:
-        self.device, self.surroundings = data.device, data.surroundings
+        self.phone = Table[Device | Surroundings]({"device": data.device, "surroundings": data.surroundings})
+        self.device = cast(Device, self.phone.get("device", ""))
+        self.surroundings = cast(Surroundings, self.phone.get("surroundings", ""))
 
     @tool("read")
     def check_status_bar(self) -> str:
-        """Return the icons of the status bar."""
         return self.bar()
 
     @tool("read")
     def check_network_status(self) -> str:
-        """Return the state of network and Wi-Fi."""
         device = self.device
         lines = [
             f"Airplane Mode: {_on(device.airplane_mode)}",
@@ -192,7 +181,6 @@ class TelecomUser:
 
     @tool("read")
     def check_network_mode_preference(self) -> str:
-        """Return the network mode."""
         return f"Network Mode Preference: {_text(self.device.network_mode_preference)}"
 
     @tool("write")
@@ -208,7 +196,6 @@ class TelecomUser:
 
     @tool("read")
     def run_speed_test(self) -> str:
-        """Return the speed of mobile data."""
         speed = self._speed()
         if speed is None:
             return "Speed test failed: No Connection."
@@ -217,7 +204,6 @@ class TelecomUser:
 
     @tool("write")
     def toggle_airplane_mode(self) -> str:
-        """Switch airplane mode."""
         device = self.device
         device.airplane_mode = not device.airplane_mode
         if device.airplane_mode and device.vpn_connected:
@@ -229,23 +215,19 @@ class TelecomUser:
 
     @tool("read")
     def check_sim_status(self) -> str:
-        """Return the state of the SIM card."""
         return _SIM_WORDS[self._sim()]
 
     @tool("write")
     def reseat_sim_card(self) -> str:
-        """Take the SIM card out and put it back."""
         self.device.sim_card_missing = False
         self.simulate_network_search()
         return self.bar("SIM card re-seated successfully.")
 
     toggle_data = _switch("data_enabled", "Mobile Data", searches=True)
-
     toggle_roaming = _switch("roaming_enabled", "Data Roaming", searches=True)
 
     @tool("read")
     def check_data_restriction_status(self) -> str:
-        """Return whether data saver is on."""
         is_on = self.device.data_saver_mode
         return "Data Saver mode is ON (limits data usage)." if is_on else "Data Saver mode is OFF."
 
@@ -253,7 +235,6 @@ class TelecomUser:
 
     @tool("read")
     def check_apn_settings(self) -> str:
-        """Return the settings of the access point."""
         settings = self.device.active_apn_settings
         name, url = settings.apn_name or "Not Set", settings.mmsc_url or "Not Set"
         note = "(These are technical settings, usually best left unchanged.)"
@@ -279,7 +260,6 @@ class TelecomUser:
 
     @tool("read")
     def check_wifi_status(self) -> str:
-        """Return the state of Wi-Fi."""
         device = self.device
         if not device.wifi_enabled:
             return "Wi-Fi is turned OFF."
@@ -300,7 +280,6 @@ class TelecomUser:
 
     @tool("read")
     def check_wifi_calling_status(self) -> str:
-        """Return whether calls go over Wi-Fi."""
         return f"Wi-Fi Calling is currently turned {_on(self.device.wifi_calling_enabled)}."
 
     toggle_wifi_calling = _switch("wifi_calling_enabled", "Wi-Fi Calling")
@@ -322,7 +301,6 @@ class TelecomUser:
 
     @tool("write")
     def connect_vpn(self) -> str:
-        """Connect to the usual VPN."""
         if self.device.vpn_connected:
             return "VPN already connected."
         self._join_vpn("excellent")
@@ -330,7 +308,6 @@ class TelecomUser:
 
     @tool("write")
     def disconnect_vpn(self) -> str:
-        """Disconnect the VPN."""
         if not self.device.vpn_connected:
             return self.bar("No active VPN connection to disconnect.")
         self.device.vpn_connected, self.device.vpn_details = False, None
@@ -338,12 +315,10 @@ class TelecomUser:
 
     @tool("read")
     def check_installed_apps(self) -> str:
-        """Return the names of the apps."""
         return f"The following apps are installed on the phone: {', '.join(self.device.app_statuses)}"
 
     @tool("read")
     def check_app_status(self, app_name: str) -> str:
-        """Return what an app may do, in lines."""
         app = self.device.app_statuses.get(app_name)
         if app is None:
             return f"App '{app_name}' not found on this phone."
@@ -355,7 +330,6 @@ class TelecomUser:
 
     @tool("read")
     def check_app_permissions(self, app_name: str) -> str:
-        """Return what an app may do, in a sentence."""
         app = self.device.app_statuses.get(app_name)
         if app is None:
             return f"App '{app_name}' not found on this phone."
@@ -366,7 +340,6 @@ class TelecomUser:
 
     @tool("write")
     def grant_app_permission(self, app_name: str, permission: str) -> str:
-        """Let an app do something."""
         app, name = self.device.app_statuses.get(app_name), permission.lower()
         if app is None:
             return self.bar(f"Error. App '{app_name}' not found. Cannot grant permission.")
@@ -379,12 +352,10 @@ class TelecomUser:
 
     @tool("read")
     def can_send_mms(self) -> str:
-        """Return whether picture messages work."""
         return f"Your messaging app {'can' if self._mms_works() else 'cannot'} send MMS messages."
 
     @tool("write")
     def reboot_device(self) -> str:
-        """Restart the phone."""
         lines: list[str] = []
         if self.device.active_apn_settings.reset_at_reboot:
             lines.append("Resetting APN settings...\n")
@@ -394,7 +365,6 @@ class TelecomUser:
 
     @tool("read")
     def check_payment_request(self) -> str:
-        """Return the bill to pay."""
         request = self.surroundings.payment_request
         if request is None:
             return "No payment request has been made."
@@ -412,34 +382,27 @@ class TelecomUser:
     # Functions of the tasks
 
     def set_user_info(self, name: str, phone_number: str) -> None:
-        """Say who the user is."""
         self.surroundings.name, self.surroundings.phone_number = name, phone_number
 
     def set_user_location(self, abroad: bool) -> None:
-        """Say where the user is."""
         self.surroundings.is_abroad = abroad
 
     def turn_airplane_mode_on(self) -> None:
-        """Put the phone in airplane mode."""
-        while not self.device.airplane_mode:
+        if not self.device.airplane_mode:
             self.toggle_airplane_mode()
 
     turn_roaming_on = _setter("roaming_enabled", value=True)
     turn_roaming_off = _setter("roaming_enabled", value=False)
     turn_data_off = _setter("data_enabled", value=False)
-
-    def turn_data_saver_mode_on(self) -> None:
-        """Switch data saver on."""
-        self.device.data_saver_mode = True
+    turn_data_saver_mode_on = _setter("data_saver_mode", value=True, searches=False)
+    unseat_sim_card = _setter("sim_card_missing", value=True)
 
     def remove_app_permission(self, app_name: str, permission: str) -> None:
-        """Forbid an app something."""
         app = self.device.app_statuses.get(app_name)
         if app is not None and permission.lower() in Permissions.__struct_fields__:
             setattr(app.permissions, permission.lower(), False)
 
     def set_wifi_calling(self, enabled: bool, mms_over_wifi: bool | None = None) -> None:
-        """Set calls and picture messages over Wi-Fi."""
         self.device.wifi_calling_enabled = enabled
         if mms_over_wifi is not None:
             self.device.wifi_calling_mms_over_wifi = mms_over_wifi
@@ -454,10 +417,7 @@ class TelecomUser:
         self.device.active_apn_settings.mmsc_url = None
 
     def break_vpn(self) -> None:
-        """Connect to a slow VPN."""
         self._join_vpn("poor")
-
-    unseat_sim_card = _setter("sim_card_missing", value=True)
 
     def lock_sim_card(self, mode: str) -> None:
         """Lock the SIM card with its `pin` or `puk`."""
@@ -465,11 +425,9 @@ class TelecomUser:
         self.simulate_network_search()
 
     def assert_service_status(self, expected_status: str) -> bool:
-        """Return whether the network is in a state."""
         return self.device.network_connection_status == expected_status
 
     def assert_mobile_data_status(self, expected_status: bool) -> bool:
-        """Return whether mobile data works, or does not."""
         return self._data_works() == expected_status
 
     def assert_internet_speed(self, expected_speed: float, expected_desc: str | None = None) -> bool:
@@ -480,7 +438,6 @@ class TelecomUser:
         return (speed or 0.0) >= expected_speed and is_called
 
     def assert_can_send_mms(self, expected_status: bool) -> bool:
-        """Return whether picture messages work, or do not."""
         return self._mms_works() == expected_status
 
     # The phone
@@ -519,8 +476,8 @@ class TelecomUser:
         share = 0.1 if vpn is not None and vpn.server_performance == "poor" else 1.0
         if device.data_saver_mode:
             share *= 0.2
-        low, high = _SPEEDS.get(device.network_technology_connected, (0.0, 0.0))
-        return round((low + high) / 2.0 * _SIGNAL_SHARE.get(device.network_signal_strength, 0.0) * share, 2)
+        speed = _MEAN_SPEED.get(device.network_technology_connected, 0.0)
+        return round(speed * _SIGNAL_SHARE.get(device.network_signal_strength, 0.0) * share, 2)
 
     def _mms_works(self) -> bool:
         device, app = self.device, self.device.app_statuses.get("messaging")

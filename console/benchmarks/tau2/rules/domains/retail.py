@@ -1,18 +1,12 @@
 """The shop: products, users and orders. Errors keep the official wording."""
 
 import json
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from console.benchmarks.tau2.rules.domains import world
-from console.benchmarks.tau2.rules.domains.world import (
-    Table,
-    ToolError,
-    World,
-    converted,
-    tool,
-)
+from console.benchmarks.tau2.rules.domains.world import CreditCard, Name, Table, ToolError, World, converted, tool
 
 Status = Literal[
     "processed",
@@ -46,13 +40,6 @@ class Product(msgspec.Struct, gc=False):
     variants: dict[str, Variant]
 
 
-class UserName(msgspec.Struct, gc=False):
-    """The name of a user."""
-
-    first_name: str
-    last_name: str
-
-
 class UserAddress(msgspec.Struct, gc=False):
     """An address."""
 
@@ -62,14 +49,6 @@ class UserAddress(msgspec.Struct, gc=False):
     country: str
     state: str
     zip: str
-
-
-class CreditCard(msgspec.Struct, tag_field="source", tag="credit_card", gc=False):
-    """A card, without a limit."""
-
-    id: str
-    brand: str
-    last_four: str
 
 
 class GiftCard(msgspec.Struct, tag_field="source", tag="gift_card", gc=False):
@@ -92,7 +71,7 @@ class User(msgspec.Struct, gc=False):
     """A customer."""
 
     user_id: str
-    name: UserName
+    name: Name
     address: UserAddress
     email: str
     payment_methods: dict[str, Method]
@@ -165,19 +144,16 @@ class RetailAgent:
     @tool("write")
     def cancel_pending_order(self, order_id: str, reason: str) -> Order:
         """Cancel an order; gift cards get their money back at once."""
-        current = self._order(order_id)
-        if current.status != "pending":
+        order = self._order(order_id)
+        if order.status != "pending":
             raise ToolError("Non-pending order cannot be cancelled")
         if reason not in _REASONS:
             raise ToolError("Invalid reason")
         refunds: list[OrderPayment] = []
-        for payment in current.payment_history:
+        for payment in order.payment_history:
             refunds.append(OrderPayment("refund", payment.amount, payment.payment_method_id))
-            self._method(current.user_id, payment.payment_method_id)
-            self._charge(current.user_id, payment.payment_method_id, -payment.amount)
-        order = self.orders.edit(order_id)
-        order.status = "cancelled"
-        order.cancel_reason = reason
+            _charge(self._method(order, payment.payment_method_id), -payment.amount)
+        order.status, order.cancel_reason = "cancelled", reason
         order.payment_history.extend(refunds)
         return order
 
@@ -186,28 +162,21 @@ class RetailAgent:
         self, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
     ) -> Order:
         """Ask for an exchange; nothing is charged yet."""
-        current = self._order(order_id)
-        if current.status != "delivered":
+        order = self._order(order_id)
+        if order.status != "delivered":
             raise ToolError("Non-delivered order cannot be exchanged")
-        _check_owned(current, item_ids, "Number of {} not found.")
+        _check_owned(order, item_ids, "Number of {} not found.")
         if len(item_ids) != len(new_item_ids):
             raise ToolError("The number of items to be exchanged should match.")
-        difference, _ = self._difference(current, item_ids, new_item_ids)
-        difference = round(difference, 2)
-        method = self._method(current.user_id, payment_method_id)
-        if isinstance(method, GiftCard) and method.balance < difference:
-            raise ToolError("Insufficient gift card balance to pay for the price difference")
-        order = self.orders.edit(order_id)
+        difference = round(self._difference(order, item_ids, new_item_ids)[0], 2)
+        _check_balance(self._method(order, payment_method_id), difference, "price difference")
         order.status = "exchange requested"
-        order.exchange_items = sorted(item_ids)
-        order.exchange_new_items = sorted(new_item_ids)
-        order.exchange_payment_method_id = payment_method_id
-        order.exchange_price_difference = difference
+        order.exchange_items, order.exchange_new_items = sorted(item_ids), sorted(new_item_ids)
+        order.exchange_payment_method_id, order.exchange_price_difference = payment_method_id, difference
         return order
 
     @tool("read")
     def find_user_id_by_name_zip(self, first_name: str, last_name: str, zip: str) -> str:
-        """Find a user by name, in any case, and zip code."""
         for user in self.users:
             is_first = user.name.first_name.lower() == first_name.lower()
             if is_first and user.name.last_name.lower() == last_name.lower() and user.address.zip == zip:
@@ -216,7 +185,6 @@ class RetailAgent:
 
     @tool("read")
     def find_user_id_by_email(self, email: str) -> str:
-        """Find a user by e-mail, in any case."""
         for user in self.users:
             if user.email.lower() == email.lower():
                 return user.user_id
@@ -224,17 +192,14 @@ class RetailAgent:
 
     @tool("read")
     def get_order_details(self, order_id: str) -> Order:
-        """Return an order."""
         return self._order(order_id)
 
     @tool("read")
     def get_product_details(self, product_id: str) -> Product:
-        """Return a product."""
         return self._product(product_id)
 
     @tool("read")
     def get_item_details(self, item_id: str) -> Variant:
-        """Return an item."""
         for product in self.products:
             if item_id in product.variants:
                 return product.variants[item_id]
@@ -242,7 +207,6 @@ class RetailAgent:
 
     @tool("read")
     def get_user_details(self, user_id: str) -> User:
-        """Return a user."""
         return self._user(user_id)
 
     @tool("read")
@@ -252,20 +216,12 @@ class RetailAgent:
 
     @tool("write")
     def modify_pending_order_address(
-        self,
-        order_id: str,
-        address1: str,
-        address2: str,
-        city: str,
-        state: str,
-        country: str,
-        zip: str,
+        self, order_id: str, address1: str, address2: str, city: str, state: str, country: str, zip: str
     ) -> Order:
-        """Replace the address of an order."""
-        if "pending" not in self._order(order_id).status:
+        order = self._order(order_id)
+        if "pending" not in order.status:
             raise ToolError("Non-pending order cannot be modified")
-        order = self.orders.edit(order_id)
-        order.address = _address(address1, address2, city, state, country, zip)
+        order.address = _address(address1, address2, city, country, state, zip)
         return order
 
     @tool("write")
@@ -273,20 +229,18 @@ class RetailAgent:
         self, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
     ) -> Order:
         """Replace items; all get price and options of the last new one, as in the original."""
-        current = self._order(order_id)
-        if current.status != "pending":
+        order = self._order(order_id)
+        if order.status != "pending":
             raise ToolError("Non-pending order cannot be modified")
-        _check_owned(current, item_ids, "{} not found")
+        _check_owned(order, item_ids, "{} not found")
         if len(item_ids) != len(new_item_ids):
             raise ToolError("The number of items to be exchanged should match")
-        difference, last = self._difference(current, item_ids, new_item_ids, must_differ=True)
-        method = self._method(current.user_id, payment_method_id)
-        if isinstance(method, GiftCard) and method.balance < difference:
-            raise ToolError("Insufficient gift card balance to pay for the new item")
-        order = self.orders.edit(order_id)
+        difference, last = self._difference(order, item_ids, new_item_ids, must_differ=True)
+        method = self._method(order, payment_method_id)
+        _check_balance(method, difference, "new item")
         kind = "payment" if difference > 0 else "refund"
         order.payment_history.append(OrderPayment(kind, abs(difference), payment_method_id))
-        self._charge(current.user_id, payment_method_id, difference)
+        _charge(method, difference)
         for item_id, new_item_id in zip(item_ids, new_item_ids, strict=True):
             item = _item(order, item_id)
             item.item_id = new_item_id
@@ -297,57 +251,42 @@ class RetailAgent:
 
     @tool("write")
     def modify_pending_order_payment(self, order_id: str, payment_method_id: str) -> Order:
-        """Pay an order by another method."""
-        current = self._order(order_id)
-        if "pending" not in current.status:
+        order = self._order(order_id)
+        if "pending" not in order.status:
             raise ToolError("Non-pending order cannot be modified")
-        method = self._method(current.user_id, payment_method_id)
-        if len(current.payment_history) != 1 or current.payment_history[0].transaction_type != "payment":
+        method = self._method(order, payment_method_id)
+        if len(order.payment_history) != 1 or order.payment_history[0].transaction_type != "payment":
             raise ToolError("There should be exactly one payment for a pending order")
-        old = current.payment_history[0]
+        old = order.payment_history[0]
         if old.payment_method_id == payment_method_id:
             raise ToolError("The new payment method should be different from the current one")
-        if isinstance(method, GiftCard) and method.balance < old.amount:
-            raise ToolError("Insufficient gift card balance to pay for the order")
-        order = self.orders.edit(order_id)
+        _check_balance(method, old.amount, "order")
         order.payment_history.append(OrderPayment("payment", old.amount, payment_method_id))
         order.payment_history.append(OrderPayment("refund", old.amount, old.payment_method_id))
-        self._charge(current.user_id, payment_method_id, old.amount)
-        self._method(current.user_id, old.payment_method_id)
-        self._charge(current.user_id, old.payment_method_id, -old.amount)
+        _charge(method, old.amount)
+        _charge(self._method(order, old.payment_method_id), -old.amount)
         return order
 
     @tool("write")
     def modify_user_address(
-        self,
-        user_id: str,
-        address1: str,
-        address2: str,
-        city: str,
-        state: str,
-        country: str,
-        zip: str,
+        self, user_id: str, address1: str, address2: str, city: str, state: str, country: str, zip: str
     ) -> User:
-        """Replace the address of a user."""
-        self._user(user_id)
-        user = self.users.edit(user_id)
-        user.address = _address(address1, address2, city, state, country, zip)
+        user = self._user(user_id)
+        user.address = _address(address1, address2, city, country, state, zip)
         return user
 
     @tool("write")
     def return_delivered_order_items(self, order_id: str, item_ids: list[str], payment_method_id: str) -> Order:
-        """Ask for a return."""
-        current = self._order(order_id)
-        if current.status != "delivered":
+        """Ask for a return; nothing is refunded yet."""
+        order = self._order(order_id)
+        if order.status != "delivered":
             raise ToolError("Non-delivered order cannot be returned")
-        method = self._method(current.user_id, payment_method_id)
-        if not isinstance(method, GiftCard) and payment_method_id != current.payment_history[0].payment_method_id:
+        method = self._method(order, payment_method_id)
+        if not isinstance(method, GiftCard) and payment_method_id != order.payment_history[0].payment_method_id:
             raise ToolError("Payment method should be the original payment method")
-        _check_owned(current, item_ids, "Some item not found")
-        order = self.orders.edit(order_id)
+        _check_owned(order, item_ids, "Some item not found")
         order.status = "return requested"
-        order.return_items = sorted(item_ids)
-        order.return_payment_method_id = payment_method_id
+        order.return_items, order.return_payment_method_id = sorted(item_ids), payment_method_id
         return order
 
     transfer_to_human_agents = world.transfer_to_human_agents
@@ -361,18 +300,11 @@ class RetailAgent:
     def _product(self, product_id: str) -> Product:
         return self.products.get(product_id, "Product not found")
 
-    def _method(self, user_id: str, method_id: str) -> Method:
-        methods = self._user(user_id).payment_methods
+    def _method(self, order: Order, method_id: str) -> Method:
+        methods = self._user(order.user_id).payment_methods
         if method_id not in methods:
             raise ToolError("Payment method not found")
         return methods[method_id]
-
-    def _charge(self, user_id: str, method_id: str, amount: float) -> None:
-        """Take an amount from a gift card; other methods have no balance."""
-        if isinstance(self._method(user_id, method_id), GiftCard):
-            card = self.users.edit(user_id).payment_methods[method_id]
-            if isinstance(card, GiftCard):
-                card.balance = round(card.balance - amount, 2)
 
     def _difference(
         self, order: Order, item_ids: list[str], new_item_ids: list[str], *, must_differ: bool = False
@@ -393,6 +325,17 @@ class RetailAgent:
         return difference, variant
 
 
+def _check_balance(method: Method, amount: float, purpose: str) -> None:
+    if isinstance(method, GiftCard) and method.balance < amount:
+        raise ToolError(f"Insufficient gift card balance to pay for the {purpose}")
+
+
+def _charge(method: Method, amount: float) -> None:
+    """Take an amount from a gift card; other methods have no balance."""
+    if isinstance(method, GiftCard):
+        method.balance = round(method.balance - amount, 2)
+
+
 def _item(order: Order, item_id: str) -> OrderItem:
     for item in order.items:
         if item.item_id == item_id:
@@ -407,16 +350,8 @@ def _check_owned(order: Order, item_ids: list[str], text: str) -> None:
             raise ToolError(text.format(item_id))
 
 
-def _address(address1: Any, address2: Any, city: Any, state: Any, country: Any, zip_code: Any) -> UserAddress:
-    fields = {
-        "address1": address1,
-        "address2": address2,
-        "city": city,
-        "country": country,
-        "state": state,
-        "zip": zip_code,
-    }
-    return converted(UserAddress, fields)
+def _address(*values: str) -> UserAddress:
+    return converted(UserAddress, dict(zip(UserAddress.__struct_fields__, values, strict=True)))
 
 
 class RetailWorld(World):

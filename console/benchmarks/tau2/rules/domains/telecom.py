@@ -1,6 +1,6 @@
 """The telephone company: customers, lines and bills, and the world it shares with the user's phone."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -8,8 +8,7 @@ import msgspec
 
 from console.benchmarks.tau2.rules.domains import world
 from console.benchmarks.tau2.rules.domains.phone import PaymentRequest, PhoneData, TelecomUser
-from console.benchmarks.tau2.rules.domains.world import AGENT, USER, Change, ToolError, World, canonical, tool
-from console.core.ready_type import ready_type
+from console.benchmarks.tau2.rules.domains.world import RowT, Table, ToolError, World, tool
 
 TODAY = date(2025, 2, 25)
 _EPSILON = 1e-6
@@ -137,35 +136,38 @@ class Data(msgspec.Struct, gc=False):
             device.last_esim_transfer_date = moved and str(datetime.fromisoformat(moved))
 
 
-class Tables(msgspec.Struct, gc=False):
-    """The agent's state, by id."""
-
-    plans: dict[str, Plan]
-    customers: dict[str, Customer]
-    lines: dict[str, Line]
-    bills: dict[str, Bill]
-    devices: dict[str, Device]
-
-
 # Tools ---------------------------------------------------------------------------------------------------------------
+
+
+def _roaming(*, is_on: bool) -> Callable[["TelecomAgent", str, str], str]:
+    """Make the tool that lets a line roam, or not."""
+    word = "enabled" if is_on else "disabled"
+
+    @tool("write")
+    def switch(self: "TelecomAgent", customer_id: str, line_id: str) -> str:
+        line = self.line_of(customer_id, line_id)
+        if line.roaming_enabled == is_on:
+            return f"Roaming was already {word}"
+        line.roaming_enabled = is_on
+        return f"Roaming {word} successfully"
+
+    return switch
 
 
 class TelecomAgent:
     """Tools of the agent, and functions of the tasks."""
 
     def __init__(self, data: Data) -> None:
-        self.tables = Tables(
-            {row.plan_id: row for row in data.plans},
-            {row.customer_id: row for row in data.customers},
-            {row.line_id: row for row in data.lines},
-            {row.bill_id: row for row in data.bills},
-            {row.device_id: row for row in data.devices},
-        )
+        self.plans = Table({row.plan_id: row for row in data.plans})
+        self.customers = Table({row.customer_id: row for row in data.customers})
+        self.lines = Table({row.line_id: row for row in data.lines})
+        self.bills = Table({row.bill_id: row for row in data.bills})
+        self.devices = Table({row.device_id: row for row in data.devices})
 
     @tool("read")
     def get_customer_by_phone(self, phone_number: str) -> Customer:
         """Find a customer by their own number, or that of a line."""
-        for customer in self.tables.customers.values():
+        for customer in self.customers:
             numbers = [self.line(line_id).phone_number for line_id in customer.line_ids]
             if phone_number in (customer.phone_number, *numbers):
                 return customer
@@ -173,35 +175,27 @@ class TelecomAgent:
 
     @tool("read")
     def get_customer_by_id(self, customer_id: str) -> Customer:
-        """Return a customer."""
-        return _found(self.tables.customers, customer_id, "Customer")
+        return _row(self.customers, customer_id, "Customer")
 
     @tool("read")
     def get_customer_by_name(self, full_name: str, dob: str) -> list[Customer]:
         """Find customers by name, in any case, and date of birth."""
-        customers = self.tables.customers.values()
-        return [item for item in customers if item.full_name.lower() == full_name.lower() and item.date_of_birth == dob]
+        named = [item for item in self.customers if item.full_name.lower() == full_name.lower()]
+        return [customer for customer in named if customer.date_of_birth == dob]
 
     @tool("read")
     def get_details_by_id(self, id: str) -> Any:
-        """Return what an id stands for, by its first letter."""
-        if id.startswith("L"):
-            return self.line(id)
-        if id.startswith("D"):
-            return _found(self.tables.devices, id, "Device")
-        if id.startswith("B"):
-            return self.bill(id)
-        if id.startswith("C"):
-            return self.get_customer_by_id(id)
-        if id.startswith("P"):
-            return self.plan(id)
-        raise ToolError(f"Unknown ID format or type: {id}")
+        """Return the row of an id, by its first letter."""
+        kinds = {"L": self.line, "D": self.device, "B": self.bill, "C": self.get_customer_by_id, "P": self.plan}
+        find = next((kinds[letter] for letter in kinds if id.startswith(letter)), None)
+        if find is None:
+            raise ToolError(f"Unknown ID format or type: {id}")
+        return find(id)
 
     @tool("write")
     def suspend_line(self, customer_id: str, line_id: str, reason: str) -> dict[str, Any]:
-        """Suspend an active line."""
         del reason
-        line = self._line_of(customer_id, line_id)
+        line = self.line_of(customer_id, line_id)
         if line.status != ACTIVE:
             raise ToolError("Line must be active to suspend")
         line.status = SUSPENDED
@@ -211,7 +205,7 @@ class TelecomAgent:
     @tool("write")
     def resume_line(self, customer_id: str, line_id: str) -> dict[str, Any]:
         """Resume a suspended or new line."""
-        line = self._line_of(customer_id, line_id)
+        line = self.line_of(customer_id, line_id)
         if line.status not in (SUSPENDED, PENDING):
             raise ToolError("Line must be suspended to resume")
         line.status = ACTIVE
@@ -237,8 +231,7 @@ class TelecomAgent:
 
     @tool("read")
     def get_data_usage(self, customer_id: str, line_id: str) -> dict[str, Any]:
-        """Return the data that a line used."""
-        line = self._line_of(customer_id, line_id)
+        line = self.line_of(customer_id, line_id)
         return {
             "line_id": line_id,
             "data_used_gb": line.data_used_gb,
@@ -247,30 +240,15 @@ class TelecomAgent:
             "cycle_end_date": _next_month(TODAY) - timedelta(days=1),
         }
 
-    @tool("write")
-    def enable_roaming(self, customer_id: str, line_id: str) -> str:
-        """Let a line roam."""
-        line = self._line_of(customer_id, line_id)
-        if line.roaming_enabled:
-            return "Roaming was already enabled"
-        line.roaming_enabled = True
-        return "Roaming enabled successfully"
-
-    @tool("write")
-    def disable_roaming(self, customer_id: str, line_id: str) -> str:
-        """Let a line not roam."""
-        line = self._line_of(customer_id, line_id)
-        if not line.roaming_enabled:
-            return "Roaming was already disabled"
-        line.roaming_enabled = False
-        return "Roaming disabled successfully"
+    enable_roaming = _roaming(is_on=True)
+    disable_roaming = _roaming(is_on=False)
 
     transfer_to_human_agents = world.transfer_to_human_agents
 
     @tool("write")
     def refuel_data(self, customer_id: str, line_id: str, gb_amount: float) -> dict[str, Any]:
         """Add data to a line, on the next bill."""
-        line = self._line_of(customer_id, line_id)
+        line = self.line_of(customer_id, line_id)
         if gb_amount <= 0:
             raise ToolError("Refuel amount must be positive")
         price = self.plan(line.plan_id).data_refueling_price_per_gb
@@ -289,8 +267,7 @@ class TelecomAgent:
     # Functions of the tasks
 
     def set_data_usage(self, customer_id: str, line_id: str, data_used_gb: float) -> str:
-        """Set the data that a line used."""
-        self._line_of(customer_id, line_id).data_used_gb = data_used_gb
+        self.line_of(customer_id, line_id).data_used_gb = data_used_gb
         return f"Data usage set to {data_used_gb} GB for line {line_id}"
 
     def suspend_line_for_overdue_bill(
@@ -308,7 +285,7 @@ class TelecomAgent:
         amount = self.plan(line.plan_id).price_per_month
         bill.line_items.append(LineItem(f"Charge for line {line_id}", amount, str(TODAY), "Charge"))
         bill.total_due += amount
-        self.tables.bills[new_bill_id] = bill
+        self.bills.add(new_bill_id, bill)
         customer.bill_ids.append(new_bill_id)
         line.status = SUSPENDED
         line.suspension_start_date = str(TODAY)
@@ -316,34 +293,32 @@ class TelecomAgent:
             line.contract_end_date = str(end)
 
     def assert_data_refueling_amount(self, customer_id: str, line_id: str, expected_amount: float) -> bool:
-        """Return whether a line got this much data."""
-        return abs(self._line_of(customer_id, line_id).data_refueling_gb - expected_amount) < _EPSILON
+        return abs(self.line_of(customer_id, line_id).data_refueling_gb - expected_amount) < _EPSILON
 
     def assert_no_overdue_bill(self, overdue_bill_id: str) -> bool:
         """Return whether a bill is paid or unknown."""
-        bill = self.tables.bills.get(overdue_bill_id)
-        return bill is None or bill.status == PAID
+        return all(bill.status == PAID for bill in self.bills if bill.bill_id == overdue_bill_id)
 
     # Rows
 
     def line(self, line_id: str) -> Line:
-        """Return a line."""
-        return _found(self.tables.lines, line_id, "Line")
+        return _row(self.lines, line_id, "Line")
 
     def plan(self, plan_id: str) -> Plan:
-        """Return a plan."""
-        return _found(self.tables.plans, plan_id, "Plan")
+        return _row(self.plans, plan_id, "Plan")
 
     def bill(self, bill_id: str) -> Bill:
-        """Return a bill."""
-        return _found(self.tables.bills, bill_id, "Bill")
+        return _row(self.bills, bill_id, "Bill")
+
+    def device(self, device_id: str) -> Device:
+        return _row(self.devices, device_id, "Device")
 
     def awaiting(self, customer: Customer) -> Bill | None:
         """Return the first bill that the customer was asked to pay."""
         bills = (self.bill(bill_id) for bill_id in customer.bill_ids)
         return next((bill for bill in bills if bill.status == AWAITING), None)
 
-    def _line_of(self, customer_id: str, line_id: str) -> Line:
+    def line_of(self, customer_id: str, line_id: str) -> Line:
         if line_id not in self.get_customer_by_id(customer_id).line_ids:
             raise ToolError(f"Line {line_id} not found for customer {customer_id}")
         return self.line(line_id)
@@ -355,18 +330,16 @@ class TelecomAgent:
                 return self.bill(bill_id)
         start = _next_month(TODAY)
         end, due = _next_month(start) - timedelta(days=1), start + timedelta(days=14)
-        name = f"B{len(self.tables.bills):08x}"
+        name = f"B{len(list(self.bills)):08x}"
         bill = Bill(name, customer.customer_id, str(start), str(end), str(start), 0.0, str(due))
-        self.tables.bills[name] = bill
+        self.bills.add(name, bill)
         customer.bill_ids.append(name)
         return bill
 
 
-def _found(table: dict[str, Any], key: str, name: str) -> Any:
+def _row(table: Table[RowT], key: str, name: str) -> RowT:
     # official rows are searched one by one, so a key that cannot be hashed is only not found
-    if not isinstance(key, str) or key not in table:  # pyright: ignore[reportUnnecessaryIsInstance] - model's value
-        raise ToolError(f"{name} with ID {key} not found")
-    return table[key]
+    return table.get(str(key), f"{name} with ID {key} not found")
 
 
 def _next_month(day: date) -> date:
@@ -381,9 +354,7 @@ class TelecomWorld(World):
     user: TelecomUser
 
     def __init__(self, data: Data) -> None:
-        self._data = data
-        own = msgspec.msgpack.decode(msgspec.msgpack.encode(data), type=ready_type(Data))
-        self.agent, self.user = TelecomAgent(own), TelecomUser(own.phone)
+        self.agent, self.user = TelecomAgent(data), TelecomUser(data.phone)
         self.sync()
 
     def sync(self) -> None:
@@ -392,7 +363,7 @@ class TelecomWorld(World):
         number = around.phone_number
         if number is None:
             return
-        line = next((row for row in self.agent.tables.lines.values() if row.phone_number == number), None)
+        line = next((row for row in self.agent.lines if row.phone_number == number), None)
         if line is None:
             raise ToolError(f"Line with phone number {number} not found")
         around.line_active = line.status == ACTIVE
@@ -406,18 +377,3 @@ class TelecomWorld(World):
             bill = self.agent.awaiting(self.agent.get_customer_by_phone(number))
             if bill is not None:
                 around.payment_request = PaymentRequest(bill.bill_id, bill.total_due)
-
-    def changes(self) -> Iterator[Change]:
-        """Yield changed rows of the company, and the phone and its surroundings as one row each."""
-        fresh = msgspec.to_builtins(TelecomAgent(self._data).tables)
-        for table, rows in msgspec.to_builtins(self.agent.tables).items():
-            for key, row in rows.items():
-                yield from _change(AGENT, table, key, fresh[table].get(key), row)
-        phone = msgspec.to_builtins(self._data.phone)
-        for name, row in (("device", self.user.device), ("surroundings", self.user.surroundings)):
-            yield from _change(USER, name, "", phone[name], msgspec.to_builtins(row))
-
-
-def _change(side: str, table: str, key: str, before: Any, after: Any) -> Iterator[Change]:
-    if canonical(before) != canonical(after):
-        yield Change(side, table, key, before, after)

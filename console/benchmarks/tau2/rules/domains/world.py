@@ -5,7 +5,6 @@ keeps the spelling of the caller, as in the official state: 2 and 2.0 make diffe
 """
 
 import ast
-import copy
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -76,58 +75,44 @@ def tools_of(kit: type[Any]) -> Mapping[str, Tool]:
     tools: dict[str, Tool] = {}
     for name, function in vars(kit).items():
         if kind := getattr(function, "kind", None):
-            signature = inspect.signature(function)
-            tools[name] = Tool(name, kind, function, signature)
+            tools[name] = Tool(name, kind, function, inspect.signature(function))
     return MappingProxyType(tools)
 
 
 class Table(Generic[RowT]):
-    """Rows by id. The rows of the data are shared; the first write copies one."""
+    """Rows by id. The data is shared; a row is copied when it is first fetched, so tools may change what they get."""
 
     def __init__(self, rows: Mapping[str, RowT]) -> None:
         self._rows = rows
-        self.changed: dict[str, RowT] = {}
-        """Rows that were written or added."""
-
-    def find(self, key: Any) -> RowT | None:
-        """Return a row for reading."""
-        row = self.changed.get(key)
-        return self._rows.get(key) if row is None else row
+        self._own: dict[str, RowT] = {}
 
     def get(self, key: Any, refusal: str) -> RowT:
-        """Read a row.
+        """Fetch a row.
 
         Raises:
             ToolError: there is none; the text is the given one.
         """
-        row = self.find(key)
-        if row is None:
-            raise ToolError(refusal)
-        return row
-
-    def edit(self, key: str) -> RowT:
-        """Return a row for writing."""
-        if key not in self.changed:
-            self.changed[key] = copy.deepcopy(self._rows[key])
-        return self.changed[key]
+        if key not in self._own:
+            if key not in self._rows:
+                raise ToolError(refusal)
+            row = self._rows[key]
+            self._own[key] = msgspec.msgpack.decode(msgspec.msgpack.encode(row), type=ready_type(type(row)))
+        return self._own[key]
 
     def add(self, key: str, row: RowT) -> None:
         """Add a row at the end."""
-        self.changed[key] = row
+        self._own[key] = row
 
     def __contains__(self, key: object) -> bool:
-        return key in self.changed or key in self._rows
+        return key in self._own or key in self._rows
 
     def __iter__(self) -> Iterator[RowT]:
-        for key, row in self._rows.items():
-            yield self.changed.get(key, row)
-        for key, row in self.changed.items():
-            if key not in self._rows:
-                yield row
+        """Yield all rows, for reading only."""
+        return iter({**self._rows, **self._own}.values())
 
     def changes(self, side: str, name: str) -> Iterator[Change]:
         """Yield the rows that differ from the data."""
-        for key, row in self.changed.items():
+        for key, row in self._own.items():
             before = self._rows.get(key)
             change = Change(side, name, key, before and msgspec.to_builtins(before), msgspec.to_builtins(row))
             if canonical(change.before) != canonical(change.after):
@@ -156,8 +141,9 @@ class World:
     def changes(self) -> Iterator[Change]:
         """Yield the rows that differ from the pulled data, of both parties."""
         for side, kit in ((AGENT, self.agent), (USER, self.user)):
-            for name, table in cast(dict[str, Table[Any]], {} if kit is None else vars(kit)).items():
-                yield from table.changes(side, name)
+            for name, table in cast(dict[str, Any], {} if kit is None else vars(kit)).items():
+                if isinstance(table, Table):
+                    yield from cast(Table[Any], table).changes(side, name)
 
     def kit(self, requestor: str, name: str = "") -> Any:
         """Return the kit of a party, for a tool; None: it has no tools."""
@@ -174,12 +160,12 @@ class World:
         kit = self.kit(requestor, name)
         if kit is None:
             return Result("Error: User tools not available", error=True)
-        found = self.find_tool(requestor, name)
-        if found is None:
+        asked_tool = self.find_tool(requestor, name)
+        if asked_tool is None:
             return Result(f"Error: Tool '{name}' not found.", error=True)
         try:
-            bound = found.signature.bind(kit, **arguments)
-            value = found.function(*bound.args, **bound.kwargs)
+            bound = asked_tool.signature.bind(kit, **arguments)
+            value = asked_tool.function(*bound.args, **bound.kwargs)
             if sync:
                 self.sync()
             return Result(result_text(value))
@@ -248,7 +234,22 @@ def rows_or_given(kind: type[RowT], values: Any) -> list[RowT]:
     return [converted(kind, value) for value in given] if all(isinstance(value, dict) for value in given) else values
 
 
-# Tools of several kits -----------------------------------------------------------------------------------------------
+# Rows and tools of several kits ---------------------------------------------------------------------------------------
+
+
+class Name(msgspec.Struct, gc=False):
+    """The name of a user."""
+
+    first_name: str
+    last_name: str
+
+
+class CreditCard(msgspec.Struct, tag_field="source", tag="credit_card", gc=False):
+    """A card, without a limit."""
+
+    id: str
+    brand: str
+    last_four: str
 
 
 @tool("generic")
@@ -276,15 +277,13 @@ def calculate(self: Any, expression: str) -> str:
 
 _LONGEST_BITS = 10_000
 _SIGNS = frozenset("0123456789+-*/(). ")
-_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = MappingProxyType(
-    {
-        ast.Add: lambda left, right: left + right,
-        ast.Sub: lambda left, right: left - right,
-        ast.Mult: lambda left, right: left * right,
-        ast.Div: lambda left, right: left / right,
-        ast.FloorDiv: lambda left, right: left // right,
-    }
-)
+_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: lambda left, right: left + right,
+    ast.Sub: lambda left, right: left - right,
+    ast.Mult: lambda left, right: left * right,
+    ast.Div: lambda left, right: left / right,
+    ast.FloorDiv: lambda left, right: left // right,
+}
 
 
 def _value(node: ast.expr) -> Any:

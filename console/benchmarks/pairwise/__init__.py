@@ -1,0 +1,1 @@
+"""Judging which of two runs' answers to the same cases is better."""

@@ -1,0 +1,1 @@
+"""Answers read from runs."""

@@ -1,0 +1,1 @@
+"""Verdicts and reports of pairs. Pure."""

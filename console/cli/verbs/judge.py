@@ -1,0 +1,69 @@
+"""Let a judge say which of two runs answered better, case by case and in both orders; of several runs, in each pair.
+
+The answers are read from the runs, so nothing is asked of their models. It is a run of its own, which can be resumed.
+The result is the win rate of the first run; of several runs also the Bradley–Terry strength of each.
+"""
+
+import argparse
+
+from console.cli.budget_arguments import BudgetArguments, add_budget_arguments, budget_of
+from console.config.paths import find_runs_root
+from console.core.run import Selection
+from console.store.run_list import find_run
+
+
+class JudgeArguments(BudgetArguments):
+    """Options of `judge`."""
+
+    which: list[str]
+    judge: str
+    rubric: str
+    length_control: bool
+    limit: int | None
+    seed: int | None
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", nargs="+", help="at least two runs of one suite: name, part of a name, "
+                        "or latest; the first one against the others")  # fmt: skip
+    parser.add_argument("--judge", metavar="NAME", default="", help="model that judges; default: that of the runs")
+    parser.add_argument("--rubric", metavar="TEXT", default="", help="what makes an answer better")
+    parser.add_argument("--length-control", action="store_true",
+                        help="also report what is left when longer answers have no advantage")  # fmt: skip
+    parser.add_argument("-n", "--limit", type=int, metavar="N", help="only so many pairs")
+    parser.add_argument("--seed", type=int, metavar="S", help="with -n: draw them at random")
+    add_budget_arguments(parser)
+
+
+def run(args: JudgeArguments) -> int:
+    """Judge the answers and report; the exit code is 3 if some pair could not be judged.
+
+    Raises:
+        UsageError: runs that cannot be compared, or no judge; nothing is asked then.
+    """
+    from console.cli.foreground import play
+    from console.cli.history import read_history, shown_results
+    from console.cli.run_report import exit_code, show_report
+    from console.engine.pairwise import prepare_pairwise
+    from console.store.runs import create_run
+    from console.suites.summing import summed_up
+
+    root = find_runs_root(args.runs)
+    prepared = prepare_pairwise(
+        [find_run(root, name) for name in args.which],
+        judge=args.judge,
+        rubric=args.rubric,
+        length_control=args.length_control,
+        selection=Selection(limit=args.limit, seed=args.seed),
+        budget=budget_of(args),
+        models_path=args.models,
+        data_path=args.data,
+    )
+    for warning in prepared.warnings:
+        args.output.warn(warning)
+    ending = play(create_run(prepared.runs_root, prepared.manifest), prepared, args.output)
+    history = read_history(ending.folder)
+    report = summed_up(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
+    show_report(args.output, history, report)
+    return exit_code(history.summary, report, None, ending.signal)

@@ -1,0 +1,91 @@
+"""Comparing the answers of finished runs: a run of its own, in which only a judge is asked."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from console.core.fault import UsageError
+from console.core.run import Budget, Manifest, Selection
+from console.engine.plan import Plan, PreparedRun, gone_models, prepare
+from console.store.runs import RunFolder
+from console.suites.catalog import PAIRWISE
+
+SUFFIX = " pairwise"
+"""Ends the names of the suites of such runs, which begin with the name of the compared runs' suite."""
+
+
+def prepare_pairwise(
+    runs: Sequence[RunFolder],
+    *,
+    judge: str = "",
+    rubric: str = "",
+    length_control: bool = False,
+    selection: Selection | None = None,
+    budget: Budget | None = None,
+    models_path: Path | None = None,
+    data_path: Path | None = None,
+) -> PreparedRun:
+    """Prepare a run that compares the answers of other runs, the first one against all others and these in pairs.
+
+    Args:
+        runs: at least two runs of one suite.
+        judge: name of the judge in models.toml; empty for that of the first run which had one.
+        rubric: what makes an answer better; empty for the default.
+        length_control: also report what is left when longer answers have no advantage.
+        selection: which pairs to judge; None for all.
+        budget: caps on the run.
+        models_path: models file; None for the default.
+        data_path: data folder; None for the defaults.
+
+    Raises:
+        UsageError: fewer than two runs, one that plays, runs without a common case, or no judge.
+    """
+    _check(runs)
+    manifests = [run.manifest() for run in runs]
+    first, names = manifests[0], _names(manifests)
+    judges = (manifest.roles["judge"].name for manifest in manifests if "judge" in manifest.roles)
+    judge = judge or next(judges, "")
+    options = {"runs": [run.name for run in runs], "names": names, "length_control": length_control}
+    plan = Plan(
+        model=first.model.name,
+        suite=f"{first.suite}{SUFFIX}",
+        selection=selection or Selection(),
+        options={**options, "rubric": rubric} if rubric else options,
+        roles={"judge": judge} if judge else {},
+        budget=budget or Budget(),
+        name=" vs ".join(names),
+        models_path=models_path,
+        data_path=data_path,
+        runs_path=runs[0].path.parent,
+        further_models=tuple(gone_models(first, models_path, data_path)),
+        is_pairwise=True,
+    )
+    prepared = prepare(plan)
+    return dataclasses.replace(prepared, manifest=msgspec.structs.replace(prepared.manifest, model=first.model))
+
+
+def _check(runs: Sequence[RunFolder]) -> None:
+    if len({run.name for run in runs}) < max(len(runs), 2):
+        hint = "Name each run once, such as `eval-console judge RUN-A RUN-B`."
+        raise UsageError("at least two different runs are needed", hint=hint)
+    for run in runs:
+        if run.is_live:
+            raise UsageError("is still running", where=run.name, hint="Judge its answers after it has ended.")
+        if run.manifest().format == PAIRWISE:
+            raise UsageError("has no answers, as it compares those of others", where=run.name)
+    suites = list(dict.fromkeys(run.manifest().suite for run in runs))
+    if len(suites) > 1:
+        raise UsageError(f"the runs are of different suites: {', '.join(suites)}", hint="Compare runs of one suite.")
+
+
+def _names(manifests: Sequence[Manifest]) -> list[str]:
+    """Return a distinct display name of each run: its model's if that is enough, else its own name or id."""
+    names = [manifest.model.name for manifest in manifests]
+    longer = [manifest.name or manifest.model.name for manifest in manifests]
+    for others in (longer, [manifest.id for manifest in manifests]):
+        counts = Counter(names)
+        names = [name if counts[name] == 1 else other for name, other in zip(names, others, strict=True)]
+    return names

@@ -1,0 +1,52 @@
+"""Sentences on what served a run: name of the model, provider, fingerprint. Pure; parts are foreign text."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+_MOST = 4
+"""Maximum names listed."""
+
+
+class Served(Protocol):
+    """Counts of a run's rollouts: a `Summary`, or the fold of a run's records."""
+
+    @property
+    def served(self) -> Mapping[str, int]: ...
+    @property
+    def servers(self) -> Mapping[str, int]: ...
+
+
+def server_words(run: Served) -> str:
+    """Return what served a run, such as `gpt-x-2026-01, fp_1`, with counts if there were several; empty if unknown."""
+    return ", ".join(filter(None, (_counted(run.served), _counted(run.servers))))
+
+
+def change_words(run: Served) -> str:
+    """Say that the server changed within a run; empty if it did not."""
+    return f"served by {len(run.servers)} servers: {_counted(run.servers)}" if len(run.servers) > 1 else ""
+
+
+def comparison_words(a: Served, b: Served, asked: Sequence[str]) -> str:
+    """Say what served two runs; empty if nothing is known beyond the names of the models that were asked for."""
+    if not (a.servers or b.servers) and {*a.served, *b.served} <= {*asked}:
+        return ""
+    words_a, words_b = server_words(a), server_words(b)
+    if words_a == words_b:
+        return f"both served by {words_a}"
+    return f"served by A: {words_a or 'unknown'}; B: {words_b or 'unknown'}"
+
+
+def trend_words(runs: Sequence[Served]) -> str:
+    """Say that the newest run was served by something else than the one before; empty if it was not, or is unknown."""
+    if len(runs) < 2 or not all(run.servers for run in runs[-2:]):
+        return ""
+    before, last = (server_words(run) for run in runs[-2:])
+    return f"the last run was served by {last}; the one before by {before}" if before != last else ""
+
+
+def _counted(names: Mapping[str, int]) -> str:
+    if len(names) < 2:
+        return next(iter(names), "")
+    ordered = sorted(names.items(), key=lambda item: (-item[1], item[0]))
+    listed = ", ".join(f"{name} ({count:,})" for name, count in ordered[:_MOST])
+    return listed + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
