@@ -4,12 +4,16 @@ An experiment is a run of its own. Each of its conversations repeats the beginni
 goes on live from a reply of the model, with the changes of its arm.
 """
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from console.core.fault import UsageError
 from console.core.ranges import Amount, Count
+from console.core.suggestion import nearest
 
 if TYPE_CHECKING:
     from console.core.statistics.stratified import DrawnStratum
@@ -232,3 +236,46 @@ def _described(tool: dict[str, Any], name: str, text: str) -> dict[str, Any]:
     if isinstance(tool.get("function"), dict):
         return {**tool, "function": {**tool["function"], "description": text}}
     return {**tool, "description": text}
+
+
+_DESCRIPTION = re.compile(r"tool\.(?P<name>.+)\.description\Z")
+_KINDS = (OPENING, SYSTEM, USER, REPLY, RESULT, "tool.NAME.description", "params.NAME")
+
+
+def read_kind(what: str) -> tuple[str, str]:
+    """Return the kind and the name in what `--set` names before the equals sign.
+
+    Raises:
+        UsageError: nothing of that name can be changed.
+    """
+    if match := _DESCRIPTION.match(what):
+        return TOOL, match["name"]
+    kind, _, name = what.partition(".")
+    if (kind == PARAMS) == bool(name) and kind in (OPENING, SYSTEM, USER, REPLY, RESULT, PARAMS):
+        return kind, name
+    close = nearest(what, _KINDS)
+    raise UsageError(
+        f"{what!r} cannot be changed", where="--set", hint=f"Did you mean {close}?" if close else f"One of: {_KINDS}."
+    )
+
+
+def shared_change(what: str, value: Any) -> Change:
+    """Return a change that many conversations have in common, from a text or the value of a parameter.
+
+    Raises:
+        UsageError: it belongs to one conversation.
+    """
+    kind, name = read_kind(what)
+    if kind in (OPENING, REPLY, RESULT):
+        raise UsageError(f"{what} belongs to one conversation", where="--set", hint="Change it with `branch`.")
+    if kind == PARAMS:
+        return Change(kind, read_value(value) if isinstance(value, str) else value, name=name)
+    return Change(kind, str(value).rstrip("\n"), name=name)
+
+
+def read_value(text: str) -> Any:
+    """Return the value of a parameter: JSON, or text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text.strip()

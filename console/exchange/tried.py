@@ -1,15 +1,22 @@
 """Experiments on a run: the cases that are drawn, the branches of a case, and what came of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from console.core.experiment import Stratum
+from console.config.preset import Preset
+from console.core.comparison import Comparison, Mark
+from console.core.experiment import Beginning, Stratum
+from console.core.fault import UsageError
 from console.core.looks import latest_look
+from console.core.outcome import Outcome
 from console.exchange.run_reader import RunReader
+from console.insight.as_sent import points_of
 from console.insight.deciding import Branch
 from console.insight.experiment import TriedFix, case_values, luck_of, strata_of, tried_fix
 from console.store.run_list import read_summaries
 from console.store.runs import RunFolder
+from console.suites.run_suite import open_run_suite
 
 
 def draw_strata(
@@ -42,6 +49,63 @@ def read_tried(run: RunFolder) -> TriedFix | None:
     calls = [side.overview.fold.tally.calls for side in (now, before)]
     look = latest_look(now.overview.fold.looks)
     return tried_fix(manifest, now.rollouts, before.manifest, before.rollouts, *calls, look)
+
+
+def changed_preset(run: RunFolder) -> Preset:
+    """Return a preset that plays the cases of the recorded run, all of them, with the change of a trial.
+
+    Raises:
+        UsageError: the run is no trial of one change, or the recorded run is gone.
+    """
+    manifest = run.manifest()
+    arms = [arm for arm in manifest.experiment.arms if arm] if manifest.experiment is not None else []
+    if manifest.experiment is None or not manifest.experiment.strata or len(arms) > 1:
+        raise UsageError("only the trial of one change can be kept as a preset", where=run.name)
+    recorded = RunFolder(run.path.parent / manifest.parent).manifest()
+    chosen = recorded.selection
+    return Preset(
+        models=(manifest.model.name,),
+        suites={recorded.suite: chosen.categories},
+        limit=chosen.limit,
+        seed=chosen.seed,
+        ids=chosen.ids,
+        rollouts=recorded.rollouts,
+        mode=recorded.setting.mode or None,
+        roles={role: facts.name for role, facts in recorded.roles.items()},
+        options=recorded.setting.options,
+        changes={change.label: change.after for arm in arms for change in arm},
+    )
+
+
+def failing_points(run: RunFolder, cases: Iterable[str], data: Path | None) -> dict[str, Beginning]:
+    """Return what comes before the turn that failed, for each failed case; those that failed in the first are left out.
+
+    Raises:
+        UsageError: the suite cannot be opened, and only it knows which turn failed.
+    """
+    reader, wanted = RunReader(run), set(cases)
+    suite = open_run_suite(reader.manifest, data)
+    if suite.why:
+        raise UsageError(f"the suite cannot be opened: {suite.why}", where="--from failure")
+    beginnings: dict[str, Beginning] = {}
+    for rollout in reader.ordered:
+        if rollout.key.case in beginnings or rollout.key.case not in wanted or rollout.outcome is not Outcome.FAILED:
+            continue
+        conversation = reader.conversation(rollout.key)
+        turn = _failing_turn(suite.compare(conversation.case, conversation.finished))
+        points = [point for point in points_of(conversation) if point.exchange.asked.turn >= turn]
+        if turn and points and points[0].replies:
+            beginnings[rollout.key.case] = points[0].beginning
+    return beginnings
+
+
+def _failing_turn(comparison: Comparison | None) -> int:
+    """Return the first turn that is not as expected; 0 if none is told from the others."""
+    if comparison is None:
+        return 0
+    judged = [n for n, mark in enumerate(comparison.turns) if mark is Mark.DIFFERS and not comparison.is_end(n)]
+    wrong = [pair.turn for pair in comparison.pairs if pair.mark not in (Mark.SAME, Mark.OMITTED)]
+    return min(judged or [turn for turn in wrong if not comparison.is_end(turn)], default=0)
 
 
 def branches_of(run: RunFolder) -> dict[str, list[Branch]]:

@@ -80,3 +80,49 @@ def test_a_stratum_without_a_drawn_case_makes_the_sentence_impossible(console, h
     told = json.loads(ended.out)
     assert told["effect"] is None
     assert "nothing can be said of the whole suite" in told["sentence"]
+
+
+def test_a_trial_ends_at_the_look_that_decides_it_and_its_interval_is_that_of_the_look(console, home, recorded):
+    (home / "a.txt").write_text("x")
+    words = ["--set", "system=a.txt", "-m", "sim/careful", "--until", "decided", "--seed", "7"]
+    told = console("try", recorded, *words, "--json").data
+    assert told["effect"]["low"] >= 0
+    summary = next(it for it in console("runs", "--json").data["runs"] if it["id"] == told["run"])
+    assert summary["state"] == "decided"
+    assert told["calls"] < summary["planned"]
+    assert "better, decided at look" in console("try", told["run"], "--report").out
+    refused = console("try", recorded, "--set", "system=a.txt,a.txt", "--until", "decided")
+    assert (refused.code, "decides about one change" in refused.err) == (Exit.USAGE, True)
+
+
+def test_what_failed_goes_on_from_the_turn_that_failed_beside_an_unchanged_arm(console, home):
+    run = console("run", "-s", "bfcl-starter", "--category", "multi_turn_base", "--mode", "fc", "--yes", "--quiet",
+                  "--json", "-m", "sim/hasty", "-r", "2").data["run"]  # fmt: skip
+    (home / "a.txt").write_text("You are careful.")
+    told = console("try", run, "--set", "system=a.txt", "--from", "failure", "--seed", "1", "--json")
+    assert told.data["control"]
+    folder = home / "runs" / told.data["run"]
+    beginnings = json.loads((folder / "run.json").read_text())["experiment"]["beginnings"]
+    assert beginnings, "a later turn failed in some case"
+    assert all(it["turn"] > 0 for it in beginnings.values())
+    assert "of 4 cases go on from the turn that failed" in told.err
+
+
+def test_a_change_is_kept_as_a_preset_that_plays_the_whole_suite_with_it(console, home, recorded, monkeypatch):
+    monkeypatch.setenv("EVAL_CONSOLE_PRESETS", str(home / "presets.toml"))
+    (home / "a.txt").write_text("Be exact.\n")
+    told = console("try", recorded, "--set", "system=a.txt", "--set", "params.temperature=0.2", "-n", "2", "--guard",
+                   "6", "--keep", "exact", "--json").data  # fmt: skip
+    assert told["calls"] == 8
+    whole = console("run", "--preset", "exact", "--yes", "--quiet", "--json").data
+    manifest = json.loads((home / "runs" / whole["run"] / "run.json").read_text())
+    assert manifest["selection"] == {"categories": ["non_live", "live"]}
+    assert whole["summary"]["planned"] == 73
+    journal = (home / "runs" / whole["run"] / "journal.jsonl").read_text()
+    assert journal.count('{"role":"system","content":"Be exact."}') >= 73
+    assert journal.count('"temperature":0.2') >= 73
+    board = console("leaderboard", "--json").lines
+    assert whole["run"] not in json.dumps(board), "another prompt is not the benchmark"
+    (home / "presets.toml").write_text('[x]\nmodels=["sim/hasty"]\nsuites=["bfcl-starter"]\nset={sytem="x"}\n')
+    refused = console("run", "--preset", "x", "--yes")
+    assert (refused.code, "Did you mean system?" in refused.err) == (Exit.USAGE, True)

@@ -4,11 +4,11 @@ import pytest
 
 from console.core.case import Key
 from console.core.chat import Reply, ToolCall
-from console.core.experiment import PARAMS, TOOL, Change
+from console.core.experiment import PARAMS, TOOL, Change, shared_change
 from console.core.fault import UsageError
 from console.core.record import Asked
 from console.core.request import Thread
-from console.insight.as_sent import as_text, change_of, diff_of, from_text, point_at, points_of, shared_change, text_of
+from console.insight.as_sent import as_text, change_of, diff_of, from_text, point_at, points_of, text_of
 from console.insight.conversation import Conversation
 
 TOOLS = [{"type": "function", "function": {"name": "fly", "description": "Flies.\nFar."}}]

@@ -60,6 +60,8 @@ class TryArguments(BudgetArguments):
     repeats: int
     control: bool
     until: str
+    from_: str
+    keep: str
     seed: int | None
     report: bool
 
@@ -77,6 +79,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--control", action="store_true", help="play the same cases unchanged too, mixed in time")
     parser.add_argument("--until", choices=("", "decided"), default="", metavar="decided",
                         help="stop at the planned look at which it is known to be better or worse")  # fmt: skip
+    parser.add_argument("--from", dest="from_", choices=("start", "failure"), default="start",
+                        help="failure: repeat all before the turn that failed; plays an unchanged arm too")  # fmt: skip
+    parser.add_argument("--keep", default="", metavar="NAME", help="write the change as a preset: run --preset NAME")
     parser.add_argument("--seed", type=int, metavar="S", help="seed of the draw, and of simulated models")
     parser.add_argument("--report", action="store_true", help="show the report of an experiment that was played")
     add_budget_arguments(parser)
@@ -95,21 +100,29 @@ def run(args: TryArguments) -> int:
     if args.report:
         return show_tried(args, folder)
     from console.cli.foreground import play
-    from console.engine.experiment import expected_use, experiment_plan, new_seed
+    from console.engine.experiment import expected_use, experiment_plan, new_seed, rehearse
     from console.engine.plan import prepare
-    from console.exchange.tried import draw_strata
+    from console.exchange.tried import draw_strata, failing_points
     from console.store.runs import create_run
 
     arms, chosen = _arms(args), _chosen(folder, args.filter)
     _check_arms(folder, arms, chosen)
     seed = new_seed() if args.seed is None else args.seed
     strata, luck = draw_strata(folder, chosen, most=args.most, guard=args.guard, seed=seed)
-    if args.control:
+    from_failure = args.from_ == "failure"
+    if args.control or from_failure:  # from another beginning, the recording is no fair control
         arms.insert(0, ())
+    cases = [case for stratum in strata for case in stratum.cases]
+    beginnings = failing_points(folder, cases, args.data) if from_failure else {}
+    if from_failure:
+        args.output.info(
+            f"{len(beginnings)} of {len(cases)} cases go on from the turn that failed, the rest from the start"
+        )
     plan = experiment_plan(
         folder,
-        [case for stratum in strata for case in stratum.cases],
+        cases,
         arms=tuple(arms),
+        beginnings=beginnings,
         strata=strata,
         luck=luck,
         until=_until(args, folder, arms),
@@ -123,7 +136,7 @@ def run(args: TryArguments) -> int:
         data_path=args.data,
     )
     prepared = prepare(plan)
-    for warning in prepared.warnings:
+    for warning in [*prepared.warnings, *rehearse(prepared)]:
         args.output.warn(warning)
     if not args.json:
         for arm in arms:
@@ -138,13 +151,16 @@ def run(args: TryArguments) -> int:
 
 def _arms(args: TryArguments) -> "list[Arm]":
     """Return one arm for each combination of texts; if several have several, they go in parallel."""
-    from console.insight.as_sent import shared_change
+    from console.core.experiment import shared_change
 
     settings = [(what, values) for what, values in read_settings(args.set)]
     if not settings and not args.model:
         raise UsageError("nothing is changed", where="--set", hint="Write --set system=FILE, or -m NAME.")
-    if args.control and not settings:
-        raise UsageError("the unchanged arm would be played by the other model too", where="--control")
+    if (args.control or args.from_ == "failure") and not settings:
+        raise UsageError(
+            "the unchanged arm would be played by the other model too",
+            where="--control" if args.control else "--from failure",
+        )
     counts = {len(values) for _, values in settings if len(values) > 1}
     if len(counts) > 1:
         raise UsageError("the numbers of texts differ", where="--set", hint="Give each change as many, or one.")
@@ -208,6 +224,25 @@ def _chosen(folder: "RunFolder", terms: str) -> list[str]:
     return list(dict.fromkeys(rollout.key.case for rollout in matching))
 
 
+def _keep(args: TryArguments, folder: "RunFolder") -> None:
+    """Write the change of a trial as a preset, if that is asked for.
+
+    Raises:
+        UsageError: several changes were tried, or the file cannot be written.
+    """
+    if not args.keep:
+        return
+    from console.config.paths import presets_files
+    from console.config.preset import load_presets
+    from console.config.preset_file import save_preset
+    from console.exchange.tried import changed_preset
+
+    paths = presets_files()
+    path = load_presets(paths).files.get(args.keep, paths[-1])
+    save_preset(path, args.keep, changed_preset(folder))
+    args.output.info(f"kept in {path}; the whole suite with it: eval-console run --preset {args.keep}")
+
+
 def show_tried(args: TryArguments, folder: "RunFolder") -> int:
     """Show the report of an experiment.
 
@@ -221,6 +256,7 @@ def show_tried(args: TryArguments, folder: "RunFolder") -> int:
     tried = read_tried(folder)
     if tried is None:
         raise UsageError("is no experiment on many cases", where=folder.name, hint="Start one: `eval-console try RUN`.")
+    _keep(args, folder)
     if args.json:
         for fields in tried_fields(tried):
             args.output.data(TRIED, fields)

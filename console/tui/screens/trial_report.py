@@ -11,7 +11,7 @@ from console.core.run import Manifest
 from console.insight.as_sent import diff_of
 from console.store.runs import RunFolder
 from console.tui.data.run_feed import RunFeed
-from console.tui.dialogs.small_dialogs import Answer, Question
+from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question
 from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
 from console.tui.services import Services
@@ -76,11 +76,57 @@ async def show_trial(services: Services, run: RunFolder) -> None:
         for change in sorted(result.changes, key=lambda change: VERDICTS.index(change.verdict)):
             rows.setdefault(change.case, (Content(change.verdict), Content(change.stratum), one_line(change.case, 200)))
     report = command("try", "--report", *run_words([run]), places=services.paths)
-    answers = [Answer("o", "open a case"), Answer("c", "copy the command")]
+    answers = [
+        Answer("o", "open a case"),
+        Answer("w", "play the whole suite with it"),
+        Answer("p", "keep it as a preset"),
+        Answer("c", "copy the command"),
+    ]
     answer = await services.ask(Question(Content("\n").join(lines), answers))
     if answer == "c":
         services.copy(report, "command")
+    elif answer == "w":
+        await _play_whole_suite(services, run)
+    elif answer == "p":
+        await _keep(services, run)
     elif answer == "o":
         case = await services.ask(Chooser(Content("Cases"), _COLUMNS, rows, "Nothing was graded yet."))
         if case:
             services.navigator.open_review(run, (case, 0))
+
+
+async def _play_whole_suite(services: Services, run: RunFolder) -> None:
+    """Play all cases of the recorded run with the change of a trial, as a run of its own."""
+    from console.engine.matrix import plans_of
+    from console.engine.plan import Plan
+    from console.exchange.tried import changed_preset
+    from console.tui.screens.branching import start_plan
+
+    def plan() -> Plan:
+        return plans_of(changed_preset(run), services.paths)[0]
+
+    await asyncio.to_thread(start_plan, services, plan, services.navigator.open_live)
+
+
+async def _keep(services: Services, run: RunFolder) -> None:
+    """Ask for a name, and write the change of a trial as a preset."""
+    from console.config.paths import presets_files
+    from console.config.preset import load_presets
+    from console.config.preset_file import save_preset
+    from console.exchange.tried import changed_preset
+
+    presets = load_presets(presets_files())
+
+    def note_of(name: str) -> NameNote:
+        taken = "; a preset of that name exists, enter replaces it" if name in presets.presets else ""
+        return NameNote(f"`eval-console run --preset {name}` plays it{taken}", warns=bool(taken))
+
+    name = await services.ask(NameScreen("Keep the change as a preset", "", "careful", note_of))
+    if not name:
+        return
+    try:
+        save_preset(presets.files.get(name, presets_files()[-1]), name, changed_preset(run))
+    except UsageError as error:
+        services.refuse(error)
+        return
+    services.notify(Content.assemble("Kept as ", one_line(name, 60, "bold"), "."))

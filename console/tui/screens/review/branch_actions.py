@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from textual.content import Content
 
 from console.config.paths import state_dir
-from console.core.experiment import OPENING, RESULT, Arm, Change, description_of
+from console.core.experiment import OPENING, RESULT, Arm, Change, description_of, shared_change
 from console.core.fault import UsageError
 from console.core.price import dollars
 from console.insight.as_sent import (
@@ -25,7 +25,6 @@ from console.insight.as_sent import (
     check_change,
     diff_of,
     points_of,
-    shared_change,
     text_of,
 )
 from console.insight.conversation import Conversation
