@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from console.config.preset import Preset
 from console.core.comparison import Comparison, Mark
-from console.core.experiment import Beginning, Stratum
+from console.core.experiment import Beginning, Change, Stratum
 from console.core.fault import UsageError
 from console.core.looks import latest_look
 from console.core.outcome import Outcome
@@ -73,8 +74,12 @@ def changed_preset(run: RunFolder) -> Preset:
         mode=recorded.setting.mode or None,
         roles={role: facts.name for role, facts in recorded.roles.items()},
         options=recorded.setting.options,
-        changes={change.label: change.after for arm in arms for change in arm},
+        changes={change.label: _kept(change) for arm in arms for change in arm},
     )
+
+
+def _kept(change: Change) -> Any:
+    return change.after if change.before is None else {"before": change.before, "after": change.after}
 
 
 def failing_points(run: RunFolder, cases: Iterable[str], data: Path | None) -> dict[str, Beginning]:

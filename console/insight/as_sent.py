@@ -19,7 +19,9 @@ from console.core.experiment import (
     PARAMS,
     REPLY,
     RESULT,
+    SYSTEM,
     TOOL,
+    USER,
     Applied,
     Arm,
     Beginning,
@@ -150,6 +152,41 @@ def check_change(point: Point, change: Change) -> None:
         names = ", ".join(description_of(tool)[0] for tool in request.tools)
         hint = f"Offered as tools: {names or 'none'}." if change.what == TOOL else ""
         raise UsageError("changes nothing in the recorded requests", where=change.label, hint=hint)
+
+
+def with_recorded(change: Change, points: Sequence[Point]) -> tuple[Change, str]:
+    """Return a change of many conversations with the recorded text that it edits, and what a reader should know.
+
+    Of texts that differ from case to case it is the one most like the new text, and its edit is made in each.
+    """
+    if change.what not in (SYSTEM, USER):
+        return change, ""
+    recorded = dict.fromkeys(
+        str(instructions_in(point.request.messages) or "") if change.what == SYSTEM else _last_words(point.request)
+        for point in points
+        if not point.replies
+    )
+    likeness = {text: _likeness(text, change.after) for text in recorded}
+    nearest = max(likeness, key=lambda text: likeness[text], default="")
+    if len(recorded) < 2:
+        return msgspec.structs.replace(change, before=nearest or None), ""
+    if likeness[nearest] < _LEAST_LIKENESS:
+        return change, f"{change.label} differs from case to case: the new text replaces all of it in each"
+    words = f"{change.label} differs from case to case: the lines that you have changed are changed in each"
+    return msgspec.structs.replace(change, before=nearest), words
+
+
+_LEAST_LIKENESS = 0.5
+"""Share of equal lines from which a text is an edit of another."""
+
+
+def _likeness(text: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, text.split("\n"), other.split("\n"), autojunk=False).ratio()
+
+
+def _last_words(request: Request) -> str:
+    place = last_of_user(request.messages)
+    return "" if place is None else str(request.messages[place].get("content") or "")
 
 
 def diff_of(change: Change) -> list[str]:

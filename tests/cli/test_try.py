@@ -5,6 +5,8 @@ import json
 import pytest
 
 from console.cli.exitcode import Exit
+from console.core.record import Asked
+from console.store.journal import JournalReader
 
 RUN = ("run", "-s", "bfcl-starter", "--category", "non_live,live", "--yes", "--quiet", "--json")
 
@@ -126,3 +128,25 @@ def test_a_change_is_kept_as_a_preset_that_plays_the_whole_suite_with_it(console
     (home / "presets.toml").write_text('[x]\nmodels=["sim/hasty"]\nsuites=["bfcl-starter"]\nset={sytem="x"}\n')
     refused = console("run", "--preset", "x", "--yes")
     assert (refused.code, "Did you mean system?" in refused.err) == (Exit.USAGE, True)
+
+
+def test_an_edit_of_prompts_that_differ_is_made_in_each_also_by_its_preset(console, home, monkeypatch):
+    """The prompts of BFCL without native tools hold the functions of their case."""
+    monkeypatch.setenv("EVAL_CONSOLE_PRESETS", str(home / "presets.toml"))
+    run = console("run", "-s", "bfcl-starter", "--category", "non_live", "--mode", "prompt", "-n", "12", "-m",
+                  "sim/hasty", "--yes", "--quiet", "--json").data["run"]  # fmt: skip
+    asked = prompts(home, run)
+    (home / "a.txt").write_text(next(iter(asked.values())) + "\nDates as YYYY-MM-DD.\n")
+    told = console("try", run, "--filter", "is:passed", "--set", "system=a.txt", "--keep", "dates", "--json")
+    assert "the lines that you have changed are changed in each" in told.err
+    assert told.data["changes"][0]["diff"][-1] == "+Dates as YYYY-MM-DD."
+    whole = console("run", "--preset", "dates", "--yes", "--quiet", "--json").data["run"]
+    assert prompts(home, whole) == {case: f"{text}\nDates as YYYY-MM-DD." for case, text in asked.items()}
+    for case, text in prompts(home, told.data["run"]).items():
+        assert text == f"{asked[case]}\nDates as YYYY-MM-DD."
+
+
+def prompts(home, run):
+    """The system prompt of each case, as it was sent."""
+    records = JournalReader(home / "runs" / run / "journal.jsonl").iter_all()
+    return {it.key.case: it.messages[0]["content"] for it in records if isinstance(it, Asked)}

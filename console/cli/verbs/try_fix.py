@@ -106,7 +106,7 @@ def run(args: TryArguments) -> int:
     from console.store.runs import create_run
 
     arms, chosen = _arms(args), _chosen(folder, args.filter)
-    _check_arms(folder, arms, chosen)
+    arms = _checked_arms(args, folder, arms, chosen)
     seed = new_seed() if args.seed is None else args.seed
     strata, luck = draw_strata(folder, chosen, most=args.most, guard=args.guard, seed=seed)
     from_failure = args.from_ == "failure"
@@ -185,14 +185,14 @@ def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until
     return Until(Rule.DECIDED, baseline=folder.name)
 
 
-def _check_arms(folder: "RunFolder", arms: "list[Arm]", chosen: list[str]) -> None:
-    """Check that each change concerns a recorded request of the chosen cases.
+def _checked_arms(args: TryArguments, folder: "RunFolder", arms: "list[Arm]", chosen: list[str]) -> "list[Arm]":
+    """Return the arms with the recorded texts that their changes edit.
 
     Raises:
-        UsageError: it changes nothing.
+        UsageError: a change concerns no recorded request of the chosen cases.
     """
     from console.exchange.run_reader import RunReader
-    from console.insight.as_sent import check_change, points_of
+    from console.insight.as_sent import check_change, points_of, with_recorded
 
     reader = RunReader(folder)
     keys = [rollout.key for rollout in reader.ordered if rollout.key.case in set(chosen)][:_MOST_CHECKED]
@@ -206,6 +206,10 @@ def _check_arms(folder: "RunFolder", arms: "list[Arm]", chosen: list[str]) -> No
                 refusals.append(refusal)
         if len(refusals) == len(points):
             raise refusals[0] if refusals else UsageError("none of these cases has a finished call", where=folder.name)
+    read = [[with_recorded(change, points) for change in arm] for arm in arms]
+    for words in dict.fromkeys(note for arm in read for _, note in arm if note):
+        args.output.warn(words)
+    return [tuple(change for change, _ in arm) for arm in read]
 
 
 def _chosen(folder: "RunFolder", terms: str) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from textual.content import Content
 
 from console.config.paths import state_dir
-from console.core.experiment import OPENING, RESULT, Arm, Change, description_of, shared_change
+from console.core.experiment import OPENING, RESULT, Arm, Change, description_of
 from console.core.fault import UsageError
 from console.core.price import dollars
 from console.insight.as_sent import (
@@ -22,7 +22,6 @@ from console.insight.as_sent import (
     beginning_of,
     called_words,
     change_of,
-    check_change,
     diff_of,
     points_of,
     text_of,
@@ -111,14 +110,13 @@ class BranchActions:
         try:
             edits = (await self._edited(_Form(None, ""), case.conversation, points, is_shared=True)).edits
             if edits:
-                await self._ask_to_try(edits, list(dict.fromkeys(chosen)), points[0])
+                ((what, text),) = edits.items()
+                change = change_of(case.conversation, points[0], what, text)
+                await self._ask_to_try(what, text, change, list(dict.fromkeys(chosen)))
         except (UsageError, ValueError) as error:
             self.services.refuse(error)
 
-    async def _ask_to_try(self, edits: dict[str, str], chosen: list[str], point: Point) -> None:
-        ((what, text),) = edits.items()
-        change = shared_change(what, text)
-        check_change(point, change)
+    async def _ask_to_try(self, what: str, text: str, change: Change, chosen: list[str]) -> None:
         plan, took = await asyncio.to_thread(self._trial, change, chosen)
         assert plan.experiment is not None
         drawn = [f"{len(it.cases)} of {it.size} {it.name}" for it in plan.experiment.strata if it.size]
