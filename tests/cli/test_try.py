@@ -1,12 +1,15 @@
 """A change is tried on the failures of a run and a guard, with its effect on the whole suite."""
 
 import json
+import re
 
 import pytest
 
 from console.cli.exitcode import Exit
 from console.core.record import Asked
+from console.core.request import Thread
 from console.store.journal import JournalReader
+from console.store.runs import RunFolder
 
 RUN = ("run", "-s", "bfcl-starter", "--category", "non_live,live", "--yes", "--quiet", "--json")
 
@@ -108,6 +111,12 @@ def test_what_failed_goes_on_from_the_turn_that_failed_beside_an_unchanged_arm(c
     assert beginnings, "a later turn failed in some case"
     assert all(it["turn"] > 0 for it in beginnings.values())
     assert "of 4 cases go on from the turn that failed" in told.err
+    estimate = re.search(r"about ([\d,]+) calls, ([\d,]+) tokens", told.err)
+    assert estimate is not None
+    calls, tokens = (int(number.replace(",", "")) for number in estimate.groups())
+    tally = RunFolder(folder).summary().tally
+    assert calls / 1.5 <= tally.calls <= calls * 1.5, "what was paid is about what was said before"
+    assert tokens / 1.5 <= tally.input_tokens + tally.output_tokens <= tokens * 1.5
 
 
 def test_a_change_is_kept_as_a_preset_that_plays_the_whole_suite_with_it(console, home, recorded, monkeypatch):
@@ -150,3 +159,29 @@ def prompts(home, run):
     """The system prompt of each case, as it was sent."""
     records = JournalReader(home / "runs" / run / "journal.jsonl").iter_all()
     return {it.key.case: it.messages[0]["content"] for it in records if isinstance(it, Asked)}
+
+
+def test_the_users_words_are_edited_where_the_prompt_holds_the_functions(console, home):
+    run = console("run", "-s", "bfcl-starter", "--category", "multi_turn_base", "--mode", "prompt", "-n", "1", "-m",
+                  "sim/careful", "--yes", "--quiet", "--json").data["run"]  # fmt: skip
+    case = console("export", run, "--format", "json").data["rollouts"][0]["case"]
+    records = [it for it in JournalReader(home / "runs" / run / "journal.jsonl").iter_all() if isinstance(it, Asked)]
+    point = next(it for it in records if it.turn == 1 and it.step == 0)
+    (home / "user.txt").write_text("Forget it.\n")
+    told = console("branch", f"{run}#{case}", "--at", f"{point.turn + 1}.1", "--set", "user=user.txt", "--json").data
+    assert told["changes"][0]["diff"][-1] == "+Forget it."
+    sent = conversation_of(home, told["run"])
+    before = conversation_of(home, run)
+    place = len(before[point.n]) - 1
+    assert sent[point.n][:place] == before[point.n][:place], "system prompt and the turn before are as they were"
+    assert sent[point.n][place] == {"role": "user", "content": "Forget it."}
+    assert all(messages[place]["content"] == "Forget it." for n, messages in sent.items() if n >= point.n)
+
+
+def conversation_of(home, run):
+    """The messages of each request of the model, by its number, as they were sent."""
+    thread, sent = Thread(), {}
+    for record in JournalReader(home / "runs" / run / "journal.jsonl").iter_all():
+        if isinstance(record, Asked):
+            sent[record.n] = thread.expand(record).messages
+    return sent

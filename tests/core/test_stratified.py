@@ -43,6 +43,23 @@ def test_nothing_changed_shows_nothing_and_intervals_cover(shape: tuple[float, f
     assert abs(sum(it.value - truth for it, truth in told) / 400) < 0.01, "unbiased, although chosen by their results"
 
 
+@pytest.mark.slow
+def test_false_alarms_and_coverage_hold_in_many_experiments() -> None:
+    covered: list[bool] = []
+    for control in (False, True):
+        for shape in ((2.0, 1.0), (0.5, 0.3), (4.0, 0.6)):
+            rng = random.Random(f"long {shape} {control}")
+            unchanged = [trial(rng, shape, 0.0, control=control)[0] for _ in range(1500)]
+            assert sum(not it.low <= 0 <= it.high for it in unchanged) / 1500 <= 0.06, (shape, control)
+            own = [
+                it.low <= truth <= it.high
+                for it, truth in (trial(rng, shape, 0.4, control=control) for _ in range(1500))
+            ]
+            assert 0.93 <= sum(own) / 1500 <= 0.98, (shape, control)
+            covered += own
+    assert 0.93 <= sum(covered) / len(covered) <= 0.975
+
+
 def test_a_stratum_without_a_drawn_case_makes_it_impossible() -> None:
     drawn = DrawnStratum(9, [Observation("a", 1.0), Observation("b", 0.0)])
     assert whole_effect([drawn, DrawnStratum(1, [])], 0.0) is None

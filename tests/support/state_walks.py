@@ -14,7 +14,16 @@ import pytest
 from support.compared_runs import CallSuite, answer_count_run, call_run
 from support.fake_engine import FakeEngine
 from support.graded_runs import graded_run
-from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, choice_run, plain_run, replayable_run
+from support.recorded_runs import (
+    FAILURES,
+    QUESTION,
+    Recorder,
+    WeatherSuite,
+    call_reply,
+    choice_run,
+    plain_run,
+    replayable_run,
+)
 from support.row_suite import recorded_rows, suite_in
 from support.run_suites import compare_by
 from support.sample_workspace import TWO_MODELS
@@ -26,7 +35,7 @@ from textual.screen import ModalScreen, Screen
 
 from console.config.paths import WorkspacePaths
 from console.core.chat import Reply
-from console.core.experiment import Beginning, Change, Experiment
+from console.core.experiment import Beginning, Change, Experiment, Stratum
 from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
 from console.core.record import Tried
@@ -472,6 +481,22 @@ def branch_run(root: Path, replies: int, passed: int, *arm: Change, rollouts: in
     )
 
 
+def trial_run(root: Path) -> Any:
+    """Record the trial of a change on the failures of a run, and on a guard."""
+    recorded = plain_run(root, name="0121-recorded").folder
+    failed, passed = [case for case, *_ in FAILURES], [f"live_simple_{n}-0-0" for n in range(6)]
+    strata = (Stratum("chosen", 6, tuple(failed)), Stratum("passed", 6, tuple(passed[:4])))
+    change = Change("system", "Be brief.\nUnits as in the schema.", "Be brief.")
+    experiment = Experiment(((change,),), {}, strata, 7, "is:failed", 0.02)
+    trial = Recorder(root, cases=10, name="0122-trial", parent=recorded.name, experiment=experiment)
+    for place, case in enumerate([*failed, *passed[:4]]):
+        key = trial.start(case, case.rsplit("_", 1)[0])
+        trial.ask(key, QUESTION, call_reply("get_current_weather", '{"location": "Chicago, IL"}'))
+        is_passed = place in (0, 1, 2, 7, 8, 9)
+        trial.finish(key, Outcome.PASSED if is_passed else Outcome.FAILED, "" if is_passed else "value_error:string")
+    return trial.close()
+
+
 async def branches(stage: Stage) -> AsyncGenerator[str, None]:
     """The step that decided a case, its branches, and one of them beside it."""
     root = stage.workspace.root / "runs"
@@ -480,6 +505,7 @@ async def branches(stage: Stage) -> AsyncGenerator[str, None]:
     for replies, passed in ((0, 6), (2, 0), (1, 7)):
         branch_run(root, replies, passed)
     branch_run(root, 2, 3, Change("result", "x", "y"), rollouts=4)
+    trial = trial_run(root)
     use = Use(96.0, 50_000.0, 0.14, is_free=False)
     stage.monkeypatch.setattr(DecideActions, "_use", lambda self, case, points, times: use)
     async with stage.opened(stage.size, toasts=True) as opening:
@@ -496,6 +522,10 @@ async def branches(stage: Stage) -> AsyncGenerator[str, None]:
         yield "review-branch-list"
         await see("first difference", "enter")
         yield "compare-branch"
+        app.navigator.open_review(trial)
+        await see(lambda: stage.has_read("review"))
+        await see("play the whole suite", "A", "t")
+        yield "review-trial-report"
 
 
 STARTER = Path(__file__).resolve().parents[2] / "data" / "dialogue-starter"
