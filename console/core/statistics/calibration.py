@@ -35,7 +35,7 @@ class Bin(NamedTuple):
 
 def equal_mass_bins(guesses: Sequence[Guess], bins: int = BINS) -> list[Bin]:
     """Return the guesses in bins of equal size by confidence; fewer bins if there are fewer guesses."""
-    ordered = sorted(guesses)
+    ordered = sorted(guesses, key=lambda guess: guess.confidence)
     count = min(bins, len(ordered))
     edges = [len(ordered) * number // count for number in range(count + 1)] if count else []
     return [Bin(tuple(ordered[start:end])) for start, end in itertools.pairwise(edges)]

@@ -84,12 +84,12 @@ def calibration_metrics(results: Iterable[Result]) -> list[Metric]:
         return []
     note = f"mean distance of accuracy and confidence over {len(bins)} bins of equal size"
     metrics = [Metric("calibration error", error, count=len(guesses), unit="mean", note=note)]
-    for each in bins:
+    for number, each in enumerate(bins, 1):
         observed = (Observation(guess.case, float(guess.is_right), "", guess.cluster) for guess in each.guesses)
         interval = rate_interval(sample_of(observed))
         assert interval is not None  # no bin is empty
         low, high = each.guesses[0].confidence, each.guesses[-1].confidence
-        name = f"right at {low:.0%}–{high:.0%}"
+        name = f"bin {number}: right at {low:.0%}–{high:.0%}"
         metrics.append(interval_metric(name, interval, note=diagram_line(each.confidence, each.accuracy)))
     return metrics
 

@@ -25,7 +25,11 @@ def report(results: Sequence[Result], variants: Variants | None, scales: Scales)
     for result in results:
         by_category[result.category].append(result)
     return Report(
-        metrics=(*_metrics(results, scales), *(_variant_metrics(results, list(variants.texts)) if variants else ())),
+        metrics=(
+            *_metrics(results, scales),
+            *calibration_metrics(results),
+            *(_variant_metrics(results, list(variants.texts)) if variants else ()),
+        ),
         categories={name: _metrics(items, scales) for name, items in by_category.items()},
         outcomes=dict(Counter(result.verdict.outcome for result in results)),
         reasons=dict(Counter(result.verdict.reason for result in results if result.verdict.reason).most_common()),
@@ -34,8 +38,7 @@ def report(results: Sequence[Result], variants: Variants | None, scales: Scales)
 
 def _metrics(results: Sequence[Result], scales: Scales) -> tuple[Metric, ...]:
     """Return the accuracy and the mean of each score, with intervals."""
-    means = score_metrics(results, scales)
-    return (rate_metric("accuracy", results), *means, *_pooled(results), *calibration_metrics(results))
+    return (rate_metric("accuracy", results), *score_metrics(results, scales), *_pooled(results))
 
 
 def _pooled(results: Sequence[Result]) -> Iterable[Metric]:
