@@ -125,6 +125,8 @@ def metric_value(value: float | None, unit: str) -> str:
     """Format a number of a report: `82.05%` for a rate, else significant digits; `N/A` for None."""
     if value is None:
         return "N/A"
+    if unit == "points":
+        return f"{value:.1f}"
     return f"{value:.2%}" if unit == "rate" else f"{value:g}" if value == int(value) else f"{value:.4f}"
 
 

@@ -130,7 +130,7 @@ class Metric(msgspec.Struct, frozen=True, omit_defaults=True):
     count: int = 0
     """Number of graded rollouts."""
     unit: str = "rate"
-    """`rate` (0 to 1), `count`, `mean` or `score`."""
+    """`rate` (0 to 1), `count`, `mean`, `score`, or `points` (shown with one decimal)."""
     note: str = ""
     cases: int = 0
     """Basis of the interval: cases, rollouts, clusters and method; all empty without an interval."""
