@@ -135,7 +135,7 @@ async def test_who_has_one_run_and_no_judge_meets_no_blind_labels(opened: Any, r
         assert "yourself" not in text_of(app)
         await pilot.press("escape", "A")
         await assert_until(pilot, lambda: "try a change" in text_of(app))
-        assert "grade again" not in text_of(app)
+        assert "grade the run again" not in text_of(app)
         await pilot.press("escape")
         workspace.run("2025-01-17T1320-second", passed=3, failed=1)
         app.services.workspace.read_all()
