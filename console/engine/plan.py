@@ -122,11 +122,7 @@ def prepare(plan: Plan) -> PreparedRun:
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
     selected, cases = cases, part_of(cases, plan.shard) if plan.shard is not None else cases
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
-    _check_modes(suite, cases, setting)
-    only_judges = plan.regraded or plan.is_pairwise
-    _check_keys({role: config for role, config in models.items() if not only_judges or role in GRADING_ROLES})
-    if not plan.regraded:
-        suite.check_needs(cases, setting)
+    _check_needs(plan, suite, cases, setting, models)
     weights = weights_digests(weights_folder(models, suite, cases))
     roles = {role: facts(config) for role, config in models.items() if role != "model"}
     manifest = Manifest(
@@ -159,6 +155,15 @@ def prepare(plan: Plan) -> PreparedRun:
     warnings = [*book.warnings, *_notices(plan, catalog, suite, manifest), *idle_roles(plan.roles, models, plan.suite)]
     earlier = None if plan.regraded else earlier_run(manifest, runs_root)
     return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings, earlier, baseline)
+
+
+def _check_needs(plan: Plan, suite: Suite, cases: list[Case], setting: Setting, models: dict[str, ModelConfig]) -> None:
+    """Raise `UsageError` if the cases cannot be played in this setting, or a model that is asked has no key."""
+    _check_modes(suite, cases, setting)
+    only_judges = plan.regraded or plan.is_pairwise
+    _check_keys({role: config for role, config in models.items() if not only_judges or role in GRADING_ROLES})
+    if not plan.regraded:
+        suite.check_needs(cases, setting)
 
 
 def _recorded_setting(plan: Plan, runs_root: Path) -> Setting | None:
@@ -205,10 +210,11 @@ def _planned_looks(
     ordered = planned_order(cases, seed)
     if until.baseline:
         folder = find_run(runs_root, until.baseline)
-        baseline, digest = read_baseline(folder, ordered, plan.rollouts)
+        is_trial = plan.experiment is not None and bool(plan.experiment.strata)
+        baseline, digest = read_baseline(folder, ordered, folder.manifest().rollouts if is_trial else plan.rollouts)
         until = msgspec.structs.replace(until, baseline=folder.name, baseline_digest=digest)
     looks = plan_looks(ordered, plan.rollouts, seed, until)
-    if looks is not None:
+    if looks is not None and plan.experiment is None:
         expected = detectable(runs_root, plan.suite, looks.cases, plan.rollouts)
         looks = forecast_ends(looks, expected, earlier_rate(runs_root, plan.suite))
     return looks, ordered, baseline
@@ -247,26 +253,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
     )
     is_imported = manifest.format == RECORDED
     prepared = prepare_imported(RunFolder(run.path.parent / manifest.regraded), plan) if is_imported else prepare(plan)
-    changed = sorted(
-        name
-        for name in manifest.dataset.keys() | prepared.manifest.dataset.keys()
-        if manifest.dataset.get(name) != prepared.manifest.dataset.get(name)
-    )
-    if changed:
-        was = ", ".join(
-            f"{name}: {manifest.dataset.get(name)} → {prepared.manifest.dataset.get(name)}" for name in changed
-        )
-        raise UsageError(
-            f"the data of suite {manifest.suite} has changed since the run started ({was})",
-            where=str(run.path),
-            hint="Start a new run, or give the old data with --data PATH.",
-        )
-    if manifest.weights and manifest.weights != prepared.manifest.weights:
-        raise UsageError(
-            "the weights of the local embedding model have changed since the run started",
-            where=str(run.path),
-            hint="Start a new run, or give the old weights with --data PATH.",
-        )
+    _check_same_data(manifest, prepared.manifest, run)
     _check_same_looks(manifest, prepared.manifest)
     new_grader, warnings = prepared.manifest.grader, prepared.warnings
     if manifest.grader is not None and new_grader is not None and manifest.grader != new_grader:
@@ -336,6 +323,28 @@ def gone_models(manifest: Manifest, models_path: Path | None, data_path: Path | 
 
 def _stand_in(model: ModelFacts) -> ModelConfig:
     return ModelConfig(name=model.name, model_id=model.model_id or model.name, base_url=model.base_url or None)
+
+
+def _check_same_data(manifest: Manifest, now: Manifest, run: RunFolder) -> None:
+    """Raise `UsageError` if the suite's data or the local weights differ from those that the run started with."""
+    changed = sorted(
+        name
+        for name in manifest.dataset.keys() | now.dataset.keys()
+        if manifest.dataset.get(name) != now.dataset.get(name)
+    )
+    if changed:
+        was = ", ".join(f"{name}: {manifest.dataset.get(name)} → {now.dataset.get(name)}" for name in changed)
+        raise UsageError(
+            f"the data of suite {manifest.suite} has changed since the run started ({was})",
+            where=str(run.path),
+            hint="Start a new run, or give the old data with --data PATH.",
+        )
+    if manifest.weights and manifest.weights != now.weights:
+        raise UsageError(
+            "the weights of the local embedding model have changed since the run started",
+            where=str(run.path),
+            hint="Start a new run, or give the old weights with --data PATH.",
+        )
 
 
 def _check_same_looks(manifest: Manifest, now: Manifest) -> None:

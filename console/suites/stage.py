@@ -16,6 +16,8 @@ from console.core.fault import UsageError
 if TYPE_CHECKING:
     from console.suites.code_run import CodeResult
 
+JUDGE = "judge"
+"""Role of the judge."""
 SECOND_JUDGE = "second_judge"
 """Role of a judge that answers the same questions but does not affect verdicts."""
 SECOND_PREFIX = "second judge: "
@@ -88,8 +90,18 @@ class Stage(Protocol):
         """
         ...
 
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
-        """Record a score for live display."""
+    def score(
+        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
+    ) -> None:
+        """Record a score for live display.
+
+        Args:
+            name: name of the score.
+            value: its value; None if it could not be determined.
+            threshold: value from which on it is good.
+            turn: user turn from 0.
+            role: role of the model that gave it, so that people can label what it judged; empty if code measured it.
+        """
         ...
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
@@ -122,6 +134,8 @@ class UnrecordedStage:
     def output_of(self, case_id: str) -> Any:
         del case_id
 
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None: ...
+    def score(
+        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
+    ) -> None: ...
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None: ...

@@ -127,6 +127,13 @@ class Tau2Suite(Suite):
         domain = self._edition(setting.options).domain(case.category)
         return compare(domain, _task(case), output, verdict, solo=solo)
 
+    def contradiction(self, case: Case, setting: Setting) -> str:
+        """Return which of the expected calls fails when it is made."""
+        from console.benchmarks.tau2.rules.blame import task_signs
+
+        signs = task_signs(self._edition(setting.options).domain(case.category), _task(case))
+        return next((sign.text for sign in signs), "")
+
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         from console.benchmarks.tau2.rules.report import report
 

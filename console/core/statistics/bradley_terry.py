@@ -67,7 +67,7 @@ def strengths(duels: Sequence[Duel], players: int, *, length_control: bool = Fal
     ties = len(won) - len(duels)
     groups = np.unique([duel.cluster for duel in duels], return_inverse=True)[1]
     count, always = int(groups.max()) + 1, np.ones(ties)
-    start: Floats = np.zeros(design.shape[1])
+    start = np.zeros(design.shape[1], dtype=np.float64)
     best = _fit(design, won, np.ones(len(won)), start)
     source = np.random.default_rng(0)
     scales, rates = np.empty((DRAWS, players)), np.empty((DRAWS, players))

@@ -231,8 +231,8 @@ def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: floa
     is_known = overview.status is not None if live else overview.status is None
     state = "starting" if starting else overview.state if is_known else "running"
     begun = overview.opened_at if live else overview.fold.first_at
-    until = now if live else overview.fold.last_at
-    spent = number_format.duration(max(until - begun, 0.0)) if begun else ""
+    seconds = now - begun if live else overview.fold.seconds
+    spent = number_format.duration(max(seconds, 0.0)) if begun else ""
     cost = short_cost(overview, manifest)
     cost = cost if is_wide else cost.replace(_UNKNOWN, "cost ?")
     if state in ("pausing", "paused"):

@@ -6,7 +6,6 @@ hints are repeated in format sensitivity, and no space separates persona and tas
 
 import json
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from typing import Any, cast
 
 from console.benchmarks.bfcl.data.rendering import Doc, render_docs
@@ -15,6 +14,7 @@ from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.entry import Entry
 from console.benchmarks.bfcl.rules.variation import read_variation
 from console.core.chat import Message
+from console.core.json_copy import copied
 
 _LISTS = {"java": ("Array", "ArrayList"), "javascript": ("array",), "python": ()}
 
@@ -55,7 +55,7 @@ def first_turn(entry: Entry, wording: Wording, *, prompt: str = "", memory: Any 
         prompt: the system prompt of prompting mode; empty in tool mode.
         memory: the core memory of a memory entry; None: empty.
     """
-    messages = deepcopy(entry.question[0])
+    messages = copied(entry.question[0])
     if names.is_agentic(entry.id) and not names.is_prerequisite(entry.id):
         messages.insert(0, {"role": "system", "content": wording.agentic_answer})
     if names.is_memory(entry.id):
@@ -101,7 +101,7 @@ def _hinted(doc: Doc, language: str, wording: Wording) -> Doc:
     out: Doc = {**doc, "description": doc.get("description", "") + wording.hints[language]}
     if language == "python":
         return out
-    parameters = cast(Doc, deepcopy(doc["parameters"]))
+    parameters = cast(Doc, copied(doc["parameters"]))
     for schema in cast(dict[str, Doc], parameters["properties"]).values():
         _make_textual(schema, language, wording.type_hints)
     out["parameters"] = parameters
