@@ -317,7 +317,7 @@ class Engine:
 
     def _start(self, job: Job) -> None:
         if not self._recorded.get(job.key):
-            self.append(Started(at=time.time(), key=job.key, case=job.case))
+            self.append(Started(time.time(), job.key, job.case, forks=self.prepared.suite.forks))
         self._running.start(job.key, self._play(job), lambda: self._finish_unstarted(job))
 
     def _finish_unstarted(self, job: Job) -> None:

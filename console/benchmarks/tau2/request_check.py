@@ -22,7 +22,7 @@ from console.benchmarks.tau2.rules.domains.world import USER
 from console.benchmarks.tau2.rules.task import Output, Task
 from console.core.case import Key
 from console.core.chat import Message, Reply, ToolCall
-from console.suites.stage import Stage
+from console.suites.stage import UnrecordedStage
 from console.suites.suite import Row
 
 _WORKFLOW_DOMAIN = "telecom-workflow"
@@ -65,27 +65,22 @@ async def play_requests(edition: Edition, row: Row, task: Task) -> tuple[list[Ro
     values |= {name: given[name] for name in ("max_steps", "max_errors") if name in given}
     stage = _RecordedStage(row["requests"], task)
     try:
-        output = await Player(edition, domain, task, cast(Stage, stage), read_options(values)).play()
+        output = await Player(edition, domain, task, stage, read_options(values)).play()
     except RepliesEnded:
         output = None
     return stage.requests, output
 
 
-class _RecordedStage:
+class _RecordedStage(UnrecordedStage):
     """Gives recorded replies in order, and keeps the requests."""
 
     def __init__(self, requests: Sequence[Row], task: Task) -> None:
-        self._expected = task.criteria.actions or ()
-        self._assertions = task.criteria.nl_assertions or ()
+        super().__init__(Key("episode"))  # the first trial
+        self._task = task
         self._replies = [item["reply"] for item in requests]
         self._before: dict[str, list[Any]] = {}
         self._named: set[str] = set()
         self.requests: list[Row] = []
-
-    @property
-    def key(self) -> Key:
-        """Key of the first trial."""
-        return Key("episode")
 
     async def ask(
         self,
@@ -112,7 +107,10 @@ class _RecordedStage:
         """Return a recorded text; a judge's long one was recorded as a digest, and finds all expectations met."""
         if not isinstance(recorded, dict):
             return recorded
-        results = [{"expectedOutcome": text, "reasoning": "seen", "metExpectation": True} for text in self._assertions]
+        results = [
+            {"expectedOutcome": text, "reasoning": "seen", "metExpectation": True}
+            for text in self._task.criteria.nl_assertions or ()
+        ]
         return json.dumps({"results": results})
 
     def _arguments(self, function: Row) -> str:
@@ -120,7 +118,7 @@ class _RecordedStage:
         recorded = function["arguments"]
         if isinstance(recorded, str):
             return recorded
-        texts = (json.dumps(action.arguments) for action in self._expected)
+        texts = (json.dumps(action.arguments) for action in self._task.criteria.actions or ())
         return next((text for text in texts if _text(text) == recorded), json.dumps(recorded))
 
     def _keep(self, messages: list[Any], tools: Sequence[Row], role: str, params: Row, reply: Row) -> None:

@@ -54,12 +54,14 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
     origins = [
         Content.styled(f"{name} ", "$undecided").append(_origin(side.manifest))
         for name, side in (("A", comparison.a), ("B", comparison.b))
-        if side.manifest.parent
+        if side.manifest.parent or side.manifest.experiment is not None
     ]
     if comparison.b.manifest.regraded == comparison.a.manifest.id:
         origins.append(Content.styled("B regraded from A", "$undecided"))
     elif grading_differences(comparison.a.manifest, comparison.b.manifest):
         origins.append(Content.styled("graded differently", "$broken"))
+    if served_words(comparison).startswith("served by A"):
+        origins.append(Content.styled("other server", "$undecided"))
     other_prompts = comparison.prompts.verdict is False
     parts = [_check(comparison.data.words("case"), comparison.data.verdict)]
     if comparison.pairing.is_across_suites:

@@ -139,7 +139,7 @@ def _parts(wanted: Instructions) -> Iterator[Part]:
             label = f"{name.replace('_', ' ')}: {amount_words(amount)}"
             yield label, lambda text, count=count, amount=amount: _amount(count(text), amount)
     for word in wanted.contains:
-        yield f"contains “{word}”", lambda text, word=word: (_found(text, word), "")
+        yield f"contains “{word}”", lambda text, word=word: ((word.casefold() in text.casefold()), "")
     for word in wanted.without:
         yield f"without “{word}”", lambda text, word=word: (not _has_word(text, word), "")
     for word, amount in wanted.times.items():
@@ -161,10 +161,6 @@ def _parts(wanted: Instructions) -> Iterator[Part]:
     for number, word in wanted.paragraph_starts.items():
         yield f"paragraph {number} starts with “{word}”", lambda text, n=int(number), word=word: _starts(text, n, word)
     yield from _forms(wanted)
-
-
-def _found(text: str, word: str) -> bool:
-    return word.casefold() in text.casefold()
 
 
 def _starts(text: str, number: int, word: str) -> tuple[bool, str]:

@@ -46,7 +46,7 @@ def blame(domain: Domain, task: Task, output: Output, evaluation: Evaluation, *,
         *_grader_signs(domain, task, output, evaluation, solo=solo),
         *(() if solo else _user_signs(domain, task, output)),
         *_agent_signs(domain, task, output, evaluation),
-        *_task_signs(domain, task),
+        *task_signs(domain, task),
     ]
     for is_strong in (True, False):
         for party in PARTIES:
@@ -208,7 +208,8 @@ def _other_keys(wanted: dict[str, Any], given: dict[str, Any]) -> list[str]:
     return [name for name in {**wanted, **given} if wanted.get(name) != given.get(name)]
 
 
-def _task_signs(domain: Domain, task: Task) -> Iterator[Sign]:
+def task_signs(domain: Domain, task: Task) -> Iterator[Sign]:
+    """Yield the expected calls that fail when they are made, so that nobody can make them."""
     world: World = begun(domain, task)
     for action in _writes(domain, task.criteria.actions or []):
         result = world.call(action.requestor, action.name, action.arguments)

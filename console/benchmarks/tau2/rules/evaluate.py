@@ -52,17 +52,7 @@ def evaluate(
     solo: bool = False,
     judge_reply: str | None = None,
 ) -> Evaluation:
-    """Compute the reward of a trajectory.
-
-    Args:
-        domain: the task's domain.
-        task: the task.
-        messages: the whole trajectory.
-        reason: how it ended.
-        evaluation: see `WHOLE`.
-        strict: refuse a trajectory whose recorded results differ from those of our tools.
-        solo: there was no user.
-        judge_reply: what the judge wrote; needed if `needs_judge`.
+    """Compute the reward of a trajectory; if `strict`, recorded results must be those of our tools.
 
     Raises:
         ReplayError: the trajectory cannot be carried out again, or an assertion fails to run.

@@ -63,17 +63,6 @@ class DirectFlight(msgspec.Struct, gc=False):
     prices: dict[Cabin, int]
 
 
-class Address(msgspec.Struct, kw_only=True, gc=False):
-    """The address of a user."""
-
-    address1: str
-    address2: str | None = None
-    city: str
-    country: str
-    state: str
-    zip: str
-
-
 class GiftCard(msgspec.Struct, tag_field="source", tag="gift_card", gc=False):
     """A gift card with its balance."""
 
@@ -125,7 +114,7 @@ class User(msgspec.Struct, gc=False):
 
     user_id: str
     name: Name
-    address: Address
+    address: dict[str, str | None]
     email: str
     dob: str
     payment_methods: dict[str, CreditCard | GiftCard | Certificate]
@@ -419,4 +408,4 @@ class AirlineAgent:
 class AirlineWorld(World):
     """An airline; the user has no tools."""
 
-    agent_kit = AirlineAgent
+    rows, agent_kit = Data, AirlineAgent

@@ -122,6 +122,8 @@ class Table(Generic[RowT]):
 class World:
     """The state of one conversation with the tools of both parties."""
 
+    rows: ClassVar[type[msgspec.Struct]]
+    """The class of the pulled data."""
     agent_kit: ClassVar[type[Any]]
     """The class of the agent's tools, made of the data; its attributes are tables."""
     user_kit: ClassVar[type[Any] | None] = None
