@@ -14,7 +14,7 @@ from console.suites.leaderboard import Cell
 from console.tui.render import diff
 from console.tui.render.leaderboard_rows import about, columns_of, line, room_for
 from console.tui.render.progress import watched_words
-from console.tui.screens.review.case_pane import two_lines
+from console.tui.screens.review.case_pane import reason_line, two_lines
 from console.tui.screens.review.views import turn_title
 
 PATH = "workspace.document.drafts.a_report_with_a_long_name.pdf"
@@ -102,6 +102,18 @@ def test_a_model_shows_every_category_and_what_its_first_number_lacks() -> None:
     assert "2 failed inferences judged as answers: memory kv" in shown
     assert "kv .500~ [.40 .60]" in shown
     assert "vector N/A" in shown
+
+
+def test_the_reason_names_its_subject_once() -> None:
+    rollout = Rollout(
+        Key("c"),
+        0,
+        outcome=Outcome.FAILED,
+        reason="wrong_value",
+        subject="room",
+        message="room: 'x' is not among ['y']",
+    )
+    assert reason_line(rollout, None, 120).plain.rstrip() == " ✗ wrong value: room   'x' is not among ['y']"
 
 
 def test_what_was_played_comes_first_and_a_part_of_a_group_is_no_number() -> None:

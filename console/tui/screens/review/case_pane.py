@@ -87,6 +87,8 @@ def reason_line(rollout: Rollout, comparison: Comparison | None, width: int, *, 
     is_said = is_told or (is_summed_up and rollout.outcome in (Outcome.PASSED, Outcome.UNDECIDED))
     particulars = rollout.message.rpartition(": ")[2]
     message = "" if is_said or particulars in words else rollout.message
+    if rollout.subject and words.endswith(rollout.subject):
+        message = message.removeprefix(f"{rollout.subject}: ")
     return lines.fit(line.append("   ").append(one_line(message, 400)), width) if message else lines.fit(line, width)
 
 
