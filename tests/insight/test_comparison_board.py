@@ -143,6 +143,11 @@ def test_other_suites_rank_by_what_they_measure():
         .headline(aidan)
     )
     assert 3 <= headline.low < 4.0 < headline.high <= 5
+    repeated = [Observation(str(n // 2), v) for n, v in enumerate((5, 5, 5, 5, 5, 1, 5, 5))]
+    unbounded, bounded = [
+        with_interval(aidan, "l1", repeated, scale).rows[1].headline(aidan).high for scale in (None, (1.0, 5.0))
+    ]
+    assert bounded <= 5 < unbounded, "a mean on a scale has an interval on it"
     passed = cave.rows[0].headline(cave)
     assert (passed.value, passed.note) == (0.75, "incomplete: 4 of 5; 1 without a grade")
 
