@@ -100,6 +100,8 @@ def merge(folders: Sequence[RunFolder], data: DataRoots, runs_root: Path, name: 
     why = f"{len(missing)} of {len(planned)} rollouts have ended in none of the merged runs" if missing else ""
     end = Closed(max(source.last_at for source in sources), "stopped" if missing else "completed", why)
     run = create_run(runs_root, manifest)
+    for source in sources:
+        run.copy_files_of(source.folder)
     _write(run, _merged_records(sources, owners), end)
     Notes(run.path).add_all(_notes(sources, owners))
     doubled = sum(sum(slot in source.reached for source in sources) > 1 for slot in owners)
@@ -155,13 +157,14 @@ def _shown(value: Any) -> str:
 def _planned_cases(source: _Source, data: DataRoots) -> list[Case]:
     manifest = source.manifest
     suite = Catalog(data).open(manifest.suite)
+    cases = select_cases(suite, manifest.selection, manifest.setting)  # some suites know their digest only then
     dataset = {"name": suite.entry.name, **suite.entry.source}
     for place, here, there in _differences(manifest.dataset, dataset):
         raise UsageError(
             f"the data of {manifest.suite} has changed since the runs started: {place} is {there}, not {here}",
             hint="Give the old data with --data PATH.",
         )
-    return select_cases(suite, manifest.selection, manifest.setting)
+    return cases
 
 
 def _survey(source: _Source, case_ids: set[str]) -> list[str]:

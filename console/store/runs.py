@@ -78,6 +78,19 @@ class RunFolder:
         path.parent.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
         write_atomically(path, data, mode=PRIVATE)
 
+    def copy_files_of(self, other: "RunFolder") -> None:
+        """Copy the pictures, sound and files of another run's messages.
+
+        Raises:
+            OSError: reading or writing failed.
+        """
+        folder = other.path / FILES
+        for source in sorted(folder.iterdir()) if folder.is_dir() else ():
+            target = self.path / FILES / source.name
+            if not target.exists():
+                target.parent.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+                write_atomically(target, read_regular(source), mode=PRIVATE)
+
     def path_of_file(self, reference: "MediaReference") -> Path:
         """Return the path of the bytes of a reference."""
         return self.path / FILES / reference.file_name

@@ -30,7 +30,10 @@ from console.exchange.site.site_run import SiteRun
 from console.exchange.site.writer import CASE_BYTES, export_site
 from console.store.runs import RunFolder
 
-POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; media-src data:; "
+    "base-uri 'none'; form-action 'none'"
+)
 TEXTS = (
     *HOSTILE,
     '<script>alert(1)</script><img src=x onerror="x()">',

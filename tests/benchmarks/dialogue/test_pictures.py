@@ -119,6 +119,23 @@ def test_logs_of_other_tools_carry_the_bytes(played, console, home: Path) -> Non
     assert encoded in "".join(path.read_text() for path in (home / "traces").rglob("*.jsonl"))
 
 
+def test_a_regraded_and_a_merged_run_have_the_files_too(played, console, home: Path) -> None:
+    run, _ = played
+    kept = {path.name for path in (run / "files").iterdir()}
+    assert console("regrade", run.name, "--quiet").code == 0
+    [again] = [path for path in (home / "runs").iterdir() if "regraded" in path.name]
+    assert {path.name for path in (again / "files").iterdir()} == kept
+    with OpenAIServer(lambda request: Scripted("Haiti"), models=("m",)) as server:
+        (home / "models.toml").write_text(f'[m]\nmodel_id = "m"\nbase_url = "{server.base_url}"\n')
+        for shard in ("1/2", "2/2"):
+            line = ("run", "-m", "m", "-s", "flags", "--shard", shard, "--name", f"part{shard[0]}", "--yes", "--quiet")
+            assert console(*line).code == 0
+    merged = console("merge", "part1", "part2", "--name", "whole", "--json")
+    assert merged.code == 0, merged.err
+    [whole] = [path for path in (home / "runs").iterdir() if "whole" in path.name]
+    assert {path.name for path in (whole / "files").iterdir()} == kept
+
+
 def test_a_row_with_files_goes_on_after_a_kill(tmp_path: Path) -> None:
     check_suite(open_folder_suite(suite(tmp_path / "flags")), cases=2)
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Sequence
 
-from console.benchmarks.dialogue.rules.checks import checks_in, read_checks
 from console.benchmarks.dialogue.rules.finding import Finding
 from console.benchmarks.dialogue.rules.row import Choice
 from console.benchmarks.dialogue.rules.script import Script, expectations
@@ -25,8 +24,9 @@ _FEWEST_FOR_BINS = 20
 
 
 def is_by_logprob(script: Script) -> bool:
-    """Return whether a check of the script needs log probabilities."""
-    return any(check.by == "logprob" for check in checks_in(Choice, read_checks(expectations(script))))
+    """Return whether a check of the script needs log probabilities, without parsing any."""
+    checks = expectations(script)
+    return any(part.get("by") == "logprob" for check in checks for part in (check, *check.get("any", ())))
 
 
 def letter_probabilities(tokens: Sequence[TokenLogprob], choices: int = 0) -> dict[str, float]:
