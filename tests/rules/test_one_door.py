@@ -14,7 +14,6 @@ ALLOWED = {
     "console.engine.watchdog: os.write": "a pipe, and the one sentence of a process that outlives the engine",
     "console.llm.gateway.server: logging": "it drops what aiohttp would log about clients that break off",
     "console.llm.litellm_client: logging": "it silences what that library would log",
-    "console.llm.gateway.server: logging": "it drops what aiohttp's server would log of clients that break off",
     "console.sandbox.macos.process: os.execv": "the worker, whose output is a socket to its keeper",
     "console.tui.editor: subprocess.run": "the reader's own pager or editor has the terminal",
 }
