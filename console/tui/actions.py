@@ -173,7 +173,10 @@ _LINE = (
     Action("line.clear", ("escape",), "Line: clear", "clear it", "line", "TYPING", "clear", 90, palette=False),
 )
 
-_TEXT = _moves("text", "first, last line", "last line; follow")
+_TEXT = (
+    *_moves("text", "first, last line", "last line; follow"),
+    Action("thread", ("enter",), "Text: open a thread", "open, close a thread", "text", "MOVE", palette=False),
+)
 
 _PANES = tuple(
     action
@@ -225,6 +228,7 @@ _HOME = (
     _regrade("home", "RUNS"),
     *_exports("home"),
     Action("models.add", ("plus",), "Models: add", "add a model", "home", "MODELS", "add a model", 31),
+    Action("models.check", ("t",), "Models: check an endpoint", "check an endpoint", "home", "MODELS"),
     Action("models.edit", ("e",), "Models: edit", "edit models.toml", "home", "MODELS", "edit models.toml", 30),
     Action("copy", ("y",), "Copy: menu", "copy …", "home", "COPY", opens_menu=True, palette=False),
     _copy("i", "id", "name of this run", "home"),
@@ -358,6 +362,8 @@ _REVIEW = (
     Action("branch", ("A",), "Case: branch", "branch, try, …", "review", "THIS CASE", "branch", 47,
            opens_menu=True, palette=False),
     _branch("h", "here", "go on from here"),
+    _branch("d", "decide", "which step decided it"),
+    _branch("b", "list", "open a branch"),
     _branch("t", "try", "try a change on these"),
     _regrade("review", "THIS CASE"),
     Action("keep", ("b",), "Case: keep in a suite of your own", "keep in your suite", "review", "THIS CASE",
@@ -523,6 +529,7 @@ ALIASES: Mapping[str, str] = {
     "quit": "exit close leave",
     "view.zoom": "maximize full screen",
     "organize": "bookkeeping mark star favorite compress hide",
+    "models.check": "test try doctor server tool parser template",
     "models.add": "new provider server api key configure",
     "models.edit": "settings configuration api key add new provider",
     "entry.edit": "settings configuration open file",

@@ -17,12 +17,13 @@ from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
 from console.insight.sort_orders import BY_ID, Sorting
 from console.tui.render import comparison as summary
+from console.tui.render import lines
 from console.tui.render.block import Block
 from console.tui.render.columns import Column, marked_columns, with_names
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.compare.controller import Change, CompareController, change_key
-from console.tui.suite_views.conversation_blocks import conversation_blocks
+from console.tui.suite_views.conversation_blocks import block_key, conversation_blocks
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
@@ -42,10 +43,10 @@ class SummaryPane(Static):
         """Show the numbers; `screen_width` is used until the pane is laid out."""
         width = max((self.content_size.width or screen_width) - 1, 40)
         if wide:
-            a, b = comparison.a, comparison.b
-            self.border_title = Content.assemble(
-                " A ", one_line(f"{a.model} {a.name}", 58), "   against   B ", one_line(f"{b.model} {b.name}", 58), " "
-            )
+            room = (width - 24) // 2
+            names = (one_line(f"{side.model}  {side.name}", 200) for side in (comparison.a, comparison.b))
+            a, b = (lines.fit_name(name, min(name.cell_length, room)) for name in names)
+            self.border_title = Content.assemble(" A ", a, "   against   B ", b, " ")
             self.border_subtitle = muted("b swap   p other run")
             text = [summary.difference(comparison), *summary.number_lines(comparison, width, NUMBER_LINES)]
         else:
@@ -186,15 +187,21 @@ class CasePane(Vertical):
         self._caption.tell(name if is_first_view else name.append_text(f"  {view}", MUTED), position)
         self._case.border_title, self._case.border_subtitle = name, muted(view)
 
-    def show_blocks(self, blocks: Sequence[Block]) -> None:
+    def show_blocks(self, blocks: Sequence[Block], *, at: str = "") -> None:
+        """Show blocks, from the one with the key `at` if given."""
         self._case.show(blocks)
+        if any(block.key == at for block in blocks):
+            self._case.scroll_to_block(at)
 
-    def show_conversations(self, case: CaseInBoth, models: tuple[str, str]) -> None:
-        """Show both conversations; hidden if there is no room."""
+    def show_conversations(self, case: CaseInBoth, models: tuple[str, str], *, at_difference: bool) -> None:
+        """Show both conversations, from their first difference if asked for; hidden if there is no room."""
+        shared = case.shared
         sides = zip(self._conversations, (case.a, case.b), "AB", models, strict=True)
         for transcript, side, letter, model in sides:
             transcript.border_title = Content.assemble(f"{letter} ", one_line(model, 40))
-            transcript.show(conversation_blocks(side.conversation))
+            transcript.show(conversation_blocks(side.conversation, shared=shared))
+            if at_difference and transcript.blocks:
+                transcript.scroll_to_block(block_key(case.before_difference))
 
 
 def comparison_blocks(case: CaseInBoth, why_no_suite: str, width: int) -> list[Block]:
