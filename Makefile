@@ -45,9 +45,10 @@ slow: $(STAMP)  ## the tests that `make test` leaves out
 bench: $(STAMP)  ## measure, here and now
 	@for script in $(filter-out $(SOAK),$(wildcard perf/bench_*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
-soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, 40 walks in random Unicode, all fuzzers, new examples for property tests, mutations
+soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, kills of every verb, 40 walks in random Unicode, all fuzzers, new examples for property tests, mutations
 	$(BIN)/python $(SOAK)
 	EVAL_CONSOLE_KILLS=all $(BIN)/pytest --timeout 0 -n 2 tests/engine/test_kill_suites.py
+	EVAL_CONSOLE_VERB_KILLS=20 $(BIN)/pytest --timeout 0 -n 2 tests/reliability/test_killed_verbs.py
 	EVAL_CONSOLE_LOSSES=5 $(BIN)/pytest --timeout 0 tests/workers/test_ray.py
 	EVAL_CONSOLE_JOURNALS=5000 $(BIN)/pytest --timeout 0 -n 2 tests/store/test_journal.py tests/store/test_run_list.py tests/engine/test_unsynced_journal.py
 	EVAL_CONSOLE_STREAMS=40 $(BIN)/pytest --timeout 0 tests/llm/test_stream_fuzz.py
@@ -72,7 +73,7 @@ $(STAMP): constraints.txt pyproject.toml
 	  { echo "Python 3.11 or newer is needed. Name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "This Python has no venv module. On Debian and Ubuntu: apt install python3-venv" >&2; exit 2; }
-	@echo "Setting up .venv, once: $$(grep -c == constraints.txt) packages from your index, usually one to three minutes"
+	@echo "Setting up .venv once: $$(grep -c == constraints.txt) packages from your index, usually 1 to 3 minutes"
 	@$(PYTHON) -m venv $(VENV)
 	@{ while kill -0 $$$$ 2>/dev/null; do sleep 2; printf .; done & } && dots=$$!; \
 	  $(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r constraints.txt && \

@@ -1,5 +1,7 @@
 """CPU per request of an endpoint alone, beside the openai SDK on aiohttp, that SDK with raw bytes, and bare aiohttp.
 
+`gateway streamed` is the gateway with that endpoint behind it; what asks it is a process of its own, not counted.
+
     python perf/bench_requests.py [--requests 1000] [--at-once 64] [--latency-ms 0]
 
 Each client runs in a process of its own against the test server in another one; CPU is user and system time of the
@@ -21,13 +23,18 @@ ROOT = Path(__file__).resolve().parent.parent
 CLIENTS = (
     "ours plain",
     "ours streamed",
+    "gateway streamed",
     "openai plain",
     "openai streamed",
     "openai raw",
     "aiohttp plain",
     "aiohttp raw",
 )
-PEERS = {"ours plain": "openai plain", "ours streamed": "openai streamed"}
+PEERS = {
+    "ours plain": "openai plain",
+    "ours streamed": "openai streamed",
+    "gateway streamed": "ours streamed",
+}
 TOOL = {
     "type": "function",
     "function": {
@@ -59,6 +66,74 @@ def ours(base_url: str, *, stream: bool) -> tuple[Ask, Close]:
     model = ModelConfig(name="m", model_id="m", base_url=base_url, temperature=0.0, params=params)
     endpoint, watch = open_endpoint(model), Unwatched()
     return lambda number: endpoint.ask(ChatRequest(messages(number), [TOOL]), watch), endpoint.aclose
+
+
+def gateway(base_url: str) -> tuple[Ask, Close]:
+    from console.config.model import ModelConfig
+    from console.core.chat import ChatRequest, Reply
+    from console.llm.endpoint import Unwatched
+    from console.llm.gateway.dialect import GatewayCall
+    from console.llm.gateway.server import Answers, Gateway
+    from console.llm.providers import open_endpoint
+
+    endpoint, watch, server = (
+        open_endpoint(ModelConfig(name="m", model_id="m", base_url=base_url)),
+        Unwatched(),
+        Gateway(),
+    )
+    clients: list[asyncio.subprocess.Process] = []
+    waiting: dict[int, asyncio.Future[None]] = {}
+
+    async def answer(role: str, call: GatewayCall) -> Reply:
+        del role
+        return await endpoint.ask(ChatRequest(call.messages, call.tools, call.params), watch)
+
+    async def embed(role: str, texts: list[str]) -> list[list[float]]:
+        del role, texts
+        return []
+
+    async def hear() -> None:
+        assert clients[0].stdout is not None
+        async for line in clients[0].stdout:
+            waiting.pop(int(line)).set_result(None)
+
+    async def ask(number: int) -> object:
+        if not clients:
+            await server.open()
+            url = f"{server.url}/c/{server.admit(Answers(answer, embed))}/v1"
+            command = (sys.executable, __file__, "--forward", "--base-url", url)
+            pipe = asyncio.subprocess.PIPE
+            clients.append(await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe))
+            waiting[-1] = asyncio.ensure_future(hear())
+        assert clients[0].stdin is not None
+        waiting[number] = asyncio.get_running_loop().create_future()
+        clients[0].stdin.write(b"%d\n" % number)
+        await waiting[number]
+        return None
+
+    async def close() -> None:
+        clients[0].kill()
+        await clients[0].wait()
+        await server.aclose()
+        await endpoint.aclose()
+
+    return ask, close
+
+
+async def forward(base_url: str) -> None:
+    """Ask for each number on standard input, and write it when it is answered."""
+    ask, close = bare(base_url, stream=False)
+    lines = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
+
+    async def one(number: int) -> None:
+        await ask(number)
+        print(number, flush=True)
+
+    async with asyncio.TaskGroup() as group:
+        async for line in lines:
+            group.create_task(one(int(line)))
+    await close()
 
 
 def sdk(base_url: str, *, stream: bool, raw: bool) -> tuple[Ask, Close]:
@@ -109,6 +184,8 @@ def make(client: str, base_url: str) -> tuple[Ask, Close]:
     kind, form = client.split()
     if kind == "ours":
         return ours(base_url, stream=form == "streamed")
+    if kind == "gateway":
+        return gateway(base_url)
     if kind == "openai":
         return sdk(base_url, stream=form == "streamed", raw=form == "raw")
     return bare(base_url, stream=form == "raw")
@@ -168,7 +245,11 @@ def main() -> None:
     parser.add_argument("--latency-ms", type=float, default=0.0)
     parser.add_argument("--client", help=argparse.SUPPRESS)
     parser.add_argument("--base-url", help=argparse.SUPPRESS)
+    parser.add_argument("--forward", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.forward:
+        asyncio.run(forward(options.base_url))
+        return
     if options.client:
         sys.path.insert(0, str(ROOT))
         print(json.dumps(asyncio.run(measure(options.client, options.base_url, options.requests, options.at_once))))

@@ -7,6 +7,7 @@ Prints what was measured beside the budget. The app runs in a process of its own
 are taken from the bytes that come out.
 """
 
+import argparse
 import asyncio
 import fcntl
 import json
@@ -345,7 +346,11 @@ PARTS = {
 
 
 def main() -> None:
-    chosen = sys.argv[1:] or list(PARTS)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", nargs="*", default=list(PARTS), metavar="PART", help=", ".join(PARTS))
+    chosen = parser.parse_args().part
+    if unknown := [part for part in chosen if part not in PARTS]:
+        parser.error(f"no part is named {unknown[0]}")
     print(f"{'what':58} {'measured':>34}   budget")
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen:

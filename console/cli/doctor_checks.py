@@ -9,27 +9,32 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from console.cli import open_files
 from console.config.model_entry import entry_of
-from console.config.models import ModelConfig, key_state, load_models
+from console.config.models import ModelConfig, facts, key_state, load_models
 from console.config.paths import find_data_roots, find_models_file, find_runs_root
+from console.core.case import Case, Setting
 from console.core.fault import Fault, UsageError
 from console.core.provider import provider_of
+from console.core.run import Selection
 from console.engine.roles import pick_model
-from console.insight.number_format import plural
-from console.store.endpoint_checks import Difference, keep_check
+from console.insight.number_format import p_text, plural
+from console.store.endpoint_checks import Difference, keep_check, keep_fingerprint, last_fingerprint
 from console.store.run_list import count_runs, list_runs
 from console.suites.archive import tree_sha256
 from console.suites.benchmark import Benchmark, OfficialData
 from console.suites.benchmarks import loaded_parts
 from console.suites.catalog import Catalog
 from console.suites.plugins import broken_benchmarks
-from console.suites.suite import SuiteEntry
+from console.suites.suite import Suite, SuiteEntry
 
 GOOD, WARNING, BAD, ABSENT = "good", "warning", "bad", "absent"
 _LITTLE_ROOM = 200 << 20
 _SMALLEST = (80, 24)
+_LISTED = 10
+_FIRST_CALL_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,11 +211,87 @@ def try_model(model: ModelConfig) -> tuple[list[Finding], str]:
         return [answer async for answer in check_endpoint(adapted)]
 
     answers = asyncio.run(check())
-    keep_check(model, [Difference(item.name, item.mark) for item in answers if item.mark != Mark.OK], time.time())
+    keep_check(
+        facts(model), [Difference(item.name, item.mark) for item in answers if item.mark != Mark.OK], time.time()
+    )
     findings += [
         Finding("check", item.name, states[item.mark], f"{item.mark}: {item.text}", item.effect) for item in answers
     ]
     return findings, entry_of(adapted)
+
+
+def watch_drift(model: ModelConfig) -> Finding:
+    """Say whether a model's endpoint is the one whose fingerprint is kept; keep that of a new or changed one."""
+    from console.llm.servers import drift
+
+    endpoint = facts(model)
+    kept = last_fingerprint(endpoint)
+    try:
+        now = asyncio.run(drift.fingerprint(model, time.time(), by_text=kept is not None and kept.is_by_text))
+    except Fault as fault:
+        return Finding("drift", model.name, BAD, f"{fault.kind.value}: {fault.message}", fault.hint)
+    by = "answers" if now.is_by_text else "log probabilities"
+    if kept is None or len(kept.samples) != len(now.samples):
+        keep_fingerprint(endpoint, now)
+        return Finding("drift", model.name, GOOD, f"fingerprint kept: {len(now.samples)} questions by their {by}")
+    day = time.strftime("%Y-%m-%d", time.localtime(kept.at))
+    if now.is_by_text and not kept.is_by_text:
+        keep_fingerprint(endpoint, now)
+        return Finding("drift", model.name, BAD, f"changed since {day}: it gives no log probabilities any more")
+    result = drift.compare(kept, now)
+    basis = f"{by} differ by {result.distance:.3g} on average, {result.within:.3g} within that day, {p_text(result.p)}"
+    served = "" if kept.servers == now.servers else f"; it named {', '.join(now.servers) or 'no server'}"
+    if not result.is_changed:
+        return Finding("drift", model.name, GOOD, f"the same endpoint as on {day}: {basis}{served}")
+    keep_fingerprint(endpoint, now)
+    hint = "Runs before and after that day are not of the same model; the new fingerprint is kept."
+    return Finding("drift", model.name, BAD, f"not the endpoint of {day}: {basis}{served}", hint)
+
+
+def check_suite(name: str, data: Path | None) -> list[Finding]:
+    """Check that a suite can be played: list its cases, and play the first as far as its first call of a model.
+
+    The model is simulated and nothing is kept. A harness starts as in a run.
+    """
+    from console.suites.selection import select_cases
+    from console.testing.case_play import usual_setting
+
+    try:
+        suite = Catalog(find_data_roots(data)).open(name)
+        setting = usual_setting(suite)
+        cases = select_cases(suite, Selection(), setting)
+        suite.check_needs(cases, setting)
+    except UsageError as error:
+        return [Finding(name, "cases", BAD, error.message, error.hint)]
+    first = ", ".join(case.id for case in cases[:_LISTED]) + (" …" if len(cases) > _LISTED else "")
+    return [
+        Finding(name, "cases", GOOD if cases else BAD, f"{plural(len(cases), 'case')}: {first}"),
+        *(asyncio.run(_first_call(suite, case, setting)) for case in cases[:1]),
+    ]
+
+
+async def _first_call(suite: Suite, case: Case, setting: Setting) -> Finding:
+    from console.suites.guard import describe_error
+    from console.testing.stage import CutOff, MemoryStage
+
+    stage, area, output = MemoryStage(case.id, cut_after=1), suite.entry.name, None
+    try:
+        async with asyncio.timeout(_FIRST_CALL_S):
+            output = await suite.play(case, stage, setting)
+    except CutOff:
+        pass
+    except TimeoutError:
+        return Finding(area, "first call", BAD, f"case {case.id} asks no model for {_FIRST_CALL_S:g} s")
+    except (UsageError, Fault) as error:
+        return Finding(area, "first call", BAD, f"case {case.id}: {error.message}", error.hint)
+    except Exception as error:  # a suite's code may raise anything
+        return Finding(area, "first call", BAD, f"case {case.id}: {describe_error(error, suite)}")
+    finally:
+        await suite.aclose()
+    if not stage.calls:
+        words = cast("dict[str, Any]", output).get("error") if isinstance(output, dict) else ""
+        return Finding(area, "first call", BAD, f"case {case.id} ended without asking a model{words and f': {words}'}")
+    return Finding(area, "first call", GOOD, f"case {case.id} asked the model in the role {min(stage.roles)}")
 
 
 def check_data(data: Path | None) -> list[Finding]:

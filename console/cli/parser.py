@@ -171,6 +171,15 @@ class Parser(argparse.ArgumentParser):
         Output().file(self.format_help())
 
 
+class _HelpFormatter(argparse.HelpFormatter):
+    """Keeps paragraphs, and the lines of those that are indented, such as examples."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        fill = super()._fill_text
+        parts = (part if part.startswith("  ") else fill(part, width, indent) for part in text.split("\n\n"))
+        return "\n\n".join(parts)
+
+
 class VerbParser(Parser):
     """The parser of one verb, created lazily by `load`, as creating all of them would delay each start.
 
@@ -194,7 +203,7 @@ class VerbParser(Parser):
             super().__init__(**self._options)
             verb = self.benchmark.load_place(self.module) if self.benchmark else importlib.import_module(self.module)
             self.module = ""
-            self.description = (verb.__doc__ or "").strip()
+            self.description, self.formatter_class = (verb.__doc__ or "").strip(), _HelpFormatter
             verb.arguments(self)
             add_common(self, default=argparse.SUPPRESS)
             self.set_defaults(handler=verb.run)

@@ -47,6 +47,8 @@ class Label(msgspec.Struct, frozen=True, omit_defaults=True):
 
 PASSED, FAILED, UNCLEAR = VERDICTS = ("passed", "failed", "unclear")
 """What a reader says of an answer."""
+PASSES_FROM = 4
+"""Grade from 1 to 5 from which an answer passes."""
 
 
 class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -56,8 +58,10 @@ class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     """True if the grader's verdict was hidden."""
     grader: str = ""
     """Digest of the grader whose verdict it was."""
-    grade: int | None = None
-    """Grade from 1 to 5, if the reader gave one."""
+    grades: dict[str, int] = {}
+    """Grades from 1 to 5, if the reader gave some, by criterion; of an answer without criteria under an empty name."""
+    round: int | None = None
+    """Number of the judged answer within a loop, from 0; None for a whole rollout."""
     remark: str = ""
     settled: bool = False
     """True if it settles what readers disagree on."""
@@ -70,6 +74,8 @@ class PeopleVerdict(msgspec.Struct, frozen=True):
     """One of `VERDICTS` by reader."""
     settled: str = ""
     """The verdict that settles a disagreement; empty without one."""
+    criteria: dict[str, tuple[int, ...]] = {}
+    """Grades from 1 to 5 by criterion."""
 
     @property
     def passed(self) -> bool | None:
@@ -106,6 +112,8 @@ class Annotation(msgspec.Struct, frozen=True):
     """A model's label, which does not count as a review."""
     people: PeopleVerdict | None = None
     """Verdicts of readers on the answer, which change no score."""
+    rounds: dict[int, PeopleVerdict] = {}
+    """Verdicts of readers on single answers of a loop, by number from 0."""
 
     @property
     def is_seen(self) -> bool:

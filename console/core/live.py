@@ -28,6 +28,10 @@ class Began(Frame, frozen=True):
     messages: list[dict[str, Any]] = []
     """New messages of this call, as in its later `Asked` record."""
     at: float = 0.0
+    prefix: int = 0
+    """Number of leading messages shared with call `base`."""
+    base: int = 0
+    """Number of the last call of this role that was journaled when this one was sent; 0: the last one known."""
 
 
 class Delta(msgspec.Struct, frozen=True, array_like=True):

@@ -30,6 +30,10 @@ Any suite in which more than the model can fail may give one: its simulated user
 """
 
 
+OWN_SCORES = "scorers"
+"""Key of `Verdict.detail` with the scores as another harness gave them, by scorer: value, answer and explanation."""
+
+
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The grader's verdict on one rollout."""
 

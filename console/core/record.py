@@ -39,6 +39,8 @@ class Started(Record, frozen=True):
 
     key: Key
     case: Case
+    forks: bool = False
+    """True if its calls may be several conversations (`core.call_tree`)."""
 
 
 class Asked(Record, frozen=True):
@@ -128,6 +130,8 @@ class Scored(Record, frozen=True):
     """None if it could not be determined."""
     threshold: Amount | None = None
     turn: Count = 0
+    role: str = ""
+    """Role of the model that gave it; empty if code measured it."""
 
 
 class Noted(Record, frozen=True):
@@ -138,6 +142,10 @@ class Noted(Record, frozen=True):
     data: Any = None
     turn: Count = 0
     step: Count = 0
+
+
+MAIN_REPLIES = "replies of the main conversation"
+"""Kind of the note with the digests of the main conversation's replies (`core.call_tree.message_digest`)."""
 
 
 class Finished(Record, frozen=True):

@@ -317,7 +317,7 @@ class Engine:
 
     def _start(self, job: Job) -> None:
         if not self._recorded.get(job.key):
-            self.append(Started(at=time.time(), key=job.key, case=job.case))
+            self.append(Started(time.time(), job.key, job.case, forks=self.prepared.suite.forks))
         self._running.start(job.key, self._play(job), lambda: self._finish_unstarted(job))
 
     def _finish_unstarted(self, job: Job) -> None:
@@ -370,7 +370,7 @@ class Engine:
         if fault is None or not fault.is_halting or self._circuit_breaker.is_case_fault(fault):
             self._finish(job, finished)
         elif self._circuit_breaker.set_aside(fault.role, job, finished):
-            self.end("halted", f"{fault.message} {fault.hint}".strip())
+            self.end("halted", fault.advice)
 
     def _resolve_refusals(self) -> None:
         """Attribute refusals at the end: to the run if no model ever answered, else to their cases."""

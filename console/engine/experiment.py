@@ -295,8 +295,10 @@ class _Rehearsal:
     def output_of(self, case_id: str) -> Any:
         return self._stage.output_of(case_id)
 
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
-        del name, value, threshold, turn
+    def score(
+        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
+    ) -> None:
+        del name, value, threshold, turn, role
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
         del kind, data, turn, step

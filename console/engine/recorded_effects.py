@@ -99,6 +99,11 @@ class ConversationEffects:
         """Number of effects not requested again: a sign that the play has diverged from the journal."""
         return sum(len(queue) for queue in self.effects.values())
 
+    @property
+    def first_unused(self) -> int:
+        """Number of the first of them: where the play went another way."""
+        return min(effect.n for queue in self.effects.values() for effect in queue)
+
 
 @dataclass(slots=True)
 class EarlierPlay:

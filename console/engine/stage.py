@@ -2,7 +2,9 @@
 
 import struct
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 import msgspec
@@ -148,7 +150,7 @@ class CallWatch:
                 key=self._key,
                 n=self._n,
                 kind=fault.kind.value,
-                message=f"{fault.message} {fault.hint}" if fault.kind is FaultKind.BAD_REQUEST else fault.message,
+                message=fault.advice if fault.kind is FaultKind.BAD_REQUEST else fault.message,
                 role=self._role,
                 partial=fault.partial,
                 wait_s=wait_s,
@@ -227,6 +229,8 @@ class JournaledStage:
         self.cut = self.model = self.server = self.written = ""
         self.spent: dict[str, list[Reply]] = {}
         self.embedded: list[Embedded] = []
+        self._last_call = Counter({effect.role: effect.n for effect in recorded.in_order if isinstance(effect, Asked)})
+        """Number of the last journaled call, by role."""
         self._addresses: dict[str, str] = {}
         """Address that answered last, by role; its server has the conversation's prompt cached."""
 
@@ -239,8 +243,21 @@ class JournaledStage:
         is_repeated = earlier.is_closed if earlier.replies is None else earlier.effects.unused > 0
         return earlier.finished.key if is_repeated else self._key
 
+    @cached_property
+    def _taken(self) -> frozenset[int]:
+        """Numbers of the recorded effects; a worker knows them only when the conversation begins."""
+        return frozenset(effect.n for effect in self._recorded.in_order)
+
+    @cached_property
+    def _last_call(self) -> Counter[str]:
+        """Number of the last journaled call, by role."""
+        return Counter({effect.role: effect.n for effect in self._recorded.in_order if isinstance(effect, Asked)})
+
     def _issue(self) -> int:
+        """Return the next number of an effect that is performed; concurrent ones may be replayed in another order."""
         self._issued += 1
+        while self._issued in self._taken:
+            self._issued += 1
         return self._issued
 
     async def ask(
@@ -255,7 +272,7 @@ class JournaledStage:
         scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         """Ask a model; see suites/stage.py."""
-        n, is_first = self._issue(), role == "model" and self._count_reply()
+        is_first = role == "model" and self._count_reply()
         request = self._changed(cast(list[dict[str, Any]], list(messages)), list(tools), params or {}, role)
         sent, tools, params = request.messages, request.tools, request.params
         name = digest("ask", role, [sent, tools, params])
@@ -263,6 +280,7 @@ class JournaledStage:
         if recorded is not None:
             self._addresses[role] = recorded.address
             return self._account(role, recorded.reply, tools, is_kept=recorded.kept)
+        n = self._issue()
         earlier = self._taken_over(name, role, Asked, sent)
         written = self._written_reply() if is_first else None
         thread = self._recorded.threads[role]
@@ -271,7 +289,8 @@ class JournaledStage:
         elif written is not None:
             reply, address = written, ""
         else:
-            new = sent[thread.shared(sent) :]
+            prefix = thread.shared(sent)
+            new = sent[prefix:]
             check_request(turn, step, [new, params, tools if tools != thread.tools else []])
             # With this seed, simulated models answer the same call in the same way after a resume.
             seed = f"{self._changes.salt}{self._key.case}/{self._key.rollout}/{self._key.attempt}/{n}"
@@ -283,11 +302,13 @@ class JournaledStage:
                 prefers=self._addresses.get(role, ""),
                 scripted=scripted,
             )
-            began = Began(key=self._key, n=n, role=role, turn=turn, step=step, messages=new, at=time.time())
+            began = Began(key=self._key, n=n, role=role, turn=turn, step=step, messages=new, at=time.time(),
+                          prefix=prefix, base=self._last_call[role])  # fmt: skip
             reply, address = await self._send(call, began)
         self._addresses[role] = address
         is_kept = earlier is not None or written is not None
         prefix, new, changed = thread.condense(sent, tools)
+        self._last_call[role] = n
         self._host.append(
             Asked(at=time.time(), key=self._key, n=n, digest=name, reply=reply, role=role, turn=turn, step=step,
                   prefix=prefix, messages=new, tools=changed, params=params, address=address, kept=is_kept)
@@ -357,11 +378,12 @@ class JournaledStage:
 
     async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
         """Embed texts; see suites/stage.py."""
-        n, listed = self._issue(), list(texts)
+        listed = list(texts)
         name = digest("embed", role, listed)
         recorded = self._replayed(name, Embedded)
         if recorded is not None:
             return self._account_embedding(recorded)
+        n = self._issue()
         if (earlier := self._taken_over(name, role, Embedded, listed)) is not None:
             record = msgspec.structs.replace(earlier, at=time.time(), key=self._key, n=n, kept=True)
             self._host.append(record)
@@ -379,11 +401,11 @@ class JournaledStage:
 
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         """Perform another effect once; see suites/stage.py."""
-        n = self._issue()
         name = digest("perform", kind, request)
         recorded = self._replayed(name, Performed)
         if recorded is not None:
             return recorded.result
+        n = self._issue()
         if (earlier := self._taken_over(name, "", Performed, [kind, request])) is not None:
             self._host.append(msgspec.structs.replace(earlier, at=time.time(), key=self._key, n=n))
             return earlier.result
@@ -468,9 +490,13 @@ class JournaledStage:
         """Return the output of another case; see suites/stage.py."""
         return self._host.output_of(case_id, self._key.rollout)
 
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
+    def score(
+        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
+    ) -> None:
         """Record a score; see suites/stage.py."""
-        self._write_once(Scored(at=time.time(), key=self._key, name=name, value=value, threshold=threshold, turn=turn))
+        self._write_once(
+            Scored(at=time.time(), key=self._key, name=name, value=value, threshold=threshold, turn=turn, role=role)
+        )
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
         """Record a note for the transcript; see suites/stage.py."""

@@ -41,6 +41,11 @@ def annotation_fields(annotation: Annotation) -> AnnotationFields:
     if annotation.people is not None:
         readers = ", ".join(f"{who} {word}" for who, word in annotation.people.by_reader.items())
         named |= {"people": annotation.people.word, "labeled_by_people": readers}
+    elif annotation.rounds:
+        rounds = sorted(annotation.rounds.items())
+        readers = ", ".join(dict.fromkeys(who for _, verdict in rounds for who in verdict.by_reader))
+        words = ", ".join(f"round {number + 1} {verdict.word}" for number, verdict in rounds)
+        named |= {"people": words, "labeled_by_people": readers}
     return {kind: text for kind, text in named.items() if text}
 
 

@@ -1,27 +1,49 @@
 """The queue of answers that a reader labels, and labels as JSON lines for people who label elsewhere."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from console.core.annotation import VERDICTS, ReaderLabel
-from console.core.case import Key, Slot
+from console.core.annotation import FAILED, NO_ANNOTATION, PASSED, PASSES_FROM, UNCLEAR, VERDICTS, ReaderLabel
+from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.json_text import decode_as
 from console.exchange.run_reader import RunReader
 from console.exchange.suspects import expected_lines
-from console.insight.conversation import Conversation, actual_text
+from console.insight.conversation import Conversation, Exchange, actual_text
 from console.insight.message import NormalizedMessage, normalized_message
-from console.insight.reader_labels import ReaderScore, next_to_label, reader_score, unsettled
-from console.insight.rollout import Rollout
+from console.insight.reader_labels import (
+    JudgedAnswer,
+    ReaderScore,
+    judged_answers,
+    judged_scores,
+    next_to_label,
+    reader_score,
+    unsettled,
+)
 from console.store.journal_line import scrub
-from console.store.notes import READER_LABEL, Note, Notes, reader_labels, user_name
+from console.store.notes import NO_CIRCUMSTANCES, READER_LABEL, Note, Notes, reader_labels, user_name
 from console.store.runs import RunFolder
 from console.suites.run_suite import open_run_suite
+from console.suites.stage import JUDGE
 
-_JUDGE = "judge"
+MOST = 5
+"""Best grade that a reader gives."""
+LABEL_KEYS = {"p": PASSED, "f": FAILED, "u": UNCLEAR}
+"""Verdicts by the key that gives them."""
+
+
+class ShownAnswer(NamedTuple):
+    """An answer as a reader sees it. Foreign text."""
+
+    title: str
+    question: str
+    """What it is graded by."""
+    answer: str
+    round: int | None = None
+    """Number within a loop, from 0."""
 
 
 class LabelQueue:
@@ -41,66 +63,135 @@ class LabelQueue:
         """
         self.folder = folder
         self.reader = reader or user_name() or "reader"
-        self._run, self._notes, self._settles = RunReader(folder), Notes(folder.path), settles
+        self.remark = ""
+        """Remark on the next verdict."""
+        self.grades: dict[str, int] = {}
+        """Grades of the current answer so far, by criterion."""
+        self.labeled: list[JudgedAnswer] = []
+        """Answers labeled in this session, in order."""
+        self.settles = settles
+        self._run, self._notes = RunReader(folder), Notes(folder.path)
         self._suite = open_run_suite(self._run.manifest, data)
         grader = self._run.manifest.grader
         self._grader = grader.digest if grader is not None else ""
-        if not any(rollout.outcome is not None and rollout.outcome.is_graded for rollout in self._rollouts):
+        self._answers = judged_answers(self._run.side.rollouts.values(), self._run.manifest)
+        if not self._answers:
             raise UsageError("has no graded answer to be labeled", where=folder.name)
+        self.current = self._next()
+        """The answer to be labeled; None if none is left."""
+
+    def _next(self) -> JudgedAnswer | None:
+        annotations = self._notes.annotations()
+        if self.settles:
+            return next(iter(unsettled(self._answers, annotations)), None)
+        return next_to_label(self._answers, annotations, self.reader, self.folder.name)
 
     @property
-    def _rollouts(self) -> Iterable[Rollout]:
-        return self._run.side.rollouts.values()
+    def criteria(self) -> tuple[str, ...]:
+        """Names of the criteria of the current answer; empty if it has at most one. Foreign text."""
+        names = judged_scores(self.current.rollout) if self.current is not None else []
+        return tuple(names) if len(names) > 1 else ()
 
-    def next(self) -> Rollout | None:
-        """Return the next answer to be labeled, or None if none is left."""
-        annotations = self._notes.annotations()
-        if self._settles:
-            return next(iter(unsettled(self._rollouts, annotations)), None)
-        return next_to_label(self._rollouts, annotations, self.reader, self.folder.name)
+    @property
+    def criterion(self) -> str:
+        """Name of the criterion that the next grade is for; empty without criteria."""
+        return next((name for name in self.criteria if name not in self.grades), "")
 
-    def read(self, rollout: Rollout) -> tuple[str, str]:
-        """Return what the answer is graded by, without the verdict, and the answer."""
-        conversation = self._run.conversation(rollout.key)
+    @property
+    def readers_words(self) -> str:
+        """What readers said of the current answer, if they disagree on it and it is to be settled. Foreign text."""
+        if self.current is None or not self.settles:
+            return ""
+        annotation = self._notes.annotations().get(self.current.rollout.slot, NO_ANNOTATION)
+        people = annotation.people if self.current.round is None else annotation.rounds.get(self.current.round)
+        return ", ".join(f"{who} {word}" for who, word in people.by_reader.items()) if people is not None else ""
+
+    def press(self, key: str) -> bool:
+        """Give a verdict or a grade; return False if the key does neither.
+
+        Grades from 4 on pass. With criteria, each has a grade; the answer passes if all of them do.
+
+        Raises:
+            UsageError: the run folder cannot be written.
+        """
+        if self.current is None or key not in (*LABEL_KEYS, *"12345"):
+            return False
+        if key.isdigit():
+            self.grades[self.criterion] = int(key)
+            if not self.criterion:
+                self._label(PASSED if min(self.grades.values()) >= PASSES_FROM else FAILED)
+        else:
+            self._label(LABEL_KEYS[key])
+        return True
+
+    def _label(self, word: str) -> None:
+        assert self.current is not None
+        number, remark = self.current.round, scrub(self.remark.strip())
+        about = ReaderLabel(True, self._grader, self.grades, number, remark, self.settles)
+        self._notes.add(Note(self.current.rollout.key, READER_LABEL, word, who=self.reader, reader=about))
+        self.labeled.append(self.current)
+        self._show(self._next())
+
+    def go_back(self) -> bool:
+        """Remove the last grade or verdict; return False if there is none in this session.
+
+        Raises:
+            UsageError: the run folder cannot be written.
+        """
+        if self.grades:
+            self.grades.popitem()
+            return True
+        if not self.labeled:
+            return False
+        answer = self.labeled.pop()
+        about = ReaderLabel(round=answer.round, settled=self.settles)
+        self._notes.add(Note(answer.rollout.key, READER_LABEL, "", who=self.reader, reader=about))
+        self._show(answer)
+        return True
+
+    def turn_to(self, *, settles: bool) -> None:
+        """Draw only what readers disagree on, or all answers again."""
+        self.settles = settles
+        self._show(self._next())
+
+    def _show(self, answer: JudgedAnswer | None) -> None:
+        self.current, self.remark, self.grades = answer, "", {}
+
+    def read(self) -> ShownAnswer | None:
+        """Return the current answer and what it is graded by, without the verdict; None if none is left."""
+        if self.current is None:
+            return None
+        conversation, number = self._run.conversation(self.current.rollout.key), self.current.round
+        title = conversation.case.title if conversation.case is not None else self.current.rollout.key.case
+        if number is not None:
+            question, answer = _round(conversation, number)
+            return ShownAnswer(title, question, answer, number)
         comparison = self._suite.compare(conversation.case, conversation.finished)
         expected = expected_lines(comparison)
-        shown = [_question(conversation), *(["expected:\n" + "\n".join(expected)] if expected else [])]
-        return "\n\n".join(shown), actual_text(conversation)
-
-    def label(self, rollout: Rollout, word: str, label: ReaderLabel) -> None:
-        """Save a verdict.
-
-        Raises:
-            UsageError: the run folder cannot be written.
-        """
-        made = msgspec.structs.replace(
-            label, grader=self._grader, settled=self._settles, remark=scrub(label.remark.strip())
-        )
-        self._notes.add(Note(rollout.key, READER_LABEL, word, who=self.reader, reader=made))
-
-    def take_back(self, slot: Slot) -> Rollout:
-        """Remove the reader's verdict on an answer, and return it.
-
-        Raises:
-            UsageError: the run folder cannot be written.
-        """
-        rollout = self._run.side.rollouts[slot]
-        self._notes.add(Note(rollout.key, READER_LABEL, "", who=self.reader, reader=ReaderLabel(settled=self._settles)))
-        return rollout
+        shown = [_question(conversation.exchanges), *(["expected:\n" + "\n".join(expected)] if expected else [])]
+        return ShownAnswer(title, "\n\n".join(shown), actual_text(conversation))
 
     def score(self) -> ReaderScore | None:
         """Return the corrected score; None before anything is labeled."""
-        return reader_score(self._rollouts, self._notes.annotations())
+        return reader_score(self._answers, self._notes.annotations())
 
 
-def _question(conversation: Conversation) -> str:
+def _question(exchanges: Sequence[Exchange]) -> str:
     """Return the judge's question, or else the conversation up to the answer."""
-    exchanges = conversation.exchanges
-    judged = [exchange for exchange in exchanges if exchange.asked.role == _JUDGE]
+    judged = [exchange for exchange in exchanges if exchange.asked.role == JUDGE]
     asked = judged[-1:] or [exchange for exchange in exchanges if exchange.asked.role == "model"][-1:]
     messages = asked[0].messages if asked else []
     shown = [normalized_message(message) for message in messages]
     return "\n\n".join(message.text if judged else _said(message) for message in shown)
+
+
+def _round(conversation: Conversation, number: int) -> tuple[str, str]:
+    """Return the judge's first question about an answer of a loop, and the answer."""
+    turns = sorted({each.asked.turn for each in conversation.exchanges if each.asked.role == JUDGE})
+    of_turn = [each for each in conversation.exchanges if each.asked.turn == turns[number]]
+    judged = [each for each in of_turn if each.asked.role == JUDGE]
+    replies = [each.asked.reply.content or "" for each in of_turn if each.asked.role == "model"]
+    return _question(judged[:1]), "".join(replies[-1:])
 
 
 def _said(message: NormalizedMessage) -> str:
@@ -119,7 +210,9 @@ class LabelLine(msgspec.Struct, frozen=True, omit_defaults=True):
     """One of `VERDICTS`."""
     at: float = 0.0
     blind: bool = False
-    grade: int | None = None
+    round: int | None = None
+    """Of a loop, from 1."""
+    grades: dict[str, int] = {}
     remark: str = ""
     settled: bool = False
     grader: str = ""
@@ -127,10 +220,11 @@ class LabelLine(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def label_lines(folder: RunFolder) -> Iterator[LabelLine]:
     """Yield the labels of a run."""
-    for (case, rollout), of_slot in reader_labels(Notes(folder.path).all()).items():
-        for note in of_slot:
-            about = note.reader or ReaderLabel()
-            yield LabelLine(case, rollout + 1, note.who, note.value, note.at, about.blind, about.grade, about.remark,
+    for ((case, rollout), number), of_answer in reader_labels(Notes(folder.path).all()).items():
+        for note in of_answer:
+            about = note.reader or NO_CIRCUMSTANCES
+            yield LabelLine(case, rollout + 1, note.who, note.value, note.at, about.blind,
+                            None if number is None else number + 1, about.grades, about.remark,
                             about.settled, about.grader)  # fmt: skip
 
 
@@ -140,7 +234,9 @@ def read_label_lines(path: Path, folder: RunFolder) -> list[Note]:
     Raises:
         UsageError: the file cannot be read, or a line is invalid; names the line. Nothing is written then.
     """
-    slots = RunReader(folder).side.rollouts
+    run = RunReader(folder)
+    slots = run.side.rollouts
+    rounds = {answer.place for answer in judged_answers(slots.values(), run.manifest)}
     notes: list[Note] = []
     try:
         lines = path.read_bytes().splitlines()
@@ -160,7 +256,11 @@ def read_label_lines(path: Path, folder: RunFolder) -> list[Note]:
             raise UsageError(f"{read.verdict!r} by {read.reader!r} is no verdict", where=place, hint=hint)
         if (read.case, read.rollout - 1) not in slots:
             raise UsageError(f"the run has no rollout {read.rollout} of {read.case!r}", where=place)
-        about = ReaderLabel(read.blind, read.grader, read.grade, scrub(read.remark), read.settled)
-        key = Key(read.case, read.rollout - 1)
+        number, key = None if read.round is None else read.round - 1, Key(read.case, read.rollout - 1)
+        if number is not None and ((key.case, key.rollout), number) not in rounds:
+            raise UsageError(f"rollout {read.rollout} of {read.case!r} has no judged round {read.round}", where=place)
+        if any(not 1 <= grade <= MOST for grade in read.grades.values()):
+            raise UsageError(f"a grade is not from 1 to {MOST}", where=place)
+        about = ReaderLabel(read.blind, read.grader, read.grades, number, scrub(read.remark), read.settled)
         notes.append(Note(key, READER_LABEL, read.verdict, read.at, scrub(read.reader), reader=about))
     return notes

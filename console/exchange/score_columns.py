@@ -10,8 +10,8 @@ from console.core.outcome import Outcome
 from console.core.statistics.intervals import bounds
 from console.exchange.run_reader import RunReader
 from console.exchange.suspects import errata_file, given_answer
-from console.insight.number_format import rate, with_interval
-from console.insight.reader_labels import ReaderScore, reader_score
+from console.insight.number_format import plural, rate, with_interval
+from console.insight.reader_labels import ReaderScore, judged_answers, reader_score
 from console.insight.report import Row, Section
 from console.insight.rollout import Rollout
 from console.insight.suspects import GivenAnswer, ThreeScores, three_scores
@@ -38,7 +38,7 @@ class ScoreColumns:
         """The score by the keys and the judge of the run."""
         if self.keys is not None:
             return self.keys.official
-        return self.people.judge_alone if self.people is not None else None
+        return self.people.judge_alone if self.people is not None and not self.people.is_of_rounds else None
 
     @property
     def words(self) -> str:
@@ -66,7 +66,7 @@ def score_columns(folder: RunFolder, data: Path | None) -> ScoreColumns | None:
     """
     errata = read_errata(errata_file(data, folder.manifest().suite))
     annotations = Notes(folder.path).annotations()
-    if not errata and not any(annotation.people for annotation in annotations.values()):
+    if not errata and not any(annotation.people or annotation.rounds for annotation in annotations.values()):
         return None
     return columns_of(RunReader(folder), data)
 
@@ -80,7 +80,7 @@ def columns_of(reader: RunReader, data: Path | None) -> ScoreColumns | None:
     errata, annotations = read_errata(errata_file(data, reader.manifest.suite)), reader.annotations()
     side = reader.side
     contested = contested_keys(errata, side.case_digests)
-    people = reader_score(side.rollouts.values(), annotations)
+    people = reader_score(judged_answers(side.rollouts.values(), reader.manifest), annotations)
     if not contested and people is None:
         return None
     return ScoreColumns(_with_keys(reader, contested, data) if contested else None, people)
@@ -123,9 +123,15 @@ def _name(slot: Slot) -> str:
 
 
 def columns_section(columns: Iterable[tuple[str, ScoreColumns | None]]) -> Section | None:
-    """Return a table of the scores of runs, by name, or None if no run has more than the score as graded."""
-    rows = [Row((name, *_cells(each))) for name, each in columns if each is not None]
-    return Section("Scores", _HEADINGS, tuple(rows), frozenset({1, 2, 3, 4})) if rows else None
+    """Return a table of the scores of runs, by name, or None if no run has more than the score as graded.
+
+    A column in which no run has a score is left out.
+    """
+    rows = [(name, *_cells(each)) for name, each in columns if each is not None]
+    kept = [column for column in range(len(_HEADINGS)) if any(row[column] != _NONE for row in rows)]
+    cells = (Row(tuple(row[column] for column in kept)) for row in rows)
+    headings = tuple(_HEADINGS[column] for column in kept)
+    return Section("Scores", headings, tuple(cells), frozenset(range(1, len(kept)))) if rows else None
 
 
 def columns_fields(a: ScoreColumns | None, b: ScoreColumns | None) -> dict[str, Any]:
@@ -140,6 +146,8 @@ def _cells(columns: ScoreColumns) -> tuple[str, str, str, str]:
     keys, people = columns.keys, columns.people
     corrected = people.corrected if people is not None else None
     by_people = _NONE if corrected is None else with_interval(corrected.value, corrected.low, corrected.high)
+    if people is not None and people.is_of_rounds and corrected is not None:
+        by_people = f"{by_people} of {plural(people.judged, 'round')}, judge {rate(people.judge_alone)}"
     of_keys = (keys.without_contested, keys.corrected) if keys is not None else (None, None)
     without, fixed = (_NONE if value is None else rate(value) for value in of_keys)
     return _NONE if columns.as_graded is None else rate(columns.as_graded), without, fixed, by_people

@@ -14,7 +14,7 @@ from console.insight.comparison_side import case_digest
 from console.insight.conversation import Conversation, actual_text
 from console.insight.rollout import Rollout
 from console.insight.suspects import GivenAnswer, ThreeScores, three_scores
-from console.store.errata import AMBIGUOUS, WRONG, Erratum, errata_path
+from console.store.errata import AMBIGUOUS, RIGHT, WRONG, Erratum, errata_path
 from console.store.notes import Notes, user_name
 from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
@@ -39,6 +39,10 @@ class SuiteAnswers:
     doubts: dict[str, str] = field(default_factory=dict[str, str])
     """Cases that are doubtful for another reason than their answers, with the reason."""
 
+    def mark(self, case: str) -> str:
+        """Return the other reason in a few words; empty without one."""
+        return self.doubts.get(case, "").partition(":")[0]
+
     def of_model(self, model: str) -> dict[str, GivenAnswer]:
         """Return the answers of one model by case."""
         return {case: given[model] for case, given in self.by_case.items() if model in given}
@@ -61,9 +65,9 @@ def read_answers(runs: Sequence[RunFolder], data: Path | None) -> SuiteAnswers:
         for (case, _), annotation in Notes(folder.path).annotations().items():
             if annotation.dispute:
                 answers.doubts[case] = "disputed"
+        for case in _graded_both_ways(reader):
+            answers.doubts.setdefault(case, "judge contradicts itself")
         for (case, rollout), played in reader.side.rollouts.items():
-            if _contradicts_itself(played):
-                answers.doubts.setdefault(case, "judge contradicts itself")
             if rollout or not played.graded or played.outcome not in (Outcome.PASSED, Outcome.FAILED):
                 continue
             conversation = reader.conversation(played.key)
@@ -73,6 +77,8 @@ def read_answers(runs: Sequence[RunFolder], data: Path | None) -> SuiteAnswers:
                 answers.keys[case] = "; ".join(key)
                 answers.prompts[case] = conversation.case.title if conversation.case is not None else ""
                 answers.digests[case] = case_digest(conversation.case) if conversation.case is not None else ""
+                if why := suite.contradiction(conversation.case):
+                    answers.doubts[case] = f"known defect: {why}"
     return answers
 
 
@@ -80,6 +86,17 @@ def given_answer(suite: RunSuite, conversation: Conversation, played: Rollout) -
     """Return the answer to a case in a form that is equal for answers that the grader holds equal."""
     comparison = suite.compare(conversation.case, conversation.finished)
     return GivenAnswer(played.outcome is Outcome.PASSED, _answer(comparison, actual_text(conversation)))
+
+
+def _graded_both_ways(reader: RunReader) -> set[str]:
+    """Return the cases with an answer that the judge both passed and failed."""
+    repeats = reader.manifest.judge_repeats
+    outcomes: dict[tuple[str, int], set[Outcome]] = {}
+    for (case, rollout), played in reader.side.rollouts.items() if repeats > 1 else ():
+        if played.outcome is not None and played.outcome.is_graded:
+            outcomes.setdefault((case, rollout // repeats), set()).add(played.outcome)
+    both = {case for (case, _), graded in outcomes.items() if len(graded) > 1}
+    return both | {case for (case, _), played in reader.side.rollouts.items() if _contradicts_itself(played)}
 
 
 def _contradicts_itself(played: Rollout) -> bool:
@@ -152,3 +169,21 @@ def scores_of_models(answers: SuiteAnswers, errata: Mapping[str, Erratum]) -> di
 def plain(text: str) -> str:
     """Return a text without differences of case and white space."""
     return _SPACE.sub(" ", text).strip().casefold()
+
+
+def errata_markdown(suite: str, answers: SuiteAnswers, errata: Mapping[str, Erratum]) -> str:
+    """Return wrong and ambiguous keys as the text of an issue upstream."""
+    parts = [f"# Ground truths of {suite}\n"]
+    for case, erratum in sorted(errata.items()):
+        if erratum.decision == RIGHT:
+            continue
+        given = answers.by_case.get(case, {})
+        answers_of_models = "\n".join(f"    {model}: {answer.answer}" for model, answer in sorted(given.items()))
+        parts.append(
+            f"## {case}: {erratum.decision}\n\nPrompt:\n\n    {answers.prompts.get(case, '')}\n\nKey:\n\n"
+            f"    {answers.keys.get(case, '')}\n\nAnswers:\n\n{answers_of_models}\n"
+            + (f"\nRight:\n\n    {erratum.answer}\n" if erratum.answer else "")
+            + (f"\n{erratum.reason}\n" if erratum.reason else "")
+            + f"\n({erratum.reader}, {erratum.date})\n"
+        )
+    return "\n".join(parts)

@@ -62,7 +62,7 @@ class Point:
 
 def points_of(conversation: Conversation) -> list[Point]:
     """Return the points of a conversation, one for each reply of the model."""
-    asked = [exchange for exchange in conversation.exchanges if exchange.asked.role == "model"]
+    asked = conversation.model_calls
     asked.sort(key=lambda exchange: exchange.asked.n)
     return [Point(number, exchange, conversation.key.rollout) for number, exchange in enumerate(asked)]
 

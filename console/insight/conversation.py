@@ -6,13 +6,26 @@ replaces. Records must be applied in journal order; frames may be early, late or
 
 import itertools
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from console.core.case import Case, Key
+from console.core.chat import Usage
 from console.core.live import Activity, Began, Delta
 from console.core.outcome import Verdict
-from console.core.record import AnyRecord, Asked, Embedded, Finished, Noted, Performed, Scored, Started, Tried
+from console.core.record import (
+    MAIN_REPLIES,
+    AnyRecord,
+    Asked,
+    Embedded,
+    Finished,
+    Noted,
+    Performed,
+    Scored,
+    Started,
+    Tried,
+)
 from console.core.request import Thread
 from console.core.source import SOURCE
 from console.insight.executed_code import CELL, HIDDEN_PASSAGES, code_missing_from_reply, is_echo, is_returned
@@ -29,6 +42,7 @@ _SAID = {
 EMBEDDED = "answer embedded"
 SIMULATED_USER = "user"
 """Role of a model that plays the user: it sees the same conversation from the other side."""
+_TITLE = 120
 _RESENT = ("system", "prompt")
 """Roles that every request repeats: instructions, and the pieces of a plain-text prompt."""
 _WRITTEN = {"reasoning": PassageKind.REASONING, "tool": PassageKind.CALL}
@@ -49,10 +63,14 @@ class _Flight:
 
     began: Began
     parts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    asks: tuple[Passage, ...] = ()
+    """New messages of the request that are not settled yet."""
+    is_aside: bool = False
+    """True if it is of a conversation besides the main one."""
 
     def passages(self) -> list[Passage]:
         head = self.began
-        return [
+        parts = [
             Passage(
                 _WRITTEN.get(kind, PassageKind.ASSISTANT),
                 "".join(texts),
@@ -64,6 +82,9 @@ class _Flight:
             )
             for kind, texts in self.parts.items()
         ]
+        if self.is_aside:
+            return [_thread_passage([*self.asks, *parts], head.n, streaming=True)]
+        return [*self.asks, *parts]
 
 
 class Conversation:
@@ -72,8 +93,8 @@ class Conversation:
     def __init__(self, key: Key) -> None:
         self.key = key
         self.case: Case | None = None
-        self.passages: list[Passage] = []
-        """Settled passages in order; append-only."""
+        self._passages: list[Passage] = []
+        self._forest: Forest | None = None
         self.exchanges: list[Exchange] = []
         self.verdict: Verdict | None = None
         self.output: Any = None
@@ -99,12 +120,31 @@ class Conversation:
         """Texts written by a simulated user."""
         self._own_words: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
 
+    @property
+    def passages(self) -> list[Passage]:
+        """Settled passages in order; append-only unless calls may be of several conversations (`Started.forks`)."""
+        return self._passages if self._forest is None else self._forest.passages()
+
+    @property
+    def model_calls(self) -> list[Exchange]:
+        """Finished calls of the main conversation to the model."""
+        if self._forest is None:
+            return [exchange for exchange in self.exchanges if exchange.asked.role == "model"]
+        return self._forest.main_calls()
+
+    @property
+    def threads(self) -> list[list[Exchange]]:
+        """Finished calls to the model by conversation, those of the main one first."""
+        return [self.model_calls] if self._forest is None else self._forest.threads()
+
     def apply(self, record: AnyRecord) -> None:
         """Apply one record, which must belong to this conversation."""
         self.revision += 1
         match record:
             case Started():
                 self.case = record.case
+                if record.forks:
+                    self._forest = Forest(self.key, record.case.data.get("input"))
             case Asked():
                 self._ask(record)
             case Tried():
@@ -135,8 +175,10 @@ class Conversation:
         if (flight := self._flights.get(frame.n)) is not None:
             flight.parts.clear()
             return
-        self._flights[frame.n] = _Flight(frame)
-        if frame.n not in self._shown:
+        self._flights[frame.n] = flight = _Flight(frame)
+        if self._forest is not None:
+            flight.asks, flight.is_aside = self._forest.place(frame, self._sent_whole(frame))
+        elif frame.n not in self._shown:
             self._show_messages(frame.messages, frame.role, frame.turn, frame.step, frame.n)
         self._reach(frame.role, frame.turn, frame.step)
 
@@ -154,15 +196,31 @@ class Conversation:
         """Return the passages in progress, in the order their calls were sent."""
         return [passage for flight in self._flights.values() for passage in flight.passages()]
 
+    def _sent_whole(self, frame: Began) -> list[dict[str, Any]]:
+        """Return all messages of a call in flight."""
+        earlier = [exchange for exchange in self.exchanges if exchange.asked.role == frame.role]
+        if frame.base:
+            earlier = [exchange for exchange in earlier if exchange.asked.n == frame.base]
+        return [*(earlier[-1].messages[: frame.prefix] if earlier else ()), *frame.messages]
+
     def _ask(self, record: Asked) -> None:
         whole = self._threads[record.role].expand(record)
-        self.exchanges.append(Exchange(record, whole.messages, whole.tools))
-        if record.n not in self._shown:
-            self._show_messages(record.messages, record.role, record.turn, record.step, record.n)
+        exchange = Exchange(record, whole.messages, whole.tools)
+        self.exchanges.append(exchange)
+        if self._forest is not None:
+            self._forest.add_call(exchange)
+        else:
+            self.show_call(record, record.messages)
         self._answered.add(record.n)
         self._flights.pop(record.n, None)
-        self._show_reply(record)
         self._reach(record.role, record.turn, record.step)
+
+    def show_call(self, record: Asked, messages: list[dict[str, Any]]) -> None:
+        """Show a call, given those of its messages that are new."""
+        if record.n not in self._shown:
+            self._show_messages(messages, record.role, record.turn, record.step, record.n)
+        self._answered.add(record.n)
+        self._show_reply(record)
 
     def _show_messages(self, messages: list[dict[str, Any]], role: str, turn: int, step: int, n: int) -> None:
         self._shown.add(n)
@@ -178,8 +236,8 @@ class Conversation:
                 continue
             self._sent_messages.add((role, message))
             for passage in _passages(message, self._called.get(message.answers, ""), role, turn, step, n):
-                if not is_returned(passage, self.passages):
-                    self._append(replace(passage, repeats=is_echo(passage, self.passages)))
+                if not is_returned(passage, self._passages):
+                    self.append(replace(passage, repeats=is_echo(passage, self._passages)))
 
     def _is_of_simulated_user(self, message: NormalizedMessage, role: str) -> bool:
         """Return whether the message is a simulated user's reply, or words that a simulated user is sent again."""
@@ -201,7 +259,7 @@ class Conversation:
         self._called |= {call.id: call.name for call in reply.tool_calls}
         passages[0] = replace(passages[0], usage=reply.usage, latency_s=reply.latency_s, answered_by=reply.model)
         for passage in passages:
-            self._append(replace(passage, role=record.role, turn=record.turn, step=record.step, n=record.n))
+            self.append(replace(passage, role=record.role, turn=record.turn, step=record.step, n=record.n))
 
     def _try(self, record: Tried) -> None:
         flight = self._flights.get(record.n)
@@ -218,6 +276,9 @@ class Conversation:
             self._add(PassageKind.NOTE, _effect_text(record), head=record.kind, n=record.n)
 
     def _note(self, record: Noted) -> None:
+        if record.kind == MAIN_REPLIES and self._forest is not None:
+            self._forest.note_transcript(record.data)
+            return
         text = record.data if isinstance(record.data, str) else show_json_lines(record.data)
         if record.kind == CELL:
             text = code_missing_from_reply(record.data, self.passages)
@@ -239,11 +300,159 @@ class Conversation:
             self.turn, self.step = max(self.turn, turn), step
 
     def _add(self, kind: PassageKind, text: str = "", **more: Any) -> None:
-        self._append(Passage(kind, text, **more))
+        self.append(Passage(kind, text, **more))
 
-    def _append(self, passage: Passage) -> None:
-        self.passages.append(passage)
+    def append(self, passage: Passage) -> None:
+        """Add a passage."""
         self.revision += 1
+        if self._forest is None:
+            self._passages.append(passage)
+        else:
+            self._forest.add_passage(passage)
+
+
+@dataclass(slots=True)
+class _ShownThread:
+    """One conversation of a forest, as far as it is drawn."""
+
+    shown: Conversation
+    calls: list[int] = field(default_factory=list[int])
+    """Numbers of its calls in the tree."""
+    last: Thread = field(default_factory=Thread)
+    passage: Passage | None = None
+    """The whole thread as one passage."""
+
+    def show(self, exchange: Exchange) -> None:
+        """Add a call."""
+        _, new, _ = self.last.condense(exchange.messages, exchange.tools)
+        self.shown.show_call(exchange.asked, new)
+        self.passage = None
+
+
+class Forest:
+    """The conversations of one rollout: the main one, with a passage for each of the others."""
+
+    def __init__(self, key: Key, case_input: Any) -> None:
+        """Create the forest of a rollout of a case with this input."""
+        from console.core.call_tree import CallTree  # few runs need it
+
+        self._key = key
+        self._tree = CallTree(case_input)
+        self._items: list[tuple[int | None, Exchange | Passage]] = []
+        """Calls and other passages in order; calls of the model with their number in the tree."""
+        self._calls: list[Exchange] = []
+        self._woven: list[Passage] | None = []
+        self._main = _ShownThread(Conversation(key))
+        self._read = 0
+        """Items that the main conversation has taken."""
+        self._places: dict[int, int] = {}
+        """Passages of the main conversation before each call that is not of it."""
+        self._asides: dict[int, _ShownThread] = {}
+        """The other threads by their first call."""
+
+    def add_call(self, exchange: Exchange) -> None:
+        """Add a finished call."""
+        number = None
+        if exchange.asked.role == "model":
+            number = len(self._calls)
+            self._calls.append(exchange)
+            self._tree.add(exchange.messages, exchange.tools, exchange.asked.reply)
+        self._items.append((number, exchange))
+        self._woven = None
+
+    def add_passage(self, passage: Passage) -> None:
+        """Add a passage to the main conversation."""
+        self._items.append((None, passage))
+        self._woven = None
+
+    def note_transcript(self, replies: Any) -> None:
+        """Take the digests of the main conversation's replies, as the program says which it is."""
+        texts = cast("list[Any]", replies) if isinstance(replies, list) else []
+        self._tree.note_transcript([str(text) for text in texts])
+        self._woven = None
+
+    def place(self, frame: Began, messages: list[dict[str, Any]]) -> tuple[tuple[Passage, ...], bool]:
+        """Return the new messages of a call in flight, and whether it is of a conversation besides the main one."""
+        if frame.role != "model":
+            return (), False
+        parent, threads = self._tree.parent_of(messages), self._tree.threads()
+        is_aside = bool(threads) and parent != threads[0][-1]
+        sent = len(self._calls[parent].messages) if parent is not None else 0
+        passages: list[Passage] = []
+        for message in map(normalized_message, messages[sent:]):
+            if message.role != "assistant":
+                passages += _passages(message, "", frame.role, frame.turn, frame.step, frame.n)
+        return tuple(passages), is_aside
+
+    def main_calls(self) -> list[Exchange]:
+        """Return the calls of the main conversation."""
+        return self.threads()[0] if self._calls else []
+
+    def threads(self) -> list[list[Exchange]]:
+        """Return the calls of each conversation, those of the main one first."""
+        return [[self._calls[number] for number in thread] for thread in self._tree.threads()]
+
+    def passages(self) -> list[Passage]:
+        """Return the passages of the main conversation, and one for each other thread where its first call ended."""
+        if self._woven is None:
+            main, *asides = self._tree.threads() or [[]]
+            self._draw_main(main)
+            self._asides = {calls[0]: self._drawn_aside(calls) for calls in asides}
+            woven, last = list[Passage](), 0
+            for first in sorted(self._asides):
+                place, aside = self._places[first], self._asides[first]
+                if aside.passage is None:
+                    calls = [self._calls[number].asked for number in aside.calls]
+                    aside.passage = _thread_passage(aside.shown.passages, calls[0].n, calls)
+                woven += [*self._main.shown.passages[last:place], aside.passage]
+                last = place
+            self._woven = [*woven, *self._main.shown.passages[last:]]
+        return self._woven
+
+    def _draw_main(self, calls: list[int]) -> None:
+        """Draw what is new of the main conversation, or all of it where it is another now."""
+        drawn = self._main.calls
+        more = calls[len(drawn) :]
+        seen = max((number for number, _ in self._items[: self._read] if number is not None), default=-1)
+        if calls[: len(drawn)] != drawn or (more and more[0] <= seen):
+            self._main, self._read = _ShownThread(Conversation(self._key)), 0
+        members = frozenset(calls)
+        for number, item in self._items[self._read :]:
+            if isinstance(item, Passage):
+                self._main.shown.append(item)
+            elif number is None or number in members:
+                self._main.show(item)
+            else:
+                self._places[number] = len(self._main.shown.passages)
+        self._main.calls, self._read = calls, len(self._items)
+
+    def _drawn_aside(self, calls: list[int]) -> _ShownThread:
+        thread = self._asides.get(calls[0])
+        if thread is None or calls[: len(thread.calls)] != thread.calls:
+            thread = _ShownThread(Conversation(self._key))
+        for number in calls[len(thread.calls) :]:
+            thread.show(self._calls[number])
+        thread.calls = calls
+        return thread
+
+
+def _thread_passage(
+    passages: Sequence[Passage], n: int, calls: Sequence[Asked] = (), *, streaming: bool = False
+) -> Passage:
+    """Return a thread as one passage; its text is that of all its passages, for readers of text."""
+    asked = [passage.text for passage in passages if passage.kind is PassageKind.USER and passage.text.strip()]
+    first = " ".join((asked or [passages[0].text if passages else ""])[0].split())
+    usages = [call.reply.usage for call in calls if call.reply.usage is not None]
+    return Passage(
+        PassageKind.THREAD,
+        "\n".join(f"{passage.kind.value}: {passage.head} {passage.text}".strip() for passage in passages),
+        head=first[:_TITLE],
+        n=n,
+        value=float(len(calls)),
+        usage=Usage(sum(usage.input for usage in usages), sum(usage.output for usage in usages)) if usages else None,
+        streaming=streaming,
+        passages=tuple(passages),
+    )
 
 
 def _passages(message: NormalizedMessage, called: str, role: str, turn: int, step: int, n: int) -> list[Passage]:
@@ -280,7 +489,6 @@ def actual_text(conversation: Conversation) -> str:
     """Return the model's last answer as source text."""
     if not conversation.exchanges:
         return ""
-    answers = [exchange for exchange in conversation.exchanges if exchange.asked.role == "model"]
-    reply = (answers or conversation.exchanges)[-1].asked.reply
+    reply = (conversation.model_calls or conversation.exchanges)[-1].asked.reply
     calls = [f"{call.name}({call.arguments})" for call in reply.tool_calls]
     return "\n".join([text for text in (reply.content or "", *calls) if text])

@@ -15,6 +15,7 @@ from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.suggestion import nearest
+from console.insight.reader_labels import agrees_with_people
 from console.insight.reasons import sentence
 from console.insight.rollout import SETUP, Rollout
 
@@ -188,10 +189,9 @@ def _judge_test(values: Sequence[str]) -> Test:
             raise _refusal("judge", f"{value!r} is not known", f"Write judge:{', judge:'.join(_AGAINST_PEOPLE)}.")
 
     def test(rollout: Rollout, annotation: Annotation, words: Collection[str]) -> bool:
-        verdict = annotation.people.passed if annotation.people is not None else None
-        if verdict is None or rollout.outcome not in (Outcome.PASSED, Outcome.FAILED):
+        agrees = agrees_with_people(rollout, annotation)
+        if agrees is None:
             return "none" in values
-        agrees = verdict == (rollout.outcome is Outcome.PASSED)
         return "any" in values or ("agrees" if agrees else "disagrees") in values
 
     return test

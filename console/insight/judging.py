@@ -18,11 +18,10 @@ from console.core.statistics.intervals import Interval, bounds, rate_interval
 from console.core.statistics.repeats import JudgeNoise, judge_noise
 from console.core.statistics.sample import Observation, sample_of
 from console.insight.number_format import plural, rate, score, with_interval
-from console.insight.reader_labels import ReaderScore, reader_lines, reader_object, reader_score
+from console.insight.reader_labels import ReaderScore, judged_answers, reader_lines, reader_object, reader_score
 from console.insight.rollout import Rollout
-from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX, repeat_prefix
+from console.suites.stage import JUDGE, SECOND_JUDGE, SECOND_PREFIX, repeat_prefix
 
-JUDGE = "judge"
 _SIMULATED_JUDGE = "sim/judge"
 GRADER = "grader"
 """Tag for a wrong grade."""
@@ -107,7 +106,7 @@ def judging_of(
         noise=_noise(manifest, judged) if regraded else _noise_of_judgments(judged),
         is_of_score=bool(manifest.headline) and regraded,
         is_of_judgments=not regraded,
-        people=reader_score(judged, annotations),
+        people=reader_score(judged_answers(judged, manifest), annotations),
     )
 
 

@@ -82,7 +82,9 @@ class Overview:
         """Rollouts that changed since `pop_changes`."""
         self.opened_at = 0.0
         self._side_calls: dict[Key, set[int]] = {}
-        """Calls of running conversations to models other than the one under test, excluded from a loop's text."""
+        """Calls of running conversations whose text is not shown: to other models, or beside a call that is shown."""
+        self._shown_calls: dict[Key, int] = {}
+        """Call of each running conversation whose text is shown."""
         self.confinement: Confinement | None = None
         """Weakest sandbox of any conversation; None without a sandbox."""
 
@@ -184,6 +186,7 @@ class Overview:
             self.rollouts[slot] = rollout
         self.running.pop(slot, None)
         self._side_calls.pop(record.key, None)
+        self._shown_calls.pop(record.key, None)
         self.changed.add(slot)
         _conclude(rollout, record)
         if rollout.is_failure:
@@ -203,6 +206,8 @@ class Overview:
             return
         self.changed.add(rollout.slot)
         self.running.setdefault(rollout.slot, rollout)
+        if isinstance(record, Asked | Tried) and self._shown_calls.get(record.key) == record.n:
+            del self._shown_calls[record.key]
         match record:
             case Asked():
                 _apply_reply(rollout, record)
@@ -210,7 +215,7 @@ class Overview:
                 rollout.tracks = rollout.tracks or {}
                 track = rollout.tracks.setdefault(record.name, Track())
                 track.values.append(record.value)
-                track.threshold = record.threshold
+                track.threshold, track.role = record.threshold, record.role
                 self.track_names[record.name] = record.threshold
             case Tried():
                 rollout.tries += 1
@@ -245,7 +250,7 @@ class Overview:
         rollout = self._live(frame.key)
         if rollout is None:
             return
-        if frame.role != "model":
+        if frame.role != "model" or self._shown_calls.setdefault(frame.key, frame.n) != frame.n:
             self._side_calls.setdefault(frame.key, set()).add(frame.n)
         else:
             rollout.turn, rollout.step, rollout.recent_text = frame.turn, frame.step, ""

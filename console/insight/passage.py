@@ -26,6 +26,8 @@ class PassageKind(StrEnum):
     SCORE = "score"
     NOTE = "note"
     TRY = "failed try"
+    THREAD = "thread"
+    """A whole conversation besides the main one, such as that of a sub-agent."""
     VERDICT = "verdict"
 
 
@@ -37,7 +39,7 @@ class Passage:
     text: str = ""
     """Message or result text; for a call, its arguments as written."""
     head: str = ""
-    """Name of the function, score or note; fault kind of a failed try."""
+    """Name of the function, score or note; fault kind of a failed try; first words of a thread."""
     role: str = "model"
     """Role of the model: `model` or `judge`."""
     turn: int = 0
@@ -49,7 +51,7 @@ class Passage:
     complaint: str = ""
     """Parser error for a call's arguments."""
     value: float | None = None
-    """Score."""
+    """Score; for a thread, its calls."""
     threshold: float | None = None
     """Threshold of a score; for a failed try, seconds until the next."""
     usage: Usage | None = None
@@ -62,6 +64,8 @@ class Passage:
     """True if more text may come."""
     data: Any = None
     """JSON data of a note."""
+    passages: tuple["Passage", ...] = ()
+    """Passages of a thread."""
     repeats: bool = False
     """True if another passage already shows the same."""
 

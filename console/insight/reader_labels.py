@@ -1,13 +1,15 @@
 """People's labels beside a grader's verdicts: what to label next, and the score that they correct. Pure."""
 
-import random
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
-from console.core.annotation import NO_ANNOTATION, Annotation, PeopleVerdict
+from console.core.annotation import NO_ANNOTATION, PASSES_FROM, UNCLEAR, Annotation, PeopleVerdict
 from console.core.case import Slot
 from console.core.outcome import Outcome
+from console.core.run import Manifest
 from console.core.statistics.agreement import JudgeAgreement, cohens_kappa
 from console.core.statistics.double_sampling import (
     Estimate,
@@ -22,10 +24,30 @@ from console.core.statistics.intervals import Interval, bounds
 from console.insight.number_format import bounds as bounds_words
 from console.insight.number_format import plural, rate, with_interval
 from console.insight.rollout import Rollout
+from console.suites.stage import JUDGE
 
 MORE = 20
 """Number of further labels for which the gain is shown."""
 _STRATA = (Outcome.PASSED, Outcome.FAILED)
+Place = tuple[Slot, int | None]
+"""Case id and rollout of an answer, and its round within a loop."""
+
+
+class JudgedAnswer(NamedTuple):
+    """An answer that a grader passed or failed."""
+
+    rollout: Rollout
+    round: int | None
+    """Number of the judged answer within a loop, from 0; None for a whole rollout."""
+    passed: bool
+
+    @property
+    def place(self) -> Place:
+        return self.rollout.slot, self.round
+
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome.PASSED if self.passed else Outcome.FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +69,12 @@ class ReaderScore:
     """Agreement of the first two readers; None unless two labeled the same answers."""
     unsettled: int
     """Number of answers about which readers disagree."""
+    unclear: int
+    """Number of answers of which readers could not tell."""
+    is_of_rounds: bool = False
+    """True if single answers of loops were labeled, so that this is no score of the run."""
+    criteria: dict[str, JudgeAgreement] = field(default_factory=dict[str, JudgeAgreement])
+    """Agreement of the judge with people on each criterion, above or below the limits of both."""
 
     @property
     def labeled(self) -> int:
@@ -63,18 +91,55 @@ class ReaderScore:
         return passed.labeled - passed.passed + failed.passed
 
 
-def reader_score(rollouts: Iterable[Rollout], annotations: Mapping[Slot, Annotation]) -> ReaderScore | None:
-    """Return the corrected score of a run; None without graded answers or labels."""
-    graded = _graded(rollouts)
-    people = {rollout.slot: annotations.get(rollout.slot, NO_ANNOTATION).people for rollout in graded}
+def judged_answers(rollouts: Iterable[Rollout], manifest: Manifest) -> list[JudgedAnswer]:
+    """Return what the grader passed or failed: rollouts, or the single answers of loops that a judge graded.
+
+    Loops are those of runs whose score is no share of passed rollouts.
+    """
+    listed = [rollout for rollout in rollouts if rollout.graded]
+    rounds = list(_rounds(listed)) if manifest.headline else []
+    whole = (JudgedAnswer(each, None, each.outcome is Outcome.PASSED) for each in listed if each.outcome in _STRATA)
+    return rounds or list(whole)
+
+
+def _rounds(rollouts: Iterable[Rollout]) -> Iterator[JudgedAnswer]:
+    for rollout in rollouts:
+        tracks = [rollout.tracks[name] for name in judged_scores(rollout)]
+        for number, values in enumerate(zip(*(track.values for track in tracks), strict=False)):
+            clear = [value >= (track.threshold or 0.0) for value, track in zip(values, tracks, strict=True)
+                     if value is not None]  # fmt: skip
+            if len(clear) == len(tracks):
+                yield JudgedAnswer(rollout, number, all(clear))
+
+
+def judged_scores(rollout: Rollout) -> list[str]:
+    """Return the names of the scores that the judge gave, such as those of criteria. Foreign text."""
+    return [name for name, track in rollout.tracks.items() if track.role == JUDGE]
+
+
+def agrees_with_people(rollout: Rollout, annotation: Annotation) -> bool | None:
+    """Return whether the grader and people agree on a rollout, or on all of its labeled rounds; None without labels."""
+    rounds = {answer.round: answer for answer in _rounds([rollout])} if annotation.rounds else {}
+    pairs = [(rounds[number].passed, verdict) for number, verdict in annotation.rounds.items() if number in rounds]
+    if annotation.people is not None and rollout.outcome in _STRATA:
+        pairs.append((rollout.outcome is Outcome.PASSED, annotation.people))
+    decided = [graded is verdict.passed for graded, verdict in pairs if verdict.passed is not None]
+    return all(decided) if decided else None
+
+
+def reader_score(answers: Sequence[JudgedAnswer], annotations: Mapping[Slot, Annotation]) -> ReaderScore | None:
+    """Return the corrected score of a run; None without judged answers or labels."""
+    people = {answer.place: _people(answer, annotations) for answer in answers}
     if not any(people.values()):
         return None
-    strata = _strata(graded, people)
-    names = {(rollout.cluster and f"{rollout.category}/{rollout.cluster}") or rollout.key.case for rollout in graded}
-    independent = float(len(names))
+    strata = _strata(answers, people)
+    clusters = {
+        (rollout.cluster and f"{rollout.category}/{rollout.cluster}") or rollout.key.case for rollout, *_ in answers
+    }
+    independent = float(len(clusters))
     passed, failed = strata
-    decided = [(rollout, _said(people[rollout.slot])) for rollout in graded]
-    pairs = [(rollout.outcome is Outcome.PASSED, said) for rollout, said in decided if said is not None]
+    decided = [(answer, _common_verdict(people[answer.place])) for answer in answers]
+    pairs = [(answer.passed, verdict) for answer, verdict in decided if verdict is not None]
     return ReaderScore(
         strata=strata,
         judge_alone=passed.judged / (passed.judged + failed.judged),
@@ -85,73 +150,90 @@ def reader_score(rollouts: Iterable[Rollout], annotations: Mapping[Slot, Annotat
         judge=cohens_kappa(pairs),
         readers=cohens_kappa(_reader_pairs(people.values())),
         unsettled=sum(verdict is not None and verdict.is_disputed for verdict in people.values()),
+        unclear=sum(verdict is not None and verdict.word == UNCLEAR for verdict in people.values()),
+        is_of_rounds=any(answer.round is not None for answer in answers),
+        criteria=_by_criterion(answers, people),
     )
 
 
+def _by_criterion(
+    answers: Iterable[JudgedAnswer], people: Mapping[Place, PeopleVerdict | None]
+) -> dict[str, JudgeAgreement]:
+    """Compare the judge's grades with those of people on each criterion, above or below the limits of both."""
+    pairs: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    for answer in answers:
+        verdict = people[answer.place]
+        for name, grades in verdict.criteria.items() if verdict is not None else ():
+            track = answer.rollout.tracks.get(name)
+            value = track.values[-1 if answer.round is None else answer.round] if track is not None else None
+            is_good = grades[0] >= PASSES_FROM
+            if track is None or value is None or any((grade >= PASSES_FROM) is not is_good for grade in grades):
+                continue
+            pairs[name].append((value >= (track.threshold or 0.0), is_good))
+    agreements = {name: cohens_kappa(of_name) for name, of_name in pairs.items()}
+    return {name: agreement for name, agreement in agreements.items() if agreement is not None}
+
+
 def next_to_label(
-    rollouts: Iterable[Rollout], annotations: Mapping[Slot, Annotation], reader: str, seed: str
-) -> Rollout | None:
+    answers: Sequence[JudgedAnswer], annotations: Mapping[Slot, Annotation], reader: str, seed: str
+) -> JudgedAnswer | None:
     """Return the answer that a reader should label next, or None if there is none.
 
     A further reader gets the answers that others labeled, in another order; then new ones are drawn at random within
     the grader's verdicts.
 
     Args:
-        rollouts: all rollouts of the run.
+        answers: all judged answers of the run.
         annotations: annotations with all labels.
         reader: name of the reader.
         seed: seed of the draw, the same for all readers of a run.
     """
-    graded = _graded(rollouts)
-    people = {rollout.slot: annotations.get(rollout.slot, NO_ANNOTATION).people for rollout in graded}
-    open_ones = [rollout for rollout in graded if reader not in _readers(people[rollout.slot])]
-    of_others = [rollout for rollout in open_ones if _readers(people[rollout.slot])]
+    people = {answer.place: _people(answer, annotations) for answer in answers}
+    open_ones = [answer for answer in answers if reader not in _readers(people[answer.place])]
+    of_others = [answer for answer in open_ones if _readers(people[answer.place])]
     if of_others:
-        return min(of_others, key=lambda rollout: _draw(f"{seed}/{reader}", rollout))
-    number = next_stratum(_strata(graded, people, counts_unclear=True))
+        return min(of_others, key=lambda answer: _draw(f"{seed}/{reader}", answer))
+    number = next_stratum(_strata(answers, people, counts_unclear=True))
     if number is None:
         return None
-    drawn = [rollout for rollout in open_ones if rollout.outcome is _STRATA[number]] or open_ones
-    return min(drawn, key=lambda rollout: _draw(seed, rollout), default=None)
+    drawn = [answer for answer in open_ones if _STRATA[number] is answer.outcome] or open_ones
+    return min(drawn, key=lambda answer: _draw(seed, answer), default=None)
 
 
-def unsettled(rollouts: Iterable[Rollout], annotations: Mapping[Slot, Annotation]) -> list[Rollout]:
+def unsettled(answers: Iterable[JudgedAnswer], annotations: Mapping[Slot, Annotation]) -> list[JudgedAnswer]:
     """Return the answers about which readers disagree."""
-    return [
-        rollout
-        for rollout in _graded(rollouts)
-        if (people := annotations.get(rollout.slot, NO_ANNOTATION).people) is not None and people.is_disputed
-    ]
+    return [answer for answer in answers if (people := _people(answer, annotations)) and people.is_disputed]
 
 
-def _graded(rollouts: Iterable[Rollout]) -> list[Rollout]:
-    return [rollout for rollout in rollouts if rollout.graded and rollout.outcome in _STRATA]
+def _people(answer: JudgedAnswer, annotations: Mapping[Slot, Annotation]) -> PeopleVerdict | None:
+    annotation = annotations.get(answer.rollout.slot, NO_ANNOTATION)
+    return annotation.people if answer.round is None else annotation.rounds.get(answer.round)
 
 
-def _draw(seed: str, rollout: Rollout) -> float:
+def _draw(seed: str, answer: JudgedAnswer) -> bytes:
     """Return the place of an answer in the random order of a seed, whatever other answers there are."""
-    return random.Random(f"{seed}/{rollout.key.case}/{rollout.key.rollout}").random()  # noqa: S311  no secret
+    (case, rollout), number = answer.place
+    return blake2b(f"{seed}/{case}/{rollout}/{number}".encode(errors="surrogatepass"), digest_size=8).digest()
 
 
 def _readers(people: PeopleVerdict | None) -> frozenset[str]:
     return frozenset(people.by_reader) if people is not None else frozenset()
 
 
-def _said(people: PeopleVerdict | None) -> bool | None:
+def _common_verdict(people: PeopleVerdict | None) -> bool | None:
     return None if people is None else people.passed
 
 
 def _strata(
-    graded: Sequence[Rollout], people: Mapping[Slot, PeopleVerdict | None], *, counts_unclear: bool = False
+    answers: Sequence[JudgedAnswer], people: Mapping[Place, PeopleVerdict | None], *, counts_unclear: bool = False
 ) -> tuple[Stratum, Stratum]:
     """Count labels by the grader's verdict; unclear ones only for drawing."""
     counts = {outcome: [0, 0, 0] for outcome in _STRATA}
-    for rollout in graded:
-        if rollout.outcome is None:
-            continue
-        verdict, of = _said(people[rollout.slot]), counts[rollout.outcome]
+    for answer in answers:
+        of_answer = people[answer.place]
+        verdict, of = _common_verdict(of_answer), counts[answer.outcome]
         of[0] += 1
-        of[1] += verdict is not None or (counts_unclear and people[rollout.slot] is not None)
+        of[1] += verdict is not None or (counts_unclear and of_answer is not None)
         of[2] += bool(verdict)
     passed, failed = (Stratum(*counts[outcome]) for outcome in _STRATA)
     return passed, failed
@@ -171,7 +253,9 @@ def progress_words(score: ReaderScore | None) -> str:
     """Return progress and the interval reached, for the top line."""
     if score is None:
         return "nothing labeled yet"
-    words = f"{score.labeled} labeled · judge alone {rate(score.judge_alone)}"
+    labeled = plural(score.labeled, "round") if score.is_of_rounds else str(score.labeled)
+    unclear = f" and {score.unclear} unclear" if score.unclear else ""
+    words = f"{labeled} labeled{unclear} · judge alone {rate(score.judge_alone)}"
     if score.corrected is None:
         return f"{words} · corrected once both verdicts have labels"
     interval = bounds_words(score.corrected.low, score.corrected.high)
@@ -197,6 +281,7 @@ def reader_lines(score: ReaderScore) -> list[str]:
         shown.append(f"κ between readers {with_interval(score.readers.kappa, score.readers.low, score.readers.high)}")
     if shown:
         lines.append(", ".join(shown))
+    lines += [f"{name}: {_agreement_words(each)}" for name, each in score.criteria.items() if name]
     if score.disagreements:
         lines.append(f"{plural(score.disagreements, 'disagreement')}: the filter judge:disagrees lists them")
     if score.unsettled:
@@ -204,18 +289,25 @@ def reader_lines(score: ReaderScore) -> list[str]:
     return lines
 
 
+def _agreement_words(agreement: JudgeAgreement) -> str:
+    words = f"judge and people agree on {round(agreement.agreed * agreement.pairs)} of {agreement.pairs}"
+    if agreement.kappa is None:
+        return words
+    return f"{words}, κ {with_interval(agreement.kappa, agreement.low, agreement.high)}"
+
+
 def evidence(
-    gradings: Sequence[Iterable[Rollout]], annotations: Mapping[Slot, Annotation], repeats: int
+    gradings: Sequence[Sequence[JudgedAnswer]], annotations: Mapping[Slot, Annotation], repeats: int
 ) -> list[ReaderScore]:
     """Return two gradings of the same answers against people's labels; empty without labels on both.
 
     Args:
-        gradings: rollouts of the old grading and of the new one.
+        gradings: judged answers of the old grading and of the new one.
         annotations: annotations of the old run.
         repeats: how often the new one graded each answer.
     """
-    old, new = (list(each) for each in gradings)
-    of_new = {rollout.slot: (rollout.slot[0], rollout.slot[1] // repeats) for rollout in new}
+    old, new = gradings
+    of_new = {answer.rollout.slot: (answer.rollout.slot[0], answer.rollout.slot[1] // repeats) for answer in new}
     labels = {slot: annotations[before] for slot, before in of_new.items() if before in annotations}
     scores = (reader_score(old, annotations), reader_score(new, labels))
     return [score for score in scores if score is not None] if None not in scores else []
@@ -250,4 +342,10 @@ def reader_object(score: ReaderScore | None) -> dict[str, Any] | None:
         "kappa": score.judge.kappa if score.judge else None,
         "kappa_readers": score.readers.kappa if score.readers else None,
         "unsettled": score.unsettled,
+        "unclear": score.unclear,
+        "of_rounds": score.is_of_rounds,
+        "criteria": [
+            {"name": name, "labeled": each.pairs, "agreed": each.agreed, "kappa": each.kappa}
+            for name, each in score.criteria.items()
+        ],
     }

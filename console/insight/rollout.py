@@ -19,6 +19,8 @@ class Track(msgspec.Struct, gc=False):
 
     values: list[float | None] = msgspec.field(default_factory=list[float | None])
     threshold: float | None = None
+    role: str = ""
+    """Role of the model that gave the values; empty if code measured them."""
 
     @property
     def last(self) -> float | None:

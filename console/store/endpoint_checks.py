@@ -8,10 +8,23 @@ from pathlib import Path
 
 import msgspec
 
-from console.config.model import ModelConfig
 from console.config.paths import state_dir
+from console.core.fault import UsageError
+from console.core.fingerprint import Fingerprint
 from console.core.json_text import decode_as
+from console.core.price import dollars, price_of
+from console.core.run import ModelFacts
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_atomically
+
+_REQUESTS, _SENT, _WRITTEN = 20, 14_000, 1_500
+"""Requests and tokens of a check, at most, with those that learn which parameters a server refuses."""
+
+
+def check_size(model: ModelFacts) -> str:
+    """Say how large a check is and what it costs."""
+    cost = price_of(model, _SENT, 0, _WRITTEN)
+    price = f"about {dollars(cost)}" if cost is not None else "price unknown"
+    return f"up to {_REQUESTS} requests with {_SENT:,} tokens, {price}"
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -30,7 +43,7 @@ class EndpointCheck(msgspec.Struct, frozen=True):
     differences: list[Difference]
 
 
-def keep_check(model: ModelConfig, differences: Sequence[Difference], at: float) -> None:
+def keep_check(model: ModelFacts, differences: Sequence[Difference], at: float) -> None:
     """Replace the kept check of a model's endpoint; a state folder that cannot be written keeps nothing."""
     path = _path(model)
     with contextlib.suppress(OSError):
@@ -38,7 +51,7 @@ def keep_check(model: ModelConfig, differences: Sequence[Difference], at: float)
         write_atomically(path, msgspec.json.encode(EndpointCheck(at, list(differences))), mode=PRIVATE, is_derived=True)
 
 
-def last_check(model: ModelConfig) -> EndpointCheck | None:
+def last_check(model: ModelFacts) -> EndpointCheck | None:
     """Read the newest check of a model's endpoint; a damaged file counts as none."""
     try:
         return decode_as(read_regular(_path(model)), EndpointCheck)
@@ -46,12 +59,39 @@ def last_check(model: ModelConfig) -> EndpointCheck | None:
         return None
 
 
-def check_notice(model: ModelConfig) -> str:
+def keep_fingerprint(model: ModelFacts, fingerprint: Fingerprint) -> None:
+    """Replace the kept fingerprint of a model's endpoint.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    path = _path(model, ".drift.json")
+    try:
+        path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        write_atomically(path, msgspec.json.encode(fingerprint), mode=PRIVATE)
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
+
+
+def last_fingerprint(model: ModelFacts) -> Fingerprint | None:
+    """Read the kept fingerprint of a model's endpoint; a damaged file counts as none."""
+    try:
+        return decode_as(read_regular(_path(model, ".drift.json")), Fingerprint)
+    except (OSError, ValueError):
+        return None
+
+
+def check_notice(model: ModelFacts) -> str:
     """Sum up in one line what is open about a model's endpoint; empty if its newest check was clean."""
-    check = last_check(model)
-    if check is None:
+    if last_check(model) is None:
         return f"the endpoint of {model.name} was never checked; `eval-console doctor --try {model.name}` does it"
-    if not check.differences:
+    return difference_notice(model)
+
+
+def difference_notice(model: ModelFacts) -> str:
+    """Sum up in one line what the newest check of a model's endpoint found; empty if it was clean, or never done."""
+    check = last_check(model)
+    if check is None or not check.differences:
         return ""
     count = len(check.differences)
     day = time.strftime("%Y-%m-%d", time.localtime(check.at))
@@ -59,6 +99,6 @@ def check_notice(model: ModelConfig) -> str:
     return f"the last check of {model.name}'s endpoint ({day}) found {count} difference{'s' * (count != 1)}: {names}"
 
 
-def _path(model: ModelConfig) -> Path:
-    served = msgspec.json.encode((model.provider, model.addresses, model.model_id))
-    return state_dir() / "endpoints" / f"{hashlib.sha256(served).hexdigest()[:32]}.json"
+def _path(model: ModelFacts, ending: str = ".json") -> Path:
+    served = msgspec.json.encode((model.provider, [model.base_url, *model.other_urls], model.model_id))
+    return state_dir() / "endpoints" / f"{hashlib.sha256(served).hexdigest()[:32]}{ending}"

@@ -26,6 +26,7 @@ KINDS = ("tag", "comment", "dispute", "reviewed")
 """Kinds of note a reader can make on a case."""
 LABEL, UNREADABLE = "label", "unreadable"
 """Kinds of note for a model's label, and for a paid reply that could not be parsed as a label."""
+NO_CIRCUMSTANCES = ReaderLabel()
 READER_LABEL = "verdict"
 """Kind of note for a reader's own verdict on an answer; each reader has one."""
 
@@ -97,35 +98,44 @@ class Notes:
                 of_slot[note.kind] = note
         labels, people = current_labels(notes), people_verdicts(notes)
         return {
-            slot: _annotation_of(of_slot, labels.get(slot), people.get(slot))
+            slot: _annotation_of(of_slot, labels.get(slot), people.get(slot, {}))
             for slot, of_slot in by_slot.items()
             if of_slot or slot in labels or slot in people
         }
 
 
-def reader_labels(notes: Iterable[Note]) -> dict[Slot, list[Note]]:
-    """Return the standing verdicts of readers by case id and rollout, in order of writing.
+def reader_labels(notes: Iterable[Note]) -> dict[tuple[Slot, int | None], list[Note]]:
+    """Return the standing verdicts of readers by case id, rollout and round, in order of writing.
 
     Each reader has one, and may have another that settles what readers disagree on.
     """
-    by_slot: dict[Slot, dict[tuple[str, bool], Note]] = {}
+    by_answer: dict[tuple[Slot, int | None], dict[tuple[str, bool], Note]] = {}
     for note in notes:
         if note.kind == READER_LABEL:
-            of_slot = by_slot.setdefault((note.key.case, note.key.rollout), {})
-            by = note.who, note.reader is not None and note.reader.settled
-            of_slot.pop(by, None)
+            about = note.reader or NO_CIRCUMSTANCES
+            of_answer = by_answer.setdefault(((note.key.case, note.key.rollout), about.round), {})
+            of_answer.pop((note.who, about.settled), None)
             if note.value:
-                of_slot[by] = note
-    return {slot: list(of_slot.values()) for slot, of_slot in by_slot.items() if of_slot}
+                of_answer[note.who, about.settled] = note
+    return {answer: list(labels.values()) for answer, labels in by_answer.items() if labels}
 
 
-def people_verdicts(notes: Iterable[Note]) -> dict[Slot, PeopleVerdict]:
-    """Return what readers say of each answer, by case id and rollout."""
-    verdicts: dict[Slot, PeopleVerdict] = {}
-    for slot, labels in reader_labels(notes).items():
-        settled = [note.value for note in labels if note.reader is not None and note.reader.settled]
-        own = {note.who: note.value for note in labels if note.reader is None or not note.reader.settled}
-        verdicts[slot] = PeopleVerdict(own, "".join(settled[-1:]))
+def people_verdicts(notes: Iterable[Note]) -> dict[Slot, dict[int | None, PeopleVerdict]]:
+    """Return what readers say of each answer, by case id and rollout, and by round."""
+    verdicts: dict[Slot, dict[int | None, PeopleVerdict]] = {}
+    for (slot, number), labels in reader_labels(notes).items():
+        by_reader: dict[str, str] = {}
+        criteria: dict[str, tuple[int, ...]] = {}
+        settled = ""
+        for note in labels:
+            about = note.reader or NO_CIRCUMSTANCES
+            if about.settled:
+                settled = note.value
+                continue
+            by_reader[note.who] = note.value
+            for name, grade in about.grades.items():
+                criteria[name] = (*criteria.get(name, ()), grade)
+        verdicts.setdefault(slot, {})[number] = PeopleVerdict(by_reader, settled, criteria)
     return verdicts
 
 
@@ -166,7 +176,9 @@ def retract_labels(notes: Notes, model: str = "") -> tuple[str, int]:
     return name, len(labels)
 
 
-def _annotation_of(notes: Mapping[str, Note], label: Label | None, people: PeopleVerdict | None) -> Annotation:
+def _annotation_of(
+    notes: Mapping[str, Note], label: Label | None, people: Mapping[int | None, PeopleVerdict]
+) -> Annotation:
     dispute = notes.get("dispute")
     return Annotation(
         tag=notes["tag"].value if "tag" in notes else "",
@@ -176,7 +188,8 @@ def _annotation_of(notes: Mapping[str, Note], label: Label | None, people: Peopl
         disputed_at=dispute.at if dispute else 0.0,
         reviewed="reviewed" in notes,
         label=label,
-        people=people,
+        people=people.get(None),
+        rounds={number: verdict for number, verdict in people.items() if number is not None},
     )
 
 

@@ -1,7 +1,6 @@
 """Checkers for the lines of `check`: by a function for each row, or by `Suite.score`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 import msgspec
@@ -24,9 +23,7 @@ class RowChecker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     def check(self, rows: Sequence[Row]) -> list[Row | UsageError]:
         """Return an answer or error per row."""

@@ -7,14 +7,17 @@ should not catch them unless its rules require it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from console.core.case import Key
 from console.core.chat import Message, Reply, ScriptedAnswers
+from console.core.fault import UsageError
 
 if TYPE_CHECKING:
     from console.suites.code_run import CodeResult
 
+JUDGE = "judge"
+"""Role of the judge."""
 SECOND_JUDGE = "second_judge"
 """Role of a judge that answers the same questions but does not affect verdicts."""
 SECOND_PREFIX = "second judge: "
@@ -87,10 +90,52 @@ class Stage(Protocol):
         """
         ...
 
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
-        """Record a score for live display."""
+    def score(
+        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
+    ) -> None:
+        """Record a score for live display.
+
+        Args:
+            name: name of the score.
+            value: its value; None if it could not be determined.
+            threshold: value from which on it is good.
+            turn: user turn from 0.
+            role: role of the model that gave it, so that people can label what it judged; empty if code measured it.
+        """
         ...
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
         """Record JSON data for the transcript, such as a tool result, a decoded call or a state change."""
         ...
+
+
+class UnrecordedStage:
+    """A stage without a journal, for trials and checks; subclasses answer `ask`. Scores and notes are dropped."""
+
+    def __init__(self, key: Key) -> None:
+        self._key = key
+
+    @property
+    def key(self) -> Key:
+        return self._key
+
+    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
+        raise UsageError(f"{len(texts)} texts cannot be embedded here: there is no {role} model")
+
+    async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
+        del kind, request
+        return await action()
+
+    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
+        from console.suites.code_run import run_code  # slow to import
+
+        return await run_code(cast(Stage, self), code, **settings)
+
+    def output_of(self, case_id: str) -> Any:
+        del case_id
+
+    def score(
+        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
+    ) -> None: ...
+
+    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None: ...

@@ -219,6 +219,8 @@ class LineChecker(Protocol):
 
 AFTER_REPLY = "after reply"
 """Key in `Suite.effect_states` for the time between a model reply and the next call."""
+BEFORE_FIRST = "before first"
+"""Key in `Suite.effect_states` for the time before the first call."""
 
 
 class Suite:
@@ -234,6 +236,8 @@ class Suite:
     leaderboard: "LeaderboardRules | None" = None
     """Ranking rules; None: those of its benchmark, or else the pass rate or headline."""
 
+    forks: bool = False
+    """True if a rollout may hold several conversations, such as those of sub-agents."""
     grader_sources: tuple[str, ...] = ()
     """Modules and whole packages that decide verdicts: scoring, decoders, checkers; empty: the module of the class.
 
@@ -350,14 +354,19 @@ class Suite:
     async def aclose(self) -> None:
         """Release what `play` has opened for the whole run, such as a process; called once at its end."""
 
+    def contradiction(self, case: Case, setting: Setting) -> str:
+        """Return why no answer can pass a case, as far as its own data show; empty if they do not."""
+        del case, setting
+        return ""
+
     async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
         """Replay a conversation that is graded again; the stage answers from its journal, and asks only judges."""
         return await self.play(case, stage, setting)
 
     def effect_states(self) -> Mapping[str, str]:
-        """Return the status shown during an effect, by its kind (see `Stage.perform`), and for `AFTER_REPLY`.
+        """Return the status shown during an effect, by its kind (see `Stage.perform`); other kinds are shown by name.
 
-        Other kinds are shown by name.
+        `BEFORE_FIRST` and `AFTER_REPLY` stand for the times in which a suite works without an effect.
         """
         return {}
 

@@ -124,7 +124,9 @@ class MemoryStage:
         """Return the output of another case."""
         return self._outputs.get(case_id)
 
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
+    def score(
+        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
+    ) -> None:
         """Record a score."""
         self.scores.append((name, value))
 

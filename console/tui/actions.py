@@ -173,7 +173,10 @@ _LINE = (
     Action("line.clear", ("escape",), "Line: clear", "clear it", "line", "TYPING", "clear", 90, palette=False),
 )
 
-_TEXT = _moves("text", "first, last line", "last line; follow")
+_TEXT = (
+    *_moves("text", "first, last line", "last line; follow"),
+    Action("thread", ("enter",), "Text: open a thread", "open, close a thread", "text", "MOVE", palette=False),
+)
 
 _PANES = tuple(
     action
@@ -225,6 +228,7 @@ _HOME = (
     _regrade("home", "RUNS"),
     *_exports("home"),
     Action("models.add", ("plus",), "Models: add", "add a model", "home", "MODELS", "add a model", 31),
+    Action("models.check", ("t",), "Models: check an endpoint", "check an endpoint", "home", "MODELS"),
     Action("models.edit", ("e",), "Models: edit", "edit models.toml", "home", "MODELS", "edit models.toml", 30),
     Action("copy", ("y",), "Copy: menu", "copy …", "home", "COPY", opens_menu=True, palette=False),
     _copy("i", "id", "name of this run", "home"),
@@ -463,6 +467,8 @@ _GRID = (
     _erratum("k", "right", "the key is right"),
     _erratum("w", "wrong", "the key is wrong"),
     _erratum("a", "ambiguous", "the case is ambiguous"),
+    _erratum("u", "upstream", "write upstream issue"),
+    _erratum("i", "import", "add errata of a file"),
     Action("filter.clear", ("F",), "Grid: what differs", "what differs", "grid", "CASES"),
     Action("reload", ("ctrl+r",), "Grid: read again", "read all runs again", "grid", "CASES"),
 )  # fmt: skip
@@ -523,6 +529,7 @@ ALIASES: Mapping[str, str] = {
     "quit": "exit close leave",
     "view.zoom": "maximize full screen",
     "organize": "bookkeeping mark star favorite compress hide",
+    "models.check": "test try doctor server tool parser template",
     "models.add": "new provider server api key configure",
     "models.edit": "settings configuration api key add new provider",
     "entry.edit": "settings configuration open file",

@@ -44,6 +44,7 @@ from console.tui.textual_patches import (
     end_by_error,
     has_screens,
     hold_drawing,
+    read_invalid_input,
     reads_styles_once,
     when_resumed,
     write_to_terminal,
@@ -124,6 +125,7 @@ class ConsoleApp(App[int]):
         self._until_unmounted = ExitStack()
         self._keeps_index = keeps_index
         catch_fatal_errors(self, self._end_with)
+        read_invalid_input(self)
 
     # Styles ----------------------------------------------------------------------------------------------------------
 
@@ -201,8 +203,11 @@ class ConsoleApp(App[int]):
         self.services.workspace.hand_over(fail)
 
     def _end_with(self, error: BaseException | None) -> None:
-        """Store the error that ended the app; `run_app` raises it."""
-        self.crash = error
+        """Store the error that ended the app; `run_app` raises it.
+
+        Textual's thread for input ends the app without telling its error.
+        """
+        self.crash = error or RuntimeError("the terminal's input could not be read")
 
     def panic(self, *renderables: Any) -> None:
         """Exit without rendering the exception."""
@@ -245,6 +250,7 @@ class ConsoleApp(App[int]):
             return
         opener = find_action(id, screen.where, "all")
         entries = [action for action in actions_at(screen.where) if action.menu == id]
+        entries = [action for action in entries if not screen.why_not(action)] or entries
         if opener is not None and entries:
             from console.tui.dialogs.small_dialogs import KeyMenu
 

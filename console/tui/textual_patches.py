@@ -4,7 +4,10 @@ Textual is pinned exactly; `tests/tui/test_textual_patches.py` fails if a newer 
 """
 
 import asyncio
+import sys
+from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
@@ -191,6 +194,19 @@ def refresh_scrollbars(widget: Widget) -> None:
     """Show or hide a widget's scroll bars to suit its content; Textual does so only when it lays out the screen."""
     private: Any = widget
     private._refresh_scrollbars()
+
+
+# Input ---------------------------------------------------------------------------------------------------------------
+
+
+def read_invalid_input(app: App[Any]) -> None:
+    """Read bytes of a terminal that are not UTF-8 as U+FFFD; Textual's thread for input would end by them."""
+    module: Any = sys.modules[app.driver_class.__module__]
+
+    def decoder(encoding: str) -> Callable[[], IncrementalDecoder]:
+        return partial(getincrementaldecoder(encoding), "replace")
+
+    module.getincrementaldecoder = decoder
 
 
 # Exit ----------------------------------------------------------------------------------------------------------------

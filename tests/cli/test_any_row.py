@@ -193,6 +193,14 @@ def test_values_that_would_be_huge_are_refused(text: str) -> None:
     assert time.process_time() - start < 2
 
 
+def test_a_field_that_is_there_twice_counts_as_the_official_programs_read_it() -> None:
+    scores = [f'"text": "<coherence_score>{score}</coherence_score>"' for score in (80, 30)]
+    [answer] = judged("aidanbench", [f'{{"case": "c", "kind": "coherence", {", ".join(scores)}}}'])
+    [last] = judged("aidanbench", [f'{{"case": "c", "kind": "coherence", {scores[1]}}}'])
+    assert answer == last
+    assert "30" in str(last)
+
+
 def test_a_line_that_is_too_long_costs_itself(console: Any, home: Path) -> None:
     sound = json.dumps(AIDAN[2])
     (home / "in.jsonl").write_text(f'{sound}\n"{"x" * 17_000_000}"\n{sound}\n')

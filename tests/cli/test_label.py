@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from functools import partial
 
 import pytest
 
@@ -16,12 +17,17 @@ def judged(console) -> str:
 
 
 @pytest.fixture
-def label(console, judged, monkeypatch):
-    def run(keys: str, *options: str):
-        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(keys.split(" ")) + "\n"))
-        return console("label", judged, *options)
+def label_run(console, monkeypatch):
+    def label(run: str, keys: str, *options: str):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(keys.split(" ")).replace("_", " ") + "\n"))
+        return console("label", run, *options)
 
-    return run
+    return label
+
+
+@pytest.fixture
+def label(judged, label_run):
+    return partial(label_run, judged)
 
 
 def lines(console, run, home):
@@ -63,6 +69,51 @@ def test_a_second_reader_gets_the_same_answers_and_disagreements_are_settled(con
     assert "readers disagree" not in console("labels", judged).out
     settled = [line for line in lines(console, judged, home) if line.get("settled")]
     assert sorted(line["verdict"] for line in settled) == ["failed", "passed"]
+
+
+def test_single_answers_of_loops_are_labeled_round_by_round(console, label_run, home):
+    loops = console("run", "-m", "sim/hasty", "-s", "aidan-starter", "-n", "12", "--json", "--quiet").data["run"]
+    ended = label_run(loops, " ".join("pf" * 8), "--reader", "ann")
+    words = " ".join(ended.out.split())
+    assert "answer of round 1 to " in words
+    assert "16 rounds labeled · judge alone" in words
+    written = lines(console, loops, home)
+    assert len({(line["case"], line["round"]) for line in written}) == 16
+    assert {line["round"] for line in written} > {1}
+    shown = console("show", loops, "--json").data
+    assert shown["corrected"]["as_graded"] is None  # the score is a mean of accepted answers
+    people = console("labels", loops, "--json").data["people"]
+    assert console("export", loops, "--format", "json").data["judging"]["people"] == people
+    assert (people["of_rounds"], people["labeled"]) == (True, 16)
+    assert sum(part["judged"] for part in people["confusion"]) == shown["summary"]["tally"]["calls"] // 2
+    refused = next(line for line in written if line["verdict"] == "failed")
+    disagreed = console("failures", loops, "--filter", "is:passed judge:disagrees", "--json").out
+    assert refused["case"] in disagreed
+    label_run(loops, "p f p q", "--reader", "bea")
+    again = lines(console, loops, home)
+    assert {(it["case"], it["round"]) for it in again if it["reader"] == "bea"} < {
+        (it["case"], it["round"]) for it in written
+    }
+    other = console("regrade", loops, "--judge", "sim/judge", "--json", "--quiet").data["people"]
+    assert [each["labeled"] for each in other] == [people["labeled"] - other[0]["unsettled"]] * 2
+    bad = home / "bad.jsonl"
+    bad.write_text(json.dumps({**refused, "round": 99}) + "\n")
+    assert "has no judged round 99" in console("labels", loops, "--import", str(bad)).err
+
+
+def test_each_criterion_is_graded_and_the_judge_is_measured_on_it(console, judged, label, home):
+    first = {"case": "explain-tide", "rollout": 1, "reader": "bea", "verdict": "failed", "grades": {"true": 5}}
+    (home / "in.jsonl").write_text(json.dumps(first) + "\n")
+    assert console("labels", judged, "--import", str(home / "in.jsonl")).code == 0
+    label("5 3 b 2 c_quite_dry 4 q", "--reader", "ann")
+    (_, own) = lines(console, judged, home)
+    assert own["grades"] == {"true": 5, "simple": 2, "kind": 4}
+    assert own["verdict"] == "failed"
+    assert "true: judge and people agree on 1 of 1" in console("labels", judged).out
+    criteria = console("labels", judged, "--json").data["people"]["criteria"]
+    assert {each["name"] for each in criteria} == {"true", "simple", "kind"}
+    (home / "in.jsonl").write_text(json.dumps({**first, "grades": {"true": 6}}) + "\n")
+    assert "not from 1 to 5" in console("labels", judged, "--import", str(home / "in.jsonl")).err
 
 
 def test_labels_made_elsewhere_are_read_and_listed_by_the_filter(console, judged, home):

@@ -94,6 +94,35 @@ def test_scores_stand_apart_in_reports(console, home, harbor):
         assert ("without_contested" if form == "json" else "without contested") in written
 
 
+def test_keys_that_nobody_can_match_are_marked(console, home, harbor):
+    path = home / "data" / "harbor" / "possible_answer" / "BFCL_v4_simple_python.json"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    name, arguments = next(iter(rows[0]["ground_truth"][0].items()))
+    rows[0]["ground_truth"] = [{name: arguments | {"no_such_parameter": [1]}}]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    runs = console("suspects", "harbor", "--data", home / "data", "--json").data["runs"]
+    places = ("--models", home / "models.toml", "--data", home / "data")
+    console("regrade", *runs.values(), *places, "--quiet", "--json")
+    listed = console("suspects", "harbor", "--data", home / "data", "-n", "99", "--json").data["suspects"]
+    doubts = {each["case"]: each["doubt"] for each in listed if each["doubt"]}
+    assert list(doubts) == [rows[0]["id"]]
+    assert doubts[rows[0]["id"]].startswith("known defect: the checker refuses the calls of the key")
+    assert "nobody passes, known defect" in " ".join(console("suspects", "harbor", "--data", home / "data").out.split())
+
+
+def test_a_judge_that_contradicts_itself_marks_the_case(console, home):
+    (home / "models.toml").write_text('["rash"]\nmodel_id = "hasty"\nprovider = "simulated"\n')
+    judged = ("--judge", "rash", "--models", home / "models.toml")
+    run = console("run", "-m", "sim/careful", "-s", "dialogue-starter", *judged, "--json", "--quiet").data["run"]
+    again = console("regrade", run, "-r", "4", "--models", home / "models.toml", "--json", "--quiet").data["run"]
+    outcomes = {}
+    for line in console("export", again, "--format", "json").data["rollouts"]:
+        outcomes.setdefault(line["case"], set()).add(line["outcome"])
+    both = {case for case, given in outcomes.items() if given == {"passed", "failed"}}
+    listed = console("suspects", "dialogue-starter", "--of", again, "--json").data["suspects"]
+    assert {each["case"] for each in listed if each["doubt"] == "judge contradicts itself"} == both != set()
+
+
 QUAY = Path(__file__).resolve().parents[2] / "data" / "dialogue-starter"
 WRONG_KEYS = {
     '"number": 92.4': '"number": 95.4',

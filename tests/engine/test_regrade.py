@@ -102,13 +102,16 @@ def test_the_same_grader_gives_the_same_verdicts_to_the_byte_for_nothing(
     assert (summary.tally.calls, summary.tally.input_tokens, summary.tally.cost_usd) == (0, 0, 0.0)
 
 
-def test_another_judge_is_asked_and_the_model_is_not() -> None:
+def test_another_judge_is_asked_about_forty_loops_and_the_model_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SELECTED, "aidan-starter", Selection(limit=40))
     old = played("aidan-starter")
     entry = '["my/judge"]\nmodel_id = "judge"\nprovider = "simulated"\nparams = { top_p = 0.5 }\n'
     Path("models.toml").write_text(entry)
     new, records = regraded(old, judge="my/judge", models_path=Path("models.toml"))
     assert asked_now(records, "judge")
     assert asked_now(records, "model", "embedding") == []
+    assert new.summary().tally.calls == len(asked_now(records, "judge"))
+    assert new.summary().tally.finished == 40
     assert new.manifest().asked_anew == ("judge", "second_judge")
     words = grading_words(old.manifest(), new.manifest())
     assert words.startswith("B is A graded again: judge sim/judge → my/judge")

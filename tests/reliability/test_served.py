@@ -75,6 +75,24 @@ def test_nothing_is_said_of_servers_that_say_nothing(console, home: Path) -> Non
     assert "server" not in json.dumps([json.loads(line) for line in (home / "runs" / a / "journal.jsonl").open()])
 
 
+def test_vendors_are_compared_side_by_side_with_what_the_check_of_each_found(console, home: Path) -> None:
+    data = write_suite(home / "data", 4)
+    with OpenAIServer(by("east")) as east, OpenAIServer(by("west")) as west:
+        (home / "models.toml").write_text(
+            f'["q@east"]\nmodel_id = "test-model"\nbase_url = "{east.base_url}"\n'
+            f'["q@west"]\nmodel_id = "test-model"\nbase_url = "{west.base_url}"\n'
+        )
+        assert "a call" in console("doctor", "--try", "q@west").out
+        ended = console("run", "-m", "q@east", "-m", "q@west", "-s", "lookups", "--data", data, "--quiet")
+    assert ended.code == 0, ended.err
+    runs = [run["id"] for run in console("runs", "--json").data["runs"]]
+    a, b = sorted(runs, key=lambda run: "west" in run)
+    text = " ".join(console("compare", a, b).out.split())
+    assert "served by A: test-model, east; B: test-model, west" in text
+    assert "B: the last check of q@west's endpoint (20" in text
+    assert "A: the last check" not in text
+
+
 def run(served: dict[str, int], servers: dict[str, int]) -> Summary:
     return Summary("r", 0.0, "s", "m", False, 4, Tally(), "completed", served=served, servers=servers)
 

@@ -109,8 +109,10 @@ class RecordingStage(ScriptedStage):
         )
         return reply
 
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
-        self._recorder.write(Scored(self._recorder.tick(0.0), self.key, name, value, threshold, turn))
+    def score(
+        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
+    ) -> None:
+        self._recorder.write(Scored(self._recorder.tick(0.0), self.key, name, value, threshold, turn, role))
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
         self._recorder.write(Noted(self._recorder.tick(0.0), self.key, kind, data, turn, step))

@@ -34,6 +34,8 @@ from textual.pilot import Pilot
 from textual.screen import ModalScreen, Screen
 
 from console.config.paths import WorkspacePaths
+from console.core.annotation import PASSED, ReaderLabel
+from console.core.case import Key
 from console.core.chat import Reply
 from console.core.experiment import Beginning, Change, Experiment, Stratum
 from console.core.live import Activity, EndpointState, Status
@@ -43,7 +45,7 @@ from console.core.run import Selection, Tally
 from console.engine.experiment import Use
 from console.insight.pace import Pace
 from console.store.lock import RunLock
-from console.store.notes import Note, Notes
+from console.store.notes import READER_LABEL, Note, Notes
 from console.store.run_queue import Queued, RunQueue
 from console.tui.app import ConsoleApp
 from console.tui.data.sample_run import SampleRun
@@ -559,6 +561,37 @@ async def review_rows(stage: Stage) -> AsyncGenerator[str, None]:
         yield "live-rows"
 
 
+async def labels(stage: Stage) -> AsyncGenerator[str, None]:
+    """Blind labels: an answer with criteria, one that readers disagree on, and rounds of loops."""
+    stage.monkeypatch.setenv("LOGNAME", "ann")
+    compare_by(stage.monkeypatch, suite_in(STARTER), aidan=LoopSuite())
+    root = stage.workspace.root / "runs"
+    rows = await recorded_rows(root, STARTER, ("explain-tide", "remember"), name="0119-rows")
+    loops = brick_run(root, headline="aidanbench_score").folder
+    bea = Note(Key("explain-tide", 0), READER_LABEL, PASSED, NOON, "bea", reader=ReaderLabel(True))
+    Notes(rows.path).add_all([bea])
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        app, see = stage.app, stage.see
+        app.navigator.open_review(rows)
+        await see(lambda: stage.has_read("review"))
+        await see("judge hidden", "X", "l")
+        await see(lambda: "true 5" in text_of(app) and "simple ?" in text_of(app), "5")
+        yield "review-label-criteria"
+        await see("1 labeled", "f", "p")
+        await see("says the opposite", "c", *"says the opposite")
+        await see("with a remark", "enter")
+        yield "review-label-remark"
+        await see("Settle", "s")
+        yield "review-label-settle"
+        await see("[Diff]", "escape")
+        app.navigator.open_review(loops)
+        await see(lambda: stage.has_read("review"))
+        await see("judge hidden", "X", "l")
+        await see("4 rounds labeled", *"ppfp")
+        yield "review-label-rounds"
+
+
 # Compare, leaderboard, library, help --------------------------------------------------------------------------------
 
 
@@ -717,5 +750,5 @@ async def helped(stage: Stage) -> AsyncGenerator[str, None]:
 
 WALKS: tuple[Walk, ...] = (
     first_day, usual_day, busy_day, new_run, only_failed, live_cases, live_ended, review_cases, review_others,
-    review_rows, branches, compare, library, searched, helped,
+    review_rows, labels, branches, compare, library, searched, helped,
 )  # fmt: skip

@@ -37,7 +37,7 @@ def take_round(recorder: Recorder, key: Key, turn: int, answer: str, novelty: fl
     asked = [{"role": "user", "content": f"Grade this:\n\n{answer}\n\nWith\na number."}]
     recorder.ask(key, "", judge, n=3 * turn + 2, role="judge", turn=turn, messages=asked)
     at = recorder.tick(0.1)
-    recorder.write(Scored(at, key=key, name="coherence", value=80.0 - turn, threshold=15, turn=turn))
+    recorder.write(Scored(at, key=key, name="coherence", value=80.0 - turn, threshold=15, turn=turn, role="judge"))
     recorder.write(Scored(at, key=key, name="novelty", value=novelty, threshold=LIMIT, turn=turn))
     replies = [judge.content]
     recorder.write(Noted(at, key=key, kind="judged", data={"replies": replies, "value": 80 - turn}, turn=turn))

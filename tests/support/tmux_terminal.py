@@ -19,6 +19,7 @@ class TmuxTerminal:
         if shutil.which("tmux") is None:
             pytest.skip("tmux is not installed")
         self.socket = folder / "tmux"
+        self._pasted = folder / "pasted"
         given = {"EVAL_CONSOLE_SIM_PACE": "human", "TERM": "xterm-256color", "COLORTERM": "truecolor"} | (env or {})
         given.setdefault("XDG_STATE_HOME", os.environ.get("XDG_STATE_HOME", str(folder / "state")))  # nobody's own
         command = [sys.executable, "-m", "console", *arguments]
@@ -48,6 +49,16 @@ class TmuxTerminal:
         """Press keys, by tmux's names."""
         for key in keys:
             self._tmux("send-keys", key)
+
+    def paste(self, data: bytes, *, is_typed: bool = False) -> None:
+        """Paste bytes, or send them as if they were typed."""
+        self._pasted.write_bytes(data)
+        self._tmux("load-buffer", str(self._pasted))
+        self._tmux("paste-buffer", "-r", *(() if is_typed else ("-p",)))
+
+    def resize(self, width: int, height: int) -> None:
+        """Change the size of the terminal."""
+        self._tmux("resize-window", "-x", str(width), "-y", str(height))
 
     def until(self, *wanted: str, seconds: float = 60.0) -> str:
         """Wait until all of these are on the screen, and return it."""

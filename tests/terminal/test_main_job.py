@@ -103,6 +103,29 @@ def test_a_signal_leaves_the_terminal_as_it_was(terminal: Open, number: signal.S
     assert "Try the demo" not in screen
 
 
+def test_bytes_that_are_no_text_do_not_end_the_app(terminal: Open) -> None:
+    app = terminal()
+    app.until("Try the demo")
+    app.paste(b"\xff", is_typed=True)
+    app.press("j", "q")
+    app.until("exit 0", "icanon")
+    assert "demo" not in app.screen()
+
+
+@pytest.mark.slow
+def test_pasted_bytes_and_a_storm_of_sizes_and_focus_leave_the_app_in_order(terminal: Open) -> None:
+    app = terminal(size=(100, 30))
+    app.until("Try the demo")
+    focus = b"\x1b[I\x1b[O"
+    for data in (b"\xff\xfe\x80", bytes(range(128, 256)) * 20, b"x" * 200_000, b"line\n" * 20_000, focus * 300):
+        app.paste(data, is_typed=data.startswith(focus))
+        for width, height in ((20, 5), (200, 60), (41, 10), (100, 30)):
+            app.resize(width, height)
+    app.until("Try the demo", "? help")
+    app.press("j", "q")
+    app.until("exit 0", "icanon")
+
+
 def test_too_small_a_terminal_says_so_and_nothing_else(terminal: Open) -> None:
     app = terminal(size=(38, 9))
     screen = app.until("38×9")

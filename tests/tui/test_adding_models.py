@@ -1,11 +1,12 @@
-"""`+` on Home: from a server's list to a table of models.toml and the form for a run, without an editor."""
+"""`+` and `t` on Home: a model is added without an editor, and the endpoint of one is checked."""
 
 from typing import Any
 
-from server.openai_server import OpenAIServer
+from server.openai_server import OpenAIServer, Scripted, last_text
 from support.screen_text import assert_until, text_of
 from textual.widgets import Input
 
+from console.tui.data.models import Models
 from console.tui.dialogs.filter_dialog import FilterDialog
 from console.tui.dialogs.small_dialogs import NameScreen, Question
 
@@ -37,3 +38,36 @@ async def test_a_key_that_is_missing_is_named(opened: Any, workspace: Any, monke
         await pilot.press("enter")
         await assert_until(pilot, lambda: "OPENAI_API_KEY is not set" in text_of(app))
     assert workspace.paths.models.read_text() == before
+
+
+async def test_an_endpoint_is_checked_with_its_cost_said_before_the_first_call(opened: Any, workspace: Any) -> None:
+    def written(request: dict[str, Any]) -> Scripted:
+        is_asked = request.get("tools") and "Look up number 7" in last_text(request)
+        return Scripted('<tool_call>{"name": "look_up", "arguments": {"number": 7}}</tool_call>' if is_asked else "ok")
+
+    with OpenAIServer(written) as server:
+        path = workspace.paths.models
+        path.write_text(
+            f'{path.read_text()}\n["vendor@east"]\nmodel_id = "m"\nbase_url = "{server.base_url}"\n'
+            "price = { in = 1.0, out = 2.0 }\n"
+        )
+        async with opened((80, 24)) as (app, pilot):
+            app.services.workspace.read_models()
+            await assert_until(pilot, lambda: (app.services.workspace.models or Models()).find("vendor@east"))
+            await pilot.press("t")
+            await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog) and "vendor@east" in text_of(app))
+            await pilot.press(*"east", "enter")
+            await assert_until(pilot, lambda: isinstance(app.screen, Question))
+            assert "up to 20 requests with 14,000 tokens, about $0.017" in text_of(app)
+            assert "was never checked" in " ".join(text_of(app).split())
+            assert server.counts["chat"] == 0
+            await pilot.press("enter")
+            await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog) and "tool parser" in text_of(app))
+            assert server.counts["chat"] > 12
+            await pilot.press(*"a call")
+            await assert_until(pilot, lambda: "--tool-call-parser" in text_of(app))
+            await pilot.press("escape", "t")
+            await pilot.press(*"east", "enter")
+            await assert_until(
+                pilot, lambda: isinstance(app.screen, Question) and "the last check" in text_of(app).lower()
+            )

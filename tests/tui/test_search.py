@@ -27,7 +27,7 @@ def runs(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def test_hits_by_run_lead_to_review(opened: Any, runs: Path) -> None:
     async with opened() as (app, pilot):
         await pilot.press("S", *"refund*", "enter")
-        await assert_until(pilot, lambda: "7 hits in 3 runs" in text_of(app))
+        await assert_until(pilot, lambda: "7 hits in 3 of 3 runs" in text_of(app))
         await pilot.press("]", "enter")
         await assert_until(pilot, lambda: app.screen.where == "review" and "Never!" in text_of(app))
         assert app.screen.controller.current == ("refund", 0)
@@ -47,7 +47,7 @@ async def test_all_hits_of_one_run_and_what_matches_nothing(opened: Any, runs: P
         await pilot.press("S", *"seat*", "enter")
         await assert_until(pilot, lambda: "… 3 more" in text_of(app))
         await pilot.press("j", "j", "j", "enter")
-        await assert_until(pilot, lambda: "6 hits in 1 run" in text_of(app) and "case-4" in text_of(app))
+        await assert_until(pilot, lambda: "6 hits in 1 of 3 runs" in text_of(app) and "case-4" in text_of(app))
         await pilot.press("slash", *" xylophone", "enter")
         await assert_until(pilot, lambda: "None of 10 conversations in 3 runs matches" in text_of(app))
         await pilot.press("slash", "escape", "slash", *"is:faild")
@@ -74,7 +74,7 @@ async def test_the_index_is_made_by_a_process_of_its_own(opened: Any, workspace:
     recorder.close()
     async with opened() as (app, pilot):
         await pilot.press("S", *"zebra", "enter")
-        await assert_until(pilot, lambda: "1 hit in 1 run" in text_of(app))
+        await assert_until(pilot, lambda: "1 hit in 1 of 1 run" in text_of(app))
         assert not app.services.search_indexing.mistake
 
 

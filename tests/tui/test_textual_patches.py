@@ -64,6 +64,10 @@ def test_a_screen_counts_its_updates_from_below_zero() -> None:
     assert screen._css_update_count < 0
 
 
+def test_the_driver_makes_its_decoder_by_the_name_that_is_replaced() -> None:
+    assert 'getincrementaldecoder("utf-8")()' in inspect.getsource(LinuxDriver.run_input_thread)
+
+
 def test_every_private_name_of_the_module_is_checked() -> None:
     used = set(re.findall(r"\.(_[a-z]\w+)", source("textual_patches.py")))
     used |= set(re.findall(r'"(_[a-z]\w+)"', source("textual_patches.py")))

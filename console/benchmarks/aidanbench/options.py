@@ -14,6 +14,7 @@ from console.config.endpoint_address import address_mistake
 from console.core.fault import UsageError
 from console.core.ranges import LARGEST_COUNT
 from console.core.suggestion import nearest
+from console.suites.options import read_values
 from console.suites.stage import JUDGE_REPEATS, MOST_JUDGE_REPEATS
 from console.suites.suite import Option
 
@@ -72,14 +73,13 @@ OPTIONS = (
         ("protocol", "model"),
     ),
 )
-_BY_NAME = {option.name: option for option in OPTIONS}
 _SOURCES = ("dataset", "questions", "questions_path")
-_KINDS: dict[str, tuple[type, ...]] = {
-    "int": (int,),
-    "float": (int, float),
-    "bool": (bool,),
-    "text": (str,),
-    "choice": (str,),
+_BOUNDS = {
+    "num_questions": (1, None),
+    "max_turns": (0, None),
+    "max_tokens": (1, None),
+    "temperature": (0, None),
+    JUDGE_REPEATS: (1, MOST_JUDGE_REPEATS),
 }
 
 
@@ -150,11 +150,12 @@ def read_options(options: Mapping[str, Any]) -> AidanOptions:
     Raises:
         UsageError: an unknown name (suggests the nearest), or a value of the wrong type, out of range or contradictory.
     """
+    names = [option.name for option in OPTIONS]
     for name in options:
-        if name not in _BY_NAME:
-            raise _unknown("option", name, list(_BY_NAME))
-    values = {name: _check_value(option, options.get(name)) for name, option in _BY_NAME.items()}
-    _check_numbers(values)
+        if name not in names:
+            raise _unknown("option", name, names)
+    values = read_values(OPTIONS, options, _BOUNDS)
+    _check_addresses(values)
     _check_sources(values)
     return AidanOptions(values, read_thresholds(values["thresholds"]), _turns(values))
 
@@ -178,28 +179,7 @@ def read_thresholds(thresholds: object) -> Thresholds:
     return Thresholds(**{**Thresholds()._asdict(), **numbers})
 
 
-def _check_value(option: Option, value: Any) -> Any:
-    if value is None:
-        return option.default
-    kinds = _KINDS.get(option.kind)
-    if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
-        raise UsageError(f"must be of type {option.kind}, not {value!r}", where=option.name)
-    if isinstance(value, int | float) and not abs(value) <= LARGEST_COUNT:
-        raise UsageError("must be a number between -2^53 and 2^53", where=option.name)
-    if option.choices and value not in option.choices:
-        close = nearest(str(value), option.choices)
-        hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."
-        raise UsageError(f"cannot be {value!r}", where=option.name, hint=hint)
-    return value
-
-
-def _check_numbers(values: Mapping[str, Any]) -> None:
-    least_values = (("num_questions", 1), ("max_turns", 0), ("max_tokens", 1), ("temperature", 0), (JUDGE_REPEATS, 1))
-    for name, least in least_values:
-        if values[name] is not None and values[name] < least:
-            raise UsageError(f"must be at least {least}, not {values[name]}", where=name)
-    if values[JUDGE_REPEATS] > MOST_JUDGE_REPEATS:
-        raise UsageError(f"must be at most {MOST_JUDGE_REPEATS}, not {values[JUDGE_REPEATS]}", where=JUDGE_REPEATS)
+def _check_addresses(values: Mapping[str, Any]) -> None:
     for name in ("judge_model", "embedding_model", "judge_api_base_url", "embedding_api_base_url"):
         if not values[name].strip():
             raise UsageError("must not be empty", where=name)

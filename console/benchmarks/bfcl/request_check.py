@@ -10,7 +10,6 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 from urllib.parse import urlsplit
 
@@ -39,10 +38,11 @@ from console.llm.wires.cohere import COHERE, cohere_body, read_cohere
 from console.llm.wires.completeness import finish_of
 from console.llm.wires.gemini import gemini_body, read_candidates
 from console.llm.wires.responses import read_response, responses_body
+from console.suites.stage import UnrecordedStage
 from console.suites.suite import Row
 
 if TYPE_CHECKING:
-    from console.suites.code_run import CodeResult
+    pass
 
 
 class SavedExchange(Protocol):
@@ -162,9 +162,7 @@ class RequestChecker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._close()
         self._runner.close()
         close_hosts()
@@ -218,11 +216,11 @@ class RequestChecker:
             self._open = None
 
 
-class RecordedStage:
+class RecordedStage(UnrecordedStage):
     """A stage with a recorded model: each request waits for `answer`."""
 
     def __init__(self, key: Key) -> None:
-        self.key = key
+        super().__init__(key)
         self.request: ChatRequest | None = None
         """The waiting request, if any."""
         self._asked = asyncio.Event()
@@ -233,37 +231,13 @@ class RecordedStage:
         messages: Sequence[Message],
         *,
         tools: Sequence[dict[str, Any]] = (),
-        role: str = "model",
         params: dict[str, Any] | None = None,
-        turn: int = 0,
-        step: int = 0,
-        scripted: object = None,
+        **_: Any,
     ) -> Reply:
-        del role, turn, step, scripted
         self.request = ChatRequest(list(messages), list(tools), params or {})
         self._reply = asyncio.get_running_loop().create_future()
         self._asked.set()
         return await self._reply
-
-    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
-        raise UsageError(f"{len(texts)} texts cannot be embedded here: there is no {role} model")
-
-    async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
-        del kind, request
-        return await action()
-
-    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
-        """Run code in the sandbox, with tests; see suites/stage.py."""
-        from console.suites.code_run import run_code  # slow to import
-
-        return await run_code(self, code, **settings)
-
-    def output_of(self, case_id: str) -> Any:
-        del case_id
-
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None: ...
-
-    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None: ...
 
     def answer(self, reply: Reply) -> None:
         """Answer the waiting request."""

@@ -165,6 +165,13 @@ class BfclSuite(Suite):
             return score_conversation(entry, output, setting, self.dataset)
         return score_output(entry, output, setting)
 
+    def contradiction(self, case: Case, setting: Setting) -> str:
+        """Return the known defect of an official key, or why the checker refuses the calls of the key itself."""
+        from console.benchmarks.bfcl.conversation.scripted_answers import refused_key
+        from console.benchmarks.bfcl.rules.known_bad import why_bad
+
+        return why_bad(case.id) or refused_key(entry_of(case))
+
     def states(self, case_id: str, output: Any, setting: Setting) -> list[dict[str, Any]]:
         """Return the states of a conversation's simulators by turn, for the log of official result files.
 

@@ -1,11 +1,12 @@
 """Options of a run of cave-bench; defaults follow the published runs where those have a limit."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from console.benchmarks.cavebench.rules.value import TypeRule
 from console.core.case import Setting
 from console.core.fault import UsageError
+from console.suites.options import read_values
 from console.suites.suite import Option
 
 Mode = Literal["cave", "json"]
@@ -60,23 +61,14 @@ def read_options(setting: Setting) -> CaveOptions:
     Raises:
         UsageError: a number out of range.
     """
-    values = {option.name: option.default for option in OPTIONS} | setting.options
-    mode = mode_of(setting)
-    steps = values["max_steps"] if values["max_steps"] is not None else CAVE_STEPS if mode == "cave" else JSON_STEPS
-    for name, least in (("max_history", 2), ("max_output", 1), ("cell_seconds", 0.01)):
-        _at_least(name, values[name], least)
-    _at_least("max_steps", steps, 1)
+    bounds = {"max_steps": (1, None), "max_history": (2, None), "max_output": (1, None), "cell_seconds": (0.01, None)}
+    values, mode = read_values(OPTIONS, setting.options, bounds), mode_of(setting)
     return CaveOptions(
         mode=mode,
-        max_steps=int(steps),
-        max_history=int(values["max_history"]),
-        max_output=int(values["max_output"]),
+        max_steps=values["max_steps"] or (CAVE_STEPS if mode == "cave" else JSON_STEPS),
+        max_history=values["max_history"],
+        max_output=values["max_output"],
         cell_s=float(values["cell_seconds"]),
         type_rule=cast("TypeRule", values["type_rule"]),
         trusted=values["i_trust_this_model"] is True,
     )
-
-
-def _at_least(name: str, value: Any, least: float) -> None:
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or value < least:
-        raise UsageError(f"{name} must be at least {least}, not {value!r}", where="--option")

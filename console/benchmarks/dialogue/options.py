@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from console.benchmarks.dialogue.rules.script import Variants
 from console.core.fault import UsageError
+from console.suites.options import read_values
 from console.suites.stage import JUDGE_REPEATS, MOST_JUDGE_REPEATS
 from console.suites.suite import Option
 
@@ -49,14 +50,10 @@ def read_options(options: Mapping[str, Any]) -> DialogueOptions:
     Raises:
         UsageError: an invalid value or unreadable file.
     """
-    values = {option.name: option.default for option in OPTIONS} | dict(options)
-    steps = values["max_steps"]
-    if not isinstance(steps, int) or isinstance(steps, bool) or not 1 <= steps <= 1000:
-        raise UsageError(f"must be from 1 to 1000, not {steps!r}", where="max_steps")
-    repeats = values[JUDGE_REPEATS]
-    if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_JUDGE_REPEATS:
-        raise UsageError(f"must be from 1 to {MOST_JUDGE_REPEATS}, not {repeats!r}", where=JUDGE_REPEATS)
-    return DialogueOptions(steps, read_variants(values["vary"]), bool(values["second_judge_model"]), repeats)
+    values = read_values(OPTIONS, options, {"max_steps": (1, 1000), JUDGE_REPEATS: (1, MOST_JUDGE_REPEATS)})
+    return DialogueOptions(
+        values["max_steps"], read_variants(values["vary"]), bool(values["second_judge_model"]), values[JUDGE_REPEATS]
+    )
 
 
 def settled_vary(value: Any) -> dict[str, dict[str, str]] | None:

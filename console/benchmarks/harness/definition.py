@@ -22,7 +22,7 @@ _PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "
               "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HF_HOME", "HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE",
               "INSPECT_CACHE_DIR", "DOCKER_HOST", "SSL_CERT_FILE", "LD_LIBRARY_PATH")  # fmt: skip
 """Variables that a harness gets besides those that suite.toml names: no keys, no proxies."""
-ROLES = ("model", "judge", "user")
+ROLES = ("model", "judge", "user", "embedding")
 """Our roles that may play a role of a task."""
 
 

@@ -32,6 +32,14 @@ class Listing(msgspec.Struct, frozen=True):
     versions: dict[str, str]
     """Of the packages that made the list."""
     cases: list[dict[str, Any]]
+    repeats: int = 1
+    """Rollouts of a case by which the task itself scores it."""
+
+    @property
+    def repeats_words(self) -> list[str]:
+        """How to repeat the cases as the task itself does, in a sentence; empty if it does not."""
+        command = f"The task plays each case {self.repeats} times; -r {self.repeats} does the same."
+        return [command] if self.repeats > 1 else []
 
     def as_cases(self) -> list[Case]:
         """Return the cases."""
@@ -65,7 +73,7 @@ def list_cases(folder: Path, definition: Definition) -> Listing:
         UsageError: the harness cannot list its cases, or the list cannot be kept.
     """
     answer = _ask(folder, definition, "list", LISTING_S)
-    listing = Listing(definition.digest, answer["name"], answer["versions"], answer["cases"])
+    listing = Listing(definition.digest, answer["name"], answer["versions"], answer["cases"], answer.get("repeats", 1))
     ids = [fields["id"] for fields in listing.cases]
     if twice := {name for name in ids if ids.count(name) > 1} if len(set(ids)) < len(ids) else None:
         raise UsageError(f"the task has several cases with the id {sorted(twice)[0]!r}", where=str(folder))

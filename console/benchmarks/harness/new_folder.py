@@ -52,7 +52,10 @@ def _from_task(form: str, root: Path, name: str, subject: str, python: str) -> t
         shutil.rmtree(folder)
         raise
     versions = ", ".join(f"{package} {version}" for package, version in listing.versions.items())
-    return [*files, folder / KEPT], [f"{len(listing.cases)} cases, listed by {versions}"]
+    return [*files, folder / KEPT], [
+        f"{len(listing.cases)} cases, listed by {versions}",
+        *listing.repeats_words,
+    ]
 
 
 from_inspect = partial(_from_task, "inspect")

@@ -7,19 +7,23 @@ resume, until the first new one.
 import asyncio
 import contextvars
 from collections import Counter, defaultdict
-from typing import Any, cast
+from collections.abc import Coroutine
+from typing import Any, TypeVar, cast
 
 from console.benchmarks.harness.definition import Definition
 from console.benchmarks.harness.driver_process import Driver, DriverLost, HarnessSession, Outcome
 from console.benchmarks.harness.scripted_answers import scripted_answers
+from console.core.call_tree import message_digest
 from console.core.case import Case
 from console.core.chat import Message, Native, Reply
 from console.core.fault import Fault, FaultKind
+from console.core.record import MAIN_REPLIES
 from console.core.request import digest
 from console.llm.gateway.dialect import GatewayCall
-from console.llm.gateway.server import Held
+from console.llm.gateway.server import Answers, Held
 from console.suites.stage import Stage
 
+AnswerT = TypeVar("AnswerT")
 _TRIES = 3
 """Drivers that may be lost before the rollout is broken."""
 _EPOCHS_AN_ATTEMPT = 1_000_000
@@ -35,7 +39,9 @@ class Rollout:
         self._heard: Counter[str] = Counter()
         self._natives: dict[str, Native] = {}
         """Data that an API expects back with its own reply, by digest of the reply's message."""
-        self._calls: set[asyncio.Task[Reply]] = set()
+        self._embedded: dict[str, list[list[float]]] = {}
+        """Vectors by the digest of their texts."""
+        self._calls: set[asyncio.Task[Any]] = set()
         self._context = contextvars.copy_context()
 
     async def play(self, session: HarnessSession) -> dict[str, Any]:
@@ -58,10 +64,13 @@ class Rollout:
         outcome: Outcome = asyncio.get_running_loop().create_future()
         self._heard.clear()
 
-        async def answer(role: str, call: GatewayCall) -> Reply:
-            return await self._answer(role, call, outcome)
+        async def ask(role: str, call: GatewayCall) -> Reply:
+            return await self._answer(self._ask(role, call), outcome)
 
-        token = session.gateway.admit(answer)
+        async def embed(role: str, texts: list[str]) -> list[list[float]]:
+            return await self._answer(self._embed(role, texts), outcome)
+
+        token = session.gateway.admit(Answers(ask, embed))
         try:
             return await self._result(driver, token, outcome)
         except asyncio.CancelledError:
@@ -79,11 +88,13 @@ class Rollout:
         epoch = key.rollout + 1 + (key.attempt - 1) * _EPOCHS_AN_ATTEMPT
         driver.start(token, {"id": self._case.id, "epoch": epoch, "case": self._case.data}, outcome)
         result = await outcome
-        return {name: value for name, value in result.items() if name not in ("say", "token")}
+        if replies := result.get("replies"):
+            self._stage.note(MAIN_REPLIES, [message_digest({"role": "assistant", **reply}) for reply in replies])
+        return {name: value for name, value in result.items() if name not in ("say", "token", "replies")}
 
-    async def _answer(self, role: str, call: GatewayCall, outcome: Outcome) -> Reply:
+    async def _answer(self, answering: Coroutine[Any, Any, AnswerT], outcome: Outcome) -> AnswerT:
         """Answer a call in a task of the conversation; hold it if the conversation cannot go on."""
-        task = asyncio.get_running_loop().create_task(self._ask(role, call), context=self._context.copy())
+        task = asyncio.get_running_loop().create_task(answering, context=self._context.copy())
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
         try:
@@ -117,25 +128,26 @@ class Rollout:
         )
         self._answered[name].append(reply)
         if reply.native is not None:
-            self._natives[_said(reply.message())] = reply.native
+            self._natives[message_digest(dict(reply.message()))] = reply.native
         return reply
+
+    async def _embed(self, role: str, texts: list[str]) -> list[list[float]]:
+        """Embed texts once: programs embed all earlier answers again with each new one."""
+        name = digest("embed", role, texts)
+        if name not in self._embedded:
+            self._embedded[name] = await self._stage.embed(texts, role=role)
+        return self._embedded[name]
 
     def _with_native(self, message: Message) -> Message:
         if not self._natives or message["role"] != "assistant":
             return message
-        native = self._natives.get(_said(message))
+        native = self._natives.get(message_digest(dict(message)))
         return message if native is None else cast(Message, {**message, "native": native})
 
 
 def _fail(outcome: Outcome, error: BaseException) -> None:
     if not outcome.done():
         outcome.set_exception(error)
-
-
-def _said(message: Message) -> str:
-    """Digest what an assistant message says."""
-    calls = [[call["id"], call["function"]["name"]] for call in message.get("tool_calls") or ()]
-    return digest("said", "", [message.get("content") or "", calls])
 
 
 def _place(messages: list[Message]) -> tuple[int, int]:

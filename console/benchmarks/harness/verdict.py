@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 from console.core.case import Case
-from console.core.outcome import Outcome, Verdict
+from console.core.outcome import OWN_SCORES, Outcome, Verdict
 
 REASON_WORDS = {
     "scored_low": "scored too low",
@@ -32,7 +32,7 @@ def decide(case: Case, output: dict[str, Any], score: str, threshold: float) -> 
     if limit and limit not in _OF_MODEL:
         return Verdict(Outcome.BROKEN, "harness_limit", limit, messages=(f"the harness ended it at its {limit} limit",))
     scores = numbers_of(output)
-    detail = {"actual": output.get("answer", "")}
+    detail: dict[str, Any] = {"actual": output.get("answer", ""), OWN_SCORES: _own_scores(output)}
     if (target := case.data.get("target")) not in (None, "", []):
         detail["expected"] = target
     if not scores or (score and score not in scores):
@@ -59,6 +59,15 @@ def numbers_of(output: dict[str, Any]) -> dict[str, float]:
 def _scores(output: dict[str, Any]) -> dict[str, dict[str, Any]]:
     scores = output.get("scores")
     return cast("dict[str, dict[str, Any]]", scores) if isinstance(scores, dict) else {}
+
+
+def _own_scores(output: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the scores as the harness gave them, for its own format of logs."""
+    names = {"value": "value", "answer": "answer", "why": "explanation"}
+    return {
+        scorer: {theirs: score[ours] for ours, theirs in names.items() if score.get(ours) is not None}
+        for scorer, score in _scores(output).items()
+    }
 
 
 def _why(output: dict[str, Any], name: str) -> str:

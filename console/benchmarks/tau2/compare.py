@@ -59,39 +59,44 @@ def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
 
 
 def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:
-    """Yield each expected call with one that fits, or else the nearest of that name; then other calls of tools."""
+    """Yield each expected call with one that fits, or else the nearest of that name."""
     used: set[int] = set()
     for action in criteria.actions or ():
-        place = next((number for number, call in enumerate(calls) if action.fits(call)), None)
-        if place is not None:
-            used.add(place)
-            yield Pair(Mark.SAME, _text(action), _text(calls[place]), note=_other_party(action, calls[place]))
-            continue
+        fitting = next((number for number, call in enumerate(calls) if action.fits(call)), None)
         near = [number for number, call in enumerate(calls) if call.name == action.name and number not in used]
-        if not near:
+        if fitting is None and not near:
             yield Pair(Mark.MISSING, _text(action))
             continue
-        place = max(near, key=lambda number: _agreement(action, calls[number]))
+        place = max(near, key=lambda number: _agreement(action, calls[number])) if fitting is None else fitting
+        call = calls[place]
         used.add(place)
-        rows = tuple(_argument_rows(action.arguments, calls[place].arguments))
-        yield Pair(Mark.DIFFERS, action.name, calls[place].name, rows, note=_other_party(action, calls[place]))
-
-
-def _other_party(action: Action, call: Call) -> str:
-    return "" if action.requestor == call.requestor else f"called by the {call.requestor.replace(AGENT, 'agent')}"
+        note = "" if action.requestor == call.requestor else f"called by the {call.requestor.replace(AGENT, 'agent')}"
+        if fitting is None:
+            names = {**action.arguments, **call.arguments}
+            rows = (_argument(action, call, name) for name in names)
+            yield Pair(Mark.DIFFERS, action.name, call.name, tuple(rows), note=note)
+        else:
+            yield Pair(Mark.SAME, _text(action), _text(call), note=note)
 
 
 def _agreement(action: Action, call: Call) -> int:
     return sum(call.arguments.get(name) == value for name, value in action.arguments.items())
 
 
-def _argument_rows(wanted: dict[str, Any], given: dict[str, Any]) -> Iterator[Row]:
-    for name in {**wanted, **given}:
-        expected = (_json(wanted[name]),) if name in wanted else ()
-        actual = _json(given[name]) if name in given else None
-        is_same = name in wanted and name in given and wanted[name] == given[name]
-        mark = Mark.SAME if is_same else Mark.MISSING if actual is None else Mark.DIFFERS if expected else Mark.EXTRA
-        yield Row(mark, name, expected, actual)
+def _argument(action: Action, call: Call, name: str) -> Row:
+    expected, actual = action.arguments.get(name, _ABSENT), call.arguments.get(name, _ABSENT)
+    return _row(name, expected, actual, is_same=expected == actual)
+
+
+def _row(name: str, expected: Any, actual: Any, *, is_same: bool = False) -> Row:
+    mark = Mark.SAME if is_same else Mark.DIFFERS
+    if expected is _ABSENT:
+        return Row(Mark.EXTRA, name, actual=_json(actual))
+    return (
+        Row(Mark.MISSING, name, (_json(expected),))
+        if actual is _ABSENT
+        else Row(mark, name, (_json(expected),), _json(actual))
+    )
 
 
 def _check_pairs(criteria: Criteria, evaluation: Evaluation) -> Iterator[Pair]:
@@ -110,46 +115,37 @@ def _mark(met: bool) -> Mark:
 
 def _world_pairs(pairs: list[tuple[Change | None, Change | None]]) -> Iterator[Pair]:
     """Yield a pair for each row of the world that differs, with the fields that do."""
-    for actual, wanted in pairs:
-        change = actual or wanted
+    for actual, expectation in pairs:
+        change = actual or expectation
         if change is None:
             continue
         before = change.before
-        ours, theirs = actual.after if actual else before, wanted.after if wanted else before
+        ours, theirs = actual.after if actual else before, expectation.after if expectation else before
         name = " ".join(filter(None, (change.table, change.key)))
         if ours is None or theirs is None:
             mark = Mark.MISSING if ours is None else Mark.EXTRA
             yield Pair(mark, "" if theirs is None else name, "" if ours is None else name, kind="state")
             continue
-        rows = tuple(
-            Row(
-                Mark.DIFFERS,
-                path,
-                () if there is _ABSENT else (_json(there),),
-                None if here is _ABSENT else _json(here),
-            )
-            for path, there, here in field_differences(theirs, ours)
-        )
-        yield Pair(Mark.DIFFERS, name, name, rows, kind="state")
+        yield Pair(Mark.DIFFERS, name, name, tuple(_field_rows(theirs, ours)), kind="state")
 
 
 _ABSENT = object()
 
 
-def field_differences(there: Any, here: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield the paths at which two JSON values differ, with both values."""
+def _field_rows(there: Any, here: Any, path: str = "") -> Iterator[Row]:
+    """Yield a row for each path at which two JSON values differ."""
     if isinstance(there, dict) and isinstance(here, dict):
         old, new = cast(dict[str, Any], there), cast(dict[str, Any], here)
         for key in {**old, **new}:
             name = f"{path}.{key}" if path else key
-            yield from field_differences(old.get(key, _ABSENT), new.get(key, _ABSENT), name)
+            yield from _field_rows(old.get(key, _ABSENT), new.get(key, _ABSENT), name)
     elif isinstance(there, list) and isinstance(here, list):
         left, right = cast(list[Any], there), cast(list[Any], here)
         for number in range(max(len(left), len(right))):
             values = [items[number] if number < len(items) else _ABSENT for items in (left, right)]
-            yield from field_differences(values[0], values[1], f"{path}[{number}]")
+            yield from _field_rows(values[0], values[1], f"{path}[{number}]")
     elif there is _ABSENT or here is _ABSENT or canonical(there) != canonical(here):
-        yield path, there, here
+        yield _row(path, there, here)
 
 
 def _text(call: Action | Call) -> str:

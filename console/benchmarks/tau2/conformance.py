@@ -14,7 +14,7 @@ import msgspec
 
 from console.benchmarks.tau2 import request_check
 from console.benchmarks.tau2.conversation.talk import DONE, Ask, Limits, Silent, Talk
-from console.benchmarks.tau2.data.editions import Edition, editions, find_edition
+from console.benchmarks.tau2.data.editions import Edition, find_edition
 from console.benchmarks.tau2.rules.domains.world import AGENT, USER
 from console.benchmarks.tau2.rules.evaluate import UnreadableJudge, evaluate
 from console.benchmarks.tau2.rules.metrics import Simulation, metrics
@@ -22,14 +22,11 @@ from console.benchmarks.tau2.rules.replay import ReplayError, begun
 from console.benchmarks.tau2.rules.task import Call, Message, Task
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
+from console.suites.line_checks import RowChecker
 from console.suites.suite import Row
 
 
-class _Options(msgspec.Struct, frozen=True):
-    max_steps: int = 200
-    max_errors: int = 10
-    validate: bool = False
-    solo: bool = False
+class _Options(Limits, frozen=True):
     evaluation: str = "all"
     strict: bool = True
 
@@ -57,59 +54,41 @@ class ScriptEnded(Exception):
     """A party is asked more often than the row has replies: its model could not be reached."""
 
 
-class Tau2LineChecker:
-    """Judges the rows of one file."""
+def line_checker(folder: Path) -> RowChecker:
+    """Return the checker of rows of conformance files."""
+    return RowChecker(lambda row: {key: row[key] for key in ("case", "id") if key in row} | _answer(folder, row))
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
 
-    def check(self, rows: Sequence[Row]) -> list[Row | UsageError]:
-        """Judge rows in order."""
-        answers: list[Row | UsageError] = []
-        for row in rows:
-            name = {key: row[key] for key in ("case", "id") if key in row}
-            try:
-                answers.append(name | self._answer(row))
-            except UsageError as error:
-                answers.append(error)
-            except msgspec.ValidationError as error:
-                answers.append(UsageError(f"not a row of τ²-bench: {error}"))
-        return answers
-
-    def _answer(self, row: Row) -> Row:
+def _answer(folder: Path, row: Row) -> Row:
+    try:
         if "simulations" in row:
             asked = msgspec.convert(row, ready_type(_MetricsRow))
             return {"expect": msgspec.to_builtins(metrics(asked.simulations, asked.num_trials), str_keys=True)}
+        edition = find_edition(folder, row["edition"])
+        task = _task_of(edition, row["domain"], row.get("task"))
         if "what" in row:
-            edition = self._edition(row["edition"])
-            task = _task_of(edition, row["domain"], row.get("task"))
             return request_check.prompt_row(edition, row["domain"], task, row["what"])
         if "requests" in row:
-            return self._requests(row)
+            return _requests(edition, row, task)
         case = msgspec.convert(row, ready_type(_Case))
-        edition = self._edition(case.edition)
-        task = _task_of(edition, case.domain, case.task)
-        if case.kind.startswith("rescore"):
-            messages = [message_of(item) for item in case.messages]
-            return _judged(edition, case, task, messages, case.termination_reason or "")
-        return _played(edition, case, task)
+        if not case.kind.startswith("rescore"):
+            return _played(edition, case, task)
+        messages = [message_of(item) for item in case.messages]
+    except msgspec.ValidationError as error:
+        raise UsageError(f"not a row of τ²-bench: {error}") from None
+    return _judged(edition, case, task, messages, case.termination_reason or "")
 
-    def _requests(self, row: Row) -> Row:
-        """Play a recorded episode: the requests, its end and reward."""
-        edition = self._edition(row["edition"])
-        task = _task_of(edition, row["domain"], row["task"])
-        requests, output = asyncio.run(request_check.play_requests(edition, row, task))
-        if output is None or output.silent:
-            why = "replies ended" if output is None else f"{output.silent}: {output.silence}"
-            return {"requests": requests, "raises": {"where": "play", "text": why}}
-        domain, _ = request_check.domain_and_policy(row["domain"])
-        case = _Case(edition.name, domain, task.id, row["kind"], [], judge_reply=output.judge)
-        end = {"termination_reason": output.reason, "steps": output.steps, "errors": output.errors}
-        return {"requests": requests, **end, **_judged(edition, case, task, output.messages, output.reason)}
 
-    def _edition(self, name: str) -> Edition:
-        pulled = editions(self._folder)
-        return find_edition(self._folder, name) if pulled else find_edition(self._folder)
+def _requests(edition: Edition, row: Row, task: Task) -> Row:
+    """Play a recorded episode: the requests, its end and reward."""
+    requests, output = asyncio.run(request_check.play_requests(edition, row, task))
+    if output is None or output.silent:
+        why = "replies ended" if output is None else f"{output.silent}: {output.silence}"
+        return {"requests": requests, "raises": {"where": "play", "text": why}}
+    domain, _ = request_check.domain_and_policy(row["domain"])
+    case = _Case(edition.name, domain, task.id, row["kind"], [], judge_reply=output.judge)
+    end = {"termination_reason": output.reason, "steps": output.steps, "errors": output.errors}
+    return {"requests": requests, **end, **_judged(edition, case, task, output.messages, output.reason)}
 
 
 def _task_of(edition: Edition, name: str, task: str | None) -> Task:
@@ -131,8 +110,7 @@ def message_of(item: dict[str, Any]) -> Message:
 def _played(edition: Edition, case: _Case, task: Task) -> Row:
     """Play a row with its replies and judge the result."""
     options = case.options or _Options()
-    limits = Limits(options.max_steps, options.max_errors, options.validate, options.solo)
-    talk = Talk(begun(edition.domain(case.domain), task, solo=options.solo), limits)
+    talk = Talk(begun(edition.domain(case.domain), task, solo=options.solo), options)
     talk.messages += task.earlier_messages
     ask = _scripted(case, len(talk.messages) or not options.solo)
     out: Row = {}

@@ -7,7 +7,7 @@ from typing import Any
 from console.benchmarks.tau2.conversation.talk import Limits
 from console.benchmarks.tau2.data.editions import CHECKOUT, WHEEL
 from console.benchmarks.tau2.data.prompts import GROUND_TRUTH, MANUAL, MODEL, SOLO, WORKFLOW
-from console.core.fault import UsageError
+from console.suites.options import read_values
 from console.suites.suite import Option
 
 SPLITS = ("base", "train", "test", "small", "full")
@@ -65,16 +65,7 @@ def read_options(options: Mapping[str, Any]) -> Tau2Options:
     Raises:
         UsageError: an invalid value.
     """
-    values = {option.name: option.default for option in OPTIONS} | dict(options)
-    for option in OPTIONS:
-        value = values[option.name]
-        if option.choices and value not in option.choices:
-            raise UsageError(f"must be one of {', '.join(option.choices)}, not {value!r}", where=option.name)
-        if option.kind == "bool" and not isinstance(value, bool):
-            raise UsageError(f"must be true or false, not {value!r}", where=option.name)
-        is_count = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10_000
-        if option.kind == "int" and not is_count:
-            raise UsageError(f"must be from 1 to 10000, not {value!r}", where=option.name)
+    values = read_values(OPTIONS, options, {"max_steps": (1, 10_000), "max_errors": (1, 10_000)})
     limits = Limits(values["max_steps"], values["max_errors"], values["protocol"], values["agent"] == SOLO)
     edition = "" if values["edition"] == NEWEST else values["edition"]
     return Tau2Options(

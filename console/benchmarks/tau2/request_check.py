@@ -22,7 +22,7 @@ from console.benchmarks.tau2.rules.domains.world import USER
 from console.benchmarks.tau2.rules.task import Output, Task
 from console.core.case import Key
 from console.core.chat import Message, Reply, ToolCall
-from console.suites.stage import Stage
+from console.suites.stage import UnrecordedStage
 from console.suites.suite import Row
 
 _WORKFLOW_DOMAIN = "telecom-workflow"
@@ -59,33 +59,28 @@ def prompt_row(edition: Edition, name: str, task: Task, what: str) -> Row:
 async def play_requests(edition: Edition, row: Row, task: Task) -> tuple[list[Row], Output | None]:
     """Play a recorded episode with its replies; return the requests, and the output unless the replies end."""
     domain, variant = domain_and_policy(row["domain"])
-    given = cast(Row, row.get("options") or {})
-    agent = {"llm_agent_gt": GROUND_TRUTH, "llm_agent_solo": SOLO}.get(given.get("agent", ""), MODEL)
+    row_options = cast(Row, row.get("options") or {})
+    agent = {"llm_agent_gt": GROUND_TRUTH, "llm_agent_solo": SOLO}.get(row_options.get("agent", ""), MODEL)
     values: Row = {"agent": agent, "telecom_policy": variant, "official_calls": True}
-    values |= {name: given[name] for name in ("max_steps", "max_errors") if name in given}
+    values |= {name: row_options[name] for name in ("max_steps", "max_errors") if name in row_options}
     stage = _RecordedStage(row["requests"], task)
     try:
-        output = await Player(edition, domain, task, cast(Stage, stage), read_options(values)).play()
+        output = await Player(edition, domain, task, stage, read_options(values)).play()
     except RepliesEnded:
         output = None
     return stage.requests, output
 
 
-class _RecordedStage:
+class _RecordedStage(UnrecordedStage):
     """Gives recorded replies in order, and keeps the requests."""
 
     def __init__(self, requests: Sequence[Row], task: Task) -> None:
-        self._expected = task.criteria.actions or ()
-        self._assertions = task.criteria.nl_assertions or ()
+        super().__init__(Key("episode"))  # the first trial
+        self._task = task
         self._replies = [item["reply"] for item in requests]
         self._before: dict[str, list[Any]] = {}
         self._named: set[str] = set()
         self.requests: list[Row] = []
-
-    @property
-    def key(self) -> Key:
-        """Key of the first trial."""
-        return Key("episode")
 
     async def ask(
         self,
@@ -105,14 +100,19 @@ class _RecordedStage:
             if reply.get("status", 0) < _SERVER_ERROR:
                 break
         calls = cast(list[Row], reply.get("tool_calls") or [])
-        given = (ToolCall(call["id"], call["function"]["name"], self._arguments(call["function"])) for call in calls)
-        return Reply(self._content(reply.get("content")), tuple(given))
+        calls_in_reply = (
+            ToolCall(call["id"], call["function"]["name"], self._arguments(call["function"])) for call in calls
+        )
+        return Reply(self._content(reply.get("content")), tuple(calls_in_reply))
 
     def _content(self, recorded: Any) -> str | None:
         """Return a recorded text; a judge's long one was recorded as a digest, and finds all expectations met."""
         if not isinstance(recorded, dict):
             return recorded
-        results = [{"expectedOutcome": text, "reasoning": "seen", "metExpectation": True} for text in self._assertions]
+        results = [
+            {"expectedOutcome": text, "reasoning": "seen", "metExpectation": True}
+            for text in self._task.criteria.nl_assertions or ()
+        ]
         return json.dumps({"results": results})
 
     def _arguments(self, function: Row) -> str:
@@ -120,7 +120,7 @@ class _RecordedStage:
         recorded = function["arguments"]
         if isinstance(recorded, str):
             return recorded
-        texts = (json.dumps(action.arguments) for action in self._expected)
+        texts = (json.dumps(action.arguments) for action in self._task.criteria.actions or ())
         return next((text for text in texts if _text(text) == recorded), json.dumps(recorded))
 
     def _keep(self, messages: list[Any], tools: Sequence[Row], role: str, params: Row, reply: Row) -> None:

@@ -1,7 +1,7 @@
 """The suite of τ²-bench."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -81,18 +81,18 @@ class Tau2Suite(Suite):
         """
         options = read_options(setting.options)
         edition = self._edition(setting.options)
-        wanted = [name for name in DOMAINS if not categories or name in categories]
+        domains = [name for name in DOMAINS if not categories or name in categories]
         if options.limits.solo:
-            wanted = [name for name in wanted if name == "telecom"]
+            domains = [name for name in domains if name == "telecom"]
         cases: list[Case] = []
-        for domain in wanted:
+        for domain in domains:
             chosen = set(edition.splits(domain).get(options.split, ()))
             tasks: Mapping[str, Task] = edition.tasks(domain) if chosen else {}
             cases += [_case(edition, domain, task) for name, task in tasks.items() if name in chosen]
         if options.agent == GROUND_TRUTH:
             cases = [case for case in cases if _task(case).criteria.actions]
         if not cases:
-            raise UsageError(f"no task of {', '.join(wanted) or 'these domains'} in the split {options.split}")
+            raise UsageError(f"no task of {', '.join(domains) or 'these domains'} in the split {options.split}")
         return cases
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
@@ -127,6 +127,13 @@ class Tau2Suite(Suite):
         domain = self._edition(setting.options).domain(case.category)
         return compare(domain, _task(case), output, verdict, solo=solo)
 
+    def contradiction(self, case: Case, setting: Setting) -> str:
+        """Return which of the expected calls fails when it is made."""
+        from console.benchmarks.tau2.rules.blame import task_signs
+
+        signs = task_signs(self._edition(setting.options).domain(case.category), _task(case))
+        return next((sign.text for sign in signs), "")
+
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         from console.benchmarks.tau2.rules.report import report
 
@@ -137,9 +144,9 @@ class Tau2Suite(Suite):
 
     def line_checker(self) -> AbstractContextManager[LineChecker]:
         """Play and judge rows of conformance files."""
-        from console.benchmarks.tau2.conformance import Tau2LineChecker
+        from console.benchmarks.tau2.conformance import line_checker
 
-        return nullcontext(Tau2LineChecker(self.entry.folder))
+        return line_checker(self.entry.folder)
 
     def _edition(self, options: dict[str, Any]) -> Edition:
         return find_edition(self.entry.folder, read_options(options).edition)

@@ -3,11 +3,11 @@
 What lies before the step is taken from the journal: it costs nothing, and its requests are those that were sent. Only
 what comes after is asked. Without --at the case is played again from the start. `show RUN#CASE` gives the steps.
 
-  eval-console branch latest#CASE --at 2.1 -r 8               how often does it come right from here?
-  eval-console branch latest#CASE --at 2.1 --show reply       the reply as it was, to edit
+  eval-console branch latest#CASE --at 2.1 -r 8          how often does it come right from here?
+  eval-console branch latest#CASE --at 2.1 --show reply  the reply as it was, to edit
   eval-console branch latest#CASE --at 2.1 --reply edited.txt
   eval-console branch latest#CASE --at 2.1 --set system=prompt.txt
-  eval-console branch latest#CASE --decide                    which step decided it?
+  eval-console branch latest#CASE --decide               which step decided it?
 
 The new run is linked to the old one and never enters a score; `eval-console compare` shows both side by side.
 """

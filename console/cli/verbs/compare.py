@@ -48,6 +48,7 @@ from console.insight.grid import Grid, grid
 from console.insight.number_format import plural, score
 from console.insight.prompt_change import prompt_changes
 from console.insight.rollout import outcome_word
+from console.store.endpoint_checks import difference_notice
 from console.store.run_list import find_run
 
 GRID = JsonKind(
@@ -184,6 +185,9 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
     output.text(f"{rollouts}{plural(part.cases, 'case')} compared{left}{only}; {sameness}")
     if served := served_words(comparison):
         output.prose(served)
+    for letter, side in (("A", comparison.a), ("B", comparison.b)):
+        if found := difference_notice(side.manifest.model):
+            output.prose(f"{letter}: {found}", "warning")
     for words in comparability_notes(comparison):
         output.prose(words, "warning")
     output.text()

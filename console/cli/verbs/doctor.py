@@ -10,6 +10,7 @@ from console.cli.doctor_checks import ABSENT, BAD, Finding
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.cli.target_arguments import add_target_arguments, target_of
+from console.config.models import facts
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 from console.sandbox.level import UNSEEN
@@ -29,7 +30,12 @@ TRIAL = JsonKind(
     "Result of checking a model's endpoint: its parameters (`trial`), and what it makes of calls and texts (`check`).",
     {"findings": "as in `findings`", "entry": "a working entry for models.toml"},
 )
-
+DRIFT = JsonKind(
+    "drift",
+    "doctor --drift",
+    "Whether an endpoint is still the one whose fingerprint was kept.",
+    {"findings": "as in `findings`, one: good if it is the same or was never asked, bad if it has changed"},
+)
 SANDBOX_ATTACKS = JsonKind(
     "sandbox_attacks",
     "doctor --sandbox-attacks",
@@ -40,23 +46,31 @@ SANDBOX_ATTACKS = JsonKind(
         "attacks": "area, name, held (true or false) and reason of each",
     },
 )
-_TRIAL_SIZE = "20 requests (14,000 tokens)"
 _SIGNS = {"good": "✓", "warning": "!", "bad": "✗", "absent": "–"}
 
 
 class DoctorArguments(Arguments):
     """Options of `doctor`."""
 
+    suite: str
     offline: bool
     deep: bool
     sandbox_attacks: bool
     model_to_try: str
+    model_to_watch: str
     on: str | None
     workers: int | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
+    parser.add_argument(
+        "suite",
+        metavar="SUITE",
+        nargs="?",
+        default="",
+        help="check this suite instead: list its cases, and play one up to its first call, to a simulated model",
+    )
     parser.add_argument("--offline", action="store_true", help="do not contact the endpoints")
     parser.add_argument("--deep", action="store_true", help="read every line of every run's journal")
     parser.add_argument(
@@ -69,7 +83,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         dest="model_to_try",
         metavar="MODEL",
         default="",
-        help=f"check a model's endpoint with {_TRIAL_SIZE}, and print a working entry for models.toml",
+        help="check a model's endpoint with up to 20 requests, and print a working entry for models.toml",
+    )
+    parser.add_argument(
+        "--drift",
+        dest="model_to_watch",
+        metavar="MODEL",
+        default="",
+        help="keep a fingerprint of a model's endpoint with 200 short requests; later, say whether it has changed",
     )
     add_target_arguments(parser)
 
@@ -82,9 +103,20 @@ def run(args: DoctorArguments) -> int:
     """
     if args.model_to_try:
         return _try(args)
+    if args.model_to_watch:
+        return _watch_drift(args)
     if args.sandbox_attacks:
         return _attack(args)
-    findings = [
+    findings = doctor_checks.check_suite(args.suite, args.data) if args.suite else _everything(args)
+    if args.json:
+        args.output.data(FINDINGS, {"findings": [dataclasses.asdict(finding) for finding in findings]})
+    else:
+        _show(args, findings)
+    return Exit.USAGE if any(finding.state == BAD for finding in findings) else Exit.OK
+
+
+def _everything(args: DoctorArguments) -> list[Finding]:
+    return [
         *doctor_checks.check_python(),
         *doctor_checks.check_open_files(),
         *doctor_checks.check_extras(),
@@ -97,11 +129,6 @@ def run(args: DoctorArguments) -> int:
         *doctor_checks.check_benchmarks(),
         *_cluster(args),
     ]
-    if args.json:
-        args.output.data(FINDINGS, {"findings": [dataclasses.asdict(finding) for finding in findings]})
-    else:
-        _show(args, findings)
-    return Exit.USAGE if any(finding.state == BAD for finding in findings) else Exit.OK
 
 
 def _cluster(args: DoctorArguments) -> list[Finding]:
@@ -116,7 +143,9 @@ def _cluster(args: DoctorArguments) -> list[Finding]:
 def _try(args: DoctorArguments) -> int:
     model = doctor_checks.model_to_try(args.models, args.model_to_try)
     if not model.simulated:
-        args.output.info(f"checking the endpoint of {model.name} with {_TRIAL_SIZE}")
+        from console.store.endpoint_checks import check_size
+
+        args.output.info(f"checking the endpoint of {model.name}: {check_size(facts(model))}")
     findings, entry = doctor_checks.try_model(model)
     if args.json:
         args.output.data(TRIAL, {"findings": [dataclasses.asdict(finding) for finding in findings], "entry": entry})
@@ -124,6 +153,17 @@ def _try(args: DoctorArguments) -> int:
         _show(args, findings)
         args.output.text(entry)
     return Exit.USAGE if any(finding.state == BAD for finding in findings) else Exit.OK
+
+
+def _watch_drift(args: DoctorArguments) -> int:
+    model = doctor_checks.model_to_try(args.models, args.model_to_watch)
+    args.output.info(f"asking {model.name} 200 short questions (at most 14,000 tokens)")
+    finding = doctor_checks.watch_drift(model)
+    if args.json:
+        args.output.data(DRIFT, {"findings": [dataclasses.asdict(finding)]})
+    else:
+        _show(args, [finding])
+    return Exit.USAGE if finding.state == BAD else Exit.OK
 
 
 def _attack(args: DoctorArguments) -> int:

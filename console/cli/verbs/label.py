@@ -10,19 +10,16 @@ the corrected score stands beside the judge's.
 import argparse
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
-from console.core.annotation import FAILED, PASSED, UNCLEAR, ReaderLabel
-from console.core.case import Slot
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 from console.exchange.reader_labels import LabelQueue
 from console.insight.reader_labels import progress_words, reader_lines, reader_object
-from console.insight.rollout import Rollout
 from console.store.run_list import find_run
 
 READER_SCORE = JsonKind(
@@ -31,9 +28,6 @@ READER_SCORE = JsonKind(
     "The score of a run's judge beside the one that people's labels correct.",
     {"run": "its name", "people": "labels, scores, confusion and agreement; null without labels"},
 )
-_WORDS = {"p": PASSED, "f": FAILED, "u": UNCLEAR}
-_PASSES_FROM = 4
-"""Grade from 1 to 5 from which an answer passes."""
 
 
 class LabelArguments(Arguments):
@@ -83,52 +77,44 @@ class _Session:
     output: Output
     queue: LabelQueue
     is_blind: bool
-    remark: str = ""
-    done: list[Slot] = field(default_factory=list[Slot])
 
     def go(self, limit: int | None) -> None:
         """Ask for verdicts until there are enough, none are left, or the input ends."""
-        lines = _lines()
-        rollout = self.queue.next()
-        while rollout is not None and (limit is None or len(self.done) < limit):
-            self._show(rollout)
-            answered = self._decide(rollout, lines)
-            if answered is None:
+        queue, lines = self.queue, _lines()
+        self._show()
+        while queue.current is not None and (limit is None or len(queue.labeled) < limit):
+            answer, line = queue.current, next(lines, "q")
+            if line.strip() == "q":
                 return
-            rollout = answered if answered is not rollout else self.queue.next()
-        if rollout is None:
-            self.output.info("nothing is left to label")
+            self._answer(line)
+            if queue.current is not answer and len(queue.labeled) != limit:
+                self._show()
 
-    def _show(self, rollout: Rollout) -> None:
-        question, answer = self.queue.read(rollout)
+    def _show(self) -> None:
+        shown = self.queue.read()
+        if shown is None:
+            self.output.info("nothing is left to label")
+            return
         self.output.text(progress_words(self.queue.score()), "strong")
-        self.output.text(question)
-        self.output.text("answer", "strong")
-        self.output.text(answer)
+        self.output.text(shown.question)
+        place = "answer" if shown.round is None else f"answer of round {shown.round + 1}"
+        self.output.text(f"{place} to {shown.title}", "strong")
+        self.output.text(shown.answer)
+        if words := self.queue.readers_words:
+            self.output.text(f"readers disagree: {words}", "faint")
+        for name in self.queue.criteria:
+            self.output.text(f"to be graded: {name}", "faint")
         self.output.info("p passes   f fails   u cannot tell   1-5 grade   c TEXT remark   b one back   q quit")
 
-    def _decide(self, rollout: Rollout, lines: Iterator[str]) -> Rollout | None:
-        """Return the same rollout once it is labeled, an earlier one to be labeled again, or None to quit."""
-        for line in lines:
-            key, _, text = line.strip().partition(" ")
-            if key == "q":
-                return None
-            if key == "c":
-                self.remark = text
-            elif key == "b" and self.done:
-                return self.queue.take_back(self.done.pop())
-            elif key in _WORDS or (key.isdigit() and 1 <= int(key) <= 5):
-                grade = int(key) if key.isdigit() else None
-                word = _WORDS.get(key) or (PASSED if int(key) >= _PASSES_FROM else FAILED)
-                self.queue.label(rollout, word, ReaderLabel(blind=True, grade=grade, remark=self.remark))
-                self.remark = ""
-                self.done.append(rollout.slot)
-                if not self.is_blind:
-                    self.output.text(f"the judge: {rollout.outcome}", "faint")
-                return rollout
-            else:
-                self.output.info(f"{line.strip()!r} is none of p, f, u, 1-5, c, b, q")
-        return None
+    def _answer(self, line: str) -> None:
+        queue, (key, _, text) = self.queue, line.strip().partition(" ")
+        count = len(queue.labeled)
+        if key == "c":
+            queue.remark = text
+        elif not (queue.go_back() if key == "b" else queue.press(key)):
+            self.output.info(f"{line.strip()!r} is none of p, f, u, 1-5, c, b, q")
+        if len(queue.labeled) > count and not self.is_blind:
+            self.output.text(f"the judge: {queue.labeled[-1].outcome}", "faint")
 
 
 def _lines() -> Iterator[str]:

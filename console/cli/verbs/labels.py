@@ -1,7 +1,8 @@
 """Show people's labels on a run, and write or read them as JSON lines for people who label elsewhere.
 
-Each line has `case`, `rollout` (from 1), `reader` and `verdict` (passed, failed or unclear); `blind`, `grade`, `remark`
-and `settled` may be added. A later label of the same reader replaces the earlier one.
+Each line has `case`, `rollout` (from 1), `reader` and `verdict` (passed, failed or unclear); `round` (from 1, of a
+loop), `blind`, `grades` (by criterion), `remark` and `settled` may be added. A later label of the same reader replaces
+the earlier one.
 """
 
 import argparse

@@ -17,7 +17,7 @@ from console.exchange.score_columns import columns_section, score_columns
 from console.insight.leaderboard import Leaderboard, leaderboards, mark_of
 from console.insight.number_format import bounds, number, rate
 from console.store.run_list import find_run
-from console.suites.leaderboard import Cell
+from console.suites.leaderboard import NOT_PLAYED, Cell
 
 LEADERBOARD = JsonKind(
     "leaderboard", "leaderboard", "All models ranked on each suite.", {"boards": "suite, columns and rows of each"}
@@ -74,8 +74,9 @@ def run(args: LeaderboardArguments) -> int:
 
 def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
     sums = [name for name in board.rules.sums if name in board.columns]
-    chosen = board.columns if every or not sums else sums
-    columns = [name for name in chosen if every or any(row.cells[name].value is not None for row in board.rows)]
+    valued = [name for name in board.columns if any(row.cells[name].value is not None for row in board.rows)]
+    summed = [name for name in sums if name in valued]
+    columns = board.columns if every else list(dict.fromkeys([board.columns[0], *(summed or valued)]))
     rows: list[tuple[object, ...]] = []
     for place, row in enumerate(board.rows):
         cells = (cell_text(row.cells[name]) for name in columns)
@@ -87,14 +88,14 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
         output.prose(legend, "warning")
     for row in board.rows:
         for name in columns:
-            if note := row.cells[name].note:
+            if row.cells[name].value is not None and (note := row.cells[name].note):
                 output.prose(f"  {row.model} {name}: {note}", "faint")
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a number with its interval; `N/A` if nothing was played."""
+    """Return a number with its interval; `—` with what is missing, and `N/A` if nothing was played."""
     if cell.value is None:
-        return "N/A"
+        return f"— ({cell.note})" if cell.note and cell.note != NOT_PLAYED else "N/A"
     if cell.unit == "plain":
         return f"{cell.value:.2f}{mark_of(cell.note)}"
     show = None if cell.unit == "rate" else number

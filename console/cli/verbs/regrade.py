@@ -146,14 +146,14 @@ def _show(args: RegradeArguments, old: "RunFolder", new: "RunFolder") -> None:
     from console.exchange.exports.comparison import difference_fields
     from console.insight.comparison import compare
     from console.insight.comparison_side import ComparisonSide
-    from console.insight.reader_labels import evidence, evidence_words, reader_object
+    from console.insight.reader_labels import evidence, evidence_words, judged_answers, reader_object
     from console.insight.regrading import flips
     from console.store.notes import Notes
 
     comparison = compare(*(ComparisonSide(run.manifest(), read_overview(run)) for run in (old, new)))
     changed, summary = flips(comparison), new.summary()
     labels = Notes(old.path).annotations()
-    gradings = [side.rollouts.values() for side in (comparison.a, comparison.b)]
+    gradings = [judged_answers(side.rollouts.values(), side.manifest) for side in (comparison.a, comparison.b)]
     scores = evidence(gradings, labels, comparison.b.manifest.judge_repeats)
     differs = grading_differences(comparison.a.manifest, comparison.b.manifest)
     if args.json:

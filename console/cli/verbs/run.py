@@ -189,7 +189,7 @@ def _warn(output: Output, prepared: "Sequence[PreparedRun]") -> None:
 
     warnings = dict.fromkeys(warning for run in prepared for warning in run.warnings)
     role_warnings = warnings_about_roles(run.models for run in prepared)
-    notices = dict.fromkeys(check_notice(run.models["model"]) for run in prepared if _needs_calls(run))
+    notices = dict.fromkeys(check_notice(run.manifest.model) for run in prepared if _needs_calls(run))
     for warning in [*warnings, *role_warnings, *filter(None, notices)]:
         output.info(warning)
     for run in prepared:

@@ -95,7 +95,8 @@ def _row(summary: Summary) -> tuple[object, ...]:
     when = moment(summary.at)
     tally = summary.tally
     is_free = summary.simulated and is_unpaid(tally)
-    score, cost = headline(summary), summary.simulated_note if is_free else spent_amount(tally)
+    score = headline(summary, brief=summary.is_shown_by_look)
+    cost = summary.simulated_note if is_free else spent_amount(tally)
     name = f"{summary.name}, pinned" if summary.pinned and summary.name else "pinned" * summary.pinned or summary.name
     return (summary.id, name, summary.suite, summary.model, score, cost, summary.state, when, summary.planned_cases,
             tally.broken, tally.passed, tally.failed)  # fmt: skip

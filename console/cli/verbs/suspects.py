@@ -24,6 +24,7 @@ from console.exchange.suspects import (
     SuiteAnswers,
     decision_on,
     errata_file,
+    errata_markdown,
     read_answers,
     scores_of_models,
     valid_errata,
@@ -113,7 +114,10 @@ def run(args: SuspectsArguments) -> int:
     if made is not None or args.import_ is not None:
         write_errata(path, errata)
         args.output.info(f"{plural(len(errata), 'erratum') if len(errata) == 1 else f'{len(errata)} errata'} in {path}")
-    for target, text in ((args.export, errata_text(errata)), (args.markdown, _markdown(args.suite, answers, errata))):
+    for target, text in (
+        (args.export, errata_text(errata)),
+        (args.markdown, errata_markdown(args.suite, answers, errata)),
+    ):
         if target is not None:
             require_folder(target)
             write_file(target, text.encode())
@@ -212,7 +216,7 @@ def _suspect_object(suspect: Suspect, answers: SuiteAnswers) -> dict[str, Any]:
 
 def _marks(suspect: Suspect, answers: SuiteAnswers) -> str:
     odd, nobody = "odd" if suspect.odd < 0 else "", "nobody passes" if suspect.nobody_passed else ""
-    return ", ".join(filter(None, (odd, nobody, answers.doubts.get(suspect.case, ""))))
+    return ", ".join(filter(None, (odd, nobody, answers.mark(suspect.case))))
 
 
 def _rate(value: float | None) -> str:
@@ -221,21 +225,3 @@ def _rate(value: float | None) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def _markdown(suite: str, answers: SuiteAnswers, errata: dict[str, Erratum]) -> str:
-    """Return wrong and ambiguous keys as the text of an issue."""
-    parts = [f"# Ground truths of {suite}\n"]
-    for case, erratum in sorted(errata.items()):
-        if erratum.decision == RIGHT:
-            continue
-        given = answers.by_case.get(case, {})
-        answers_of_models = "\n".join(f"    {model}: {answer.answer}" for model, answer in sorted(given.items()))
-        parts.append(
-            f"## {case}: {erratum.decision}\n\nPrompt:\n\n    {answers.prompts.get(case, '')}\n\nKey:\n\n"
-            f"    {answers.keys.get(case, '')}\n\nAnswers:\n\n{answers_of_models}\n"
-            + (f"\nRight:\n\n    {erratum.answer}\n" if erratum.answer else "")
-            + (f"\n{erratum.reason}\n" if erratum.reason else "")
-            + f"\n({erratum.reader}, {erratum.date})\n"
-        )
-    return "\n".join(parts)

@@ -2,12 +2,15 @@
 
 import itertools
 import math
+import operator
 import random
 from collections.abc import Sequence
 
 from console.core.statistics.distributions import quantile
 from console.core.statistics.intervals import BOOTSTRAP, Interval
 
+Distances = Sequence[Sequence[float]]
+"""Symmetric matrix."""
 EXACT_UP_TO = 12
 """Up to this many non-zero differences are tested exactly, over all signs."""
 _WORK = 1_000_000
@@ -58,6 +61,32 @@ def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float:
         total = math.fsum(value if bits >> place & 1 else -value for place, value in enumerate(moved))
         hits += abs(total) >= reached
     return (hits + 1) / (draws + 1)
+
+
+def same_source(groups: Sequence[tuple[Distances, int]], *, seed: int = 0, draws: int = 4999) -> float:
+    """Return the p of a permutation test: how often chance alone puts two samples as far apart.
+
+    The statistic is the sum of all distances between the two samples of each group. Within a group, all divisions into
+    samples of these sizes are equally likely if both come from one source; sums over groups are drawn from them.
+
+    Args:
+        groups: distances between all values of both samples, at most 12, and the size of the first sample.
+        seed: makes the draws deterministic.
+        draws: number of draws.
+    """
+    source = random.Random(seed)  # noqa: S311 - resampling, not secrets
+    reached, drawn = 0.0, [0.0] * draws
+    for distances, size in groups:
+        if not any(map(any, distances)):
+            continue
+        everyone = frozenset(range(len(distances)))
+        sums = [
+            sum(distances[one][other] for one in chosen for other in everyone.difference(chosen))
+            for chosen in itertools.combinations(range(len(distances)), size)
+        ]
+        reached += sums[0]
+        drawn = list(map(operator.add, drawn, source.choices(sums, k=draws)))
+    return (1 + sum(total >= reached - 1e-9 for total in drawn)) / (1 + draws)
 
 
 def draws_for(count: int, most: int) -> int:

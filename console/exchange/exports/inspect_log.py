@@ -1,9 +1,10 @@
 """Export to an Inspect log (`.eval`, format 2): a zip of `header.json`, `summaries.json` and one file per sample.
 
 A rollout is a sample, its number (from 1) the epoch. Passed and failed become the score values `C` and `I`; broken
-rollouts have an error and undecided ones no score, so neither enters an average there. Sample names that could leave a
-folder are replaced by a slug with a digest; the true id is kept in the metadata. A run that was imported from
-an Inspect log is exported as that log.
+rollouts have an error and undecided ones no score, so neither enters an average there. A run that another harness
+played and scored has the name of its task and its own scorers instead. Sample names that could leave a folder are
+replaced by a slug with a digest; the true id is kept in the metadata. A run that was imported from an Inspect log is
+exported as that log.
 """
 
 import hashlib
@@ -15,10 +16,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from math import fsum, sqrt
 from statistics import stdev
-from typing import Any
+from typing import Any, cast
 
 from console.core.names import slug
-from console.core.outcome import Outcome
+from console.core.outcome import OWN_SCORES, Outcome
 from console.exchange.document import Item, RunDocument
 from console.exchange.exports.inspect_kept import kept_log
 from console.exchange.exports.inspect_messages import (
@@ -38,6 +39,9 @@ _VALUES = {Outcome.PASSED: "C", Outcome.FAILED: "I"}
 _STATUS = {"completed": "success", "running": "started", "starting": "started"}
 _PLAIN_ID = re.compile(r"[\w:. +=@#~,-]{1,120}\Z")
 _SCORER = "eval_console"
+_PACKAGES = ("inspect_ai", "inspect_evals")
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""Numbers that Inspect takes for its letters."""
 
 
 def eval_log(document: RunDocument) -> bytes:
@@ -76,7 +80,7 @@ def _header(document: RunDocument) -> dict[str, Any]:
             "eval_id": _digest(f"eval {manifest.id}", 22),
             "run_id": _digest(f"run {manifest.id}", 22),
             "created": created,
-            "task": slug(manifest.suite) or "task",
+            "task": manifest.dataset.get("task") or slug(manifest.suite) or "task",
             # per run, not per suite: Inspect takes runs of one task id for retries and shows only the last
             "task_id": _digest(f"task {manifest.id}", 22),
             "task_version": 0,
@@ -92,7 +96,7 @@ def _header(document: RunDocument) -> dict[str, Any]:
             "model_args": {},
             "model_roles": {inspect_role(role): _model(model_name(manifest, role)) for role in manifest.roles},
             "config": {"epochs": manifest.rollouts},
-            "packages": {},
+            "packages": {name: manifest.dataset[name] for name in _PACKAGES if name in manifest.dataset},
             "scorers": _scorers(document.items),
             "tags": ["simulated"] if document.simulated else [],
             "metadata": {
@@ -131,7 +135,36 @@ def _outcomes(items: Sequence[Item]) -> dict[str, int]:
     return counts
 
 
+def _own_scores(item: Item) -> dict[str, dict[str, Any]]:
+    """Return the scores that another harness gave, by scorer; empty if the suite is ours."""
+    detail = item.finished.verdict.detail if item.finished is not None and item.graded else {}
+    return detail.get(OWN_SCORES) or {}
+
+
+def _own_numbers(items: Sequence[Item]) -> dict[tuple[str, str], list[tuple[str, float]]]:
+    """Return the numbers of another harness's scorers: by scorer, and part of its value if that has parts."""
+    numbers: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for item in items:
+        for scorer, score in _own_scores(item).items():
+            value: Any = score.get("value")
+            parts = cast("dict[str, Any]", value) if isinstance(value, dict) else {scorer: value}
+            for part, each in parts.items():
+                number = _LETTERS.get(each) if isinstance(each, str) else each
+                if isinstance(number, int | float):
+                    numbers.setdefault((scorer, part), []).append((item.rollout.key.case, float(number)))
+    return numbers
+
+
 def _results(items: Sequence[Item]) -> dict[str, Any]:
+    if own := _own_numbers(items):
+        return {
+            "total_samples": len(items),
+            "completed_samples": sum(item.finished is not None for item in items),
+            "scores": [
+                _result(part, "accuracy", values, len(items)) | {"scorer": scorer}
+                for (scorer, part), values in own.items()
+            ],
+        }
     graded = [item for item in items if item.graded]
     passed = [(item.rollout.key.case, float(item.graded is Outcome.PASSED)) for item in graded]
     scores = [_result(_SCORER, "accuracy", passed, len(items))]
@@ -174,7 +207,8 @@ def _values(graded: Sequence[Item], name: str) -> list[tuple[str, float]]:
 
 def _scorers(items: Sequence[Item]) -> list[dict[str, Any]]:
     """Return the scorers with their metrics, from which Inspect recomputes the results."""
-    metrics = {_SCORER: "accuracy", **dict.fromkeys(_score_names(items), "mean")}
+    own = dict.fromkeys((scorer for scorer, _ in _own_numbers(items)), "accuracy")
+    metrics = own or {_SCORER: "accuracy", **dict.fromkeys(_score_names(items), "mean")}
     return [
         {
             "name": name,
@@ -223,6 +257,8 @@ def _scores(item: Item) -> dict[str, Any]:
     value = _VALUES[item.graded] if item.graded else None
     if value is None or item.finished is None:
         return {}
+    if own := _own_scores(item):
+        return own
     answer = item.finished.output
     passing: dict[str, Any] = {
         "value": value,

@@ -22,9 +22,7 @@ Message = dict[str, Any]
 
 def transcript(conversation: Conversation | None) -> list[Message]:
     """Return the conversation with the model: its last request and the reply."""
-    exchanges = (
-        [exchange for exchange in conversation.exchanges if exchange.asked.role == "model"] if conversation else []
-    )
+    exchanges = conversation.model_calls if conversation else []
     if not exchanges:
         return []
     last = exchanges[-1]
@@ -92,8 +90,7 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
 def model_output(item: Item, manifest: Manifest) -> dict[str, Any]:
     """Return the model's last answer."""
     model = model_name(manifest)
-    exchanges = item.conversation.exchanges if item.conversation else []
-    replies = [exchange.asked.reply for exchange in exchanges if exchange.asked.role == "model"]
+    replies = [exchange.asked.reply for exchange in item.conversation.model_calls] if item.conversation else []
     return _output(replies[-1], model) if replies else {"model": model, "choices": [], "completion": ""}
 
 

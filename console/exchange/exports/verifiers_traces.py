@@ -1,7 +1,8 @@
 """Export to `traces.jsonl` of verifiers v1: one episode per line, each with the message graph of one rollout.
 
 Every reply is a sampled node below the request it answers. Passing is the only weighted reward, and named scores are
-metrics. Broken and undecided rollouts have an error and no reward.
+metrics; where another harness scored, its first score is the reward. Broken and undecided rollouts have an error and
+no reward.
 """
 
 import json
@@ -10,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from console.core.outcome import Outcome
+from console.core.outcome import OWN_SCORES, Outcome
 from console.exchange.document import Item, RunDocument
 from console.exchange.document_reader import read_document
 from console.exchange.exports.files import write_file
@@ -48,7 +49,7 @@ def _episode(item: Item, document: RunDocument, number: int) -> Json:
     trace = _trace(item, document, number)
     return {
         "id": trace["id"],
-        "env": {"id": document.manifest.suite},
+        "env": {"id": document.manifest.dataset.get("task", document.manifest.suite)},
         "task": trace["task"],
         "ok": trace["ok"],
         "errors": [],
@@ -95,6 +96,8 @@ def _rewards(item: Item, headline: str) -> Json:
     """Return the run's headline score as the reward, so that the mean reward equals it; without one, passing."""
     if item.graded is None:
         return {headline or PASSED: None}
+    detail = item.finished.verdict.detail if item.finished is not None else {}
+    headline = next(iter(detail.get(OWN_SCORES) or (headline,)))
     score = item.rollout.scores.get(headline)
     if score is not None:
         return {headline: {"score": score, "weight": 1.0}}

@@ -13,8 +13,10 @@ import asyncio
 import json
 import logging
 import secrets
+import struct
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -32,22 +34,31 @@ _MOST_BYTES = 256 << 20
 _UNANSWERED = ("logprobs", "top_logprobs")
 """Settings that ask for what our replies do not hold, in every dialect."""
 _DIALECTS = {"chat/completions": CHAT, "responses": RESPONSES, "messages": ANTHROPIC}
-Answer = Callable[[str, GatewayCall], Awaitable[Reply]]
-"""Answers a call in a role. A `Fault` is told to the client."""
+_EMBEDDING = "embedding"
+"""Role that answers calls for embeddings, unless their address names another."""
+
+
+class Answers(NamedTuple):
+    """What answers for the models of a rollout, each given the role. A `Fault` is told to the client."""
+
+    ask: Callable[[str, GatewayCall], Awaitable[Reply]]
+    embed: Callable[[str, list[str]], Awaitable[list[list[float]]]]
+
+
 _LOG = logging.getLogger(__name__)
 _LOG.addFilter(lambda record: not _is_of_client(record))
-_Respond = Callable[[web.Request, Dialect, Answer], Awaitable[web.StreamResponse]]
+_Respond = Callable[[web.Request, Dialect, Answers], Awaitable[web.StreamResponse]]
 
 
 class Held(Exception):
-    """Raised by an `Answer` that never comes, as its rollout does not go on."""
+    """Raised in place of an answer that never comes, as its rollout does not go on."""
 
 
 class Gateway:
     """The server of one run, or of one worker."""
 
     def __init__(self) -> None:
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, Answers] = {}
         self._runner: web.AppRunner | None = None
         self._closing = asyncio.Event()
         self.url = ""
@@ -59,16 +70,17 @@ class Gateway:
             app.router.add_post(f"{prefix}/v1/messages/count_tokens", self._handler(ANTHROPIC, _count_tokens))
             for path, dialect in _DIALECTS.items():
                 app.router.add_post(f"{prefix}/v1/{path}", self._handler(dialect, _respond))
+            app.router.add_post(f"{prefix}/v1/embeddings", self._handler(CHAT, _embed))
         app.router.add_route("*", "/{path:.*}", _not_found)
         self._runner = web.AppRunner(app, access_log=None, logger=_LOG, handle_signals=False, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
 
-    def admit(self, answer: Answer) -> str:
+    def admit(self, answers: Answers) -> str:
         """Answer the calls of a rollout from now on; return its token."""
         token = secrets.token_hex(16)
-        self._answers[token] = answer
+        self._answers[token] = answers
         return token
 
     def dismiss(self, token: str) -> None:
@@ -81,7 +93,7 @@ class Gateway:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    def _admitted(self, token: str) -> Answer:
+    def _admitted(self, token: str) -> Answers:
         try:
             return self._answers[token]
         except KeyError:
@@ -111,24 +123,47 @@ class Gateway:
         return handle
 
 
-async def _respond(request: web.Request, dialect: Dialect, answer: Answer) -> web.StreamResponse:
+async def _respond(request: web.Request, dialect: Dialect, answers: Answers) -> web.StreamResponse:
     call = _read(dialect, await request.read())
-    reply = await answer(request.match_info.get("role", "model"), call)
+    reply = await answers.ask(request.match_info.get("role", "model"), call)
     if call.streams:
         return await _stream(request, dialect.events(reply, call))
     return web.json_response(dialect.whole(reply, call), dumps=_dumps)
 
 
-async def _count_tokens(request: web.Request, _dialect: Dialect, _answer: Answer) -> web.StreamResponse:
+async def _count_tokens(request: web.Request, _dialect: Dialect, _answers: Answers) -> web.StreamResponse:
     """Estimate the tokens of a body, for clients that ask before they send it."""
     return web.json_response({"input_tokens": len(await request.read()) // 4})
 
 
-def _read(dialect: Dialect, data: bytes) -> GatewayCall:
-    """Read a call, and check what all models need before one is asked and paid.
+async def _embed(request: web.Request, _dialect: Dialect, answers: Answers) -> web.StreamResponse:
+    body = _read_object(await request.read())
+    asked = body.get("input")
+    texts = [asked] if isinstance(asked, str) else asked
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in cast("list[Any]", texts)):
+        raise CannotConvert("`input` is neither a text nor a list of texts")
+    if body.get("dimensions") is not None:
+        raise CannotConvert("`dimensions` cannot be passed on: models.toml sets them")
+    vectors = await answers.embed(request.match_info.get("role", _EMBEDDING), cast("list[str]", texts))
+    is_packed = body.get("encoding_format") == "base64"
+    data = [
+        {"object": "embedding", "index": index, "embedding": _packed(vector) if is_packed else vector}
+        for index, vector in enumerate(vectors)
+    ]
+    usage = {"prompt_tokens": 0, "total_tokens": 0}
+    return web.json_response({"object": "list", "data": data, "model": str(body.get("model", "")), "usage": usage})
+
+
+def _packed(vector: list[float]) -> str:
+    """Return a vector in the form that OpenAI's own client asks for: 32-bit floats."""
+    return b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+
+
+def _read_object(data: bytes) -> dict[str, Any]:
+    """Read a body.
 
     Raises:
-        CannotConvert: it is none, or asks for what our replies do not hold.
+        CannotConvert: it is no JSON object.
     """
     try:
         body = read_json(data)
@@ -140,8 +175,18 @@ def _read(dialect: Dialect, data: bytes) -> GatewayCall:
         raise CannotConvert("it holds NaN or an infinity, which are not JSON") from error
     if not isinstance(body, dict):
         raise CannotConvert("its body is not a JSON object")
+    return cast("dict[str, Any]", body)
+
+
+def _read(dialect: Dialect, data: bytes) -> GatewayCall:
+    """Read a call, and check what all models need before one is asked and paid.
+
+    Raises:
+        CannotConvert: it is none, or asks for what our replies do not hold.
+    """
+    body = _read_object(data)
     try:
-        call = dialect.read(cast("dict[str, Any]", body))
+        call = dialect.read(body)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise CannotConvert(f"its body does not have the form of this API ({error})") from error
     _check(call)
@@ -165,7 +210,7 @@ def _check(call: GatewayCall) -> None:
 
 
 async def _not_found(request: web.Request) -> web.StreamResponse:
-    served = ", ".join(f"/v1/{path}" for path in _DIALECTS)
+    served = ", ".join(f"/v1/{path}" for path in (*_DIALECTS, "embeddings"))
     words = f"eval-console answers POST to {served}, not {request.method} of {request.path}"
     return web.json_response(CHAT.refusal("not_found", words), status=404)
 

@@ -28,9 +28,8 @@ from console.suites.judging.rubric import (
     scale_of,
     schema_of,
 )
-from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX, Stage, repeat_prefix
+from console.suites.stage import JUDGE, SECOND_JUDGE, SECOND_PREFIX, Stage, repeat_prefix
 
-JUDGE = "judge"
 GRADED = "graded"
 """Kind of the journal note with a judge's reason for each grade."""
 TRIES = 2
@@ -175,7 +174,8 @@ class Judge:
         by_name = {grade.name: grade.grade for grade in grades}
         for criterion in criteria_of(rubric):
             limit = limit_of(criterion, rubric)
-            self._stage.score(f"{prefix}{criterion.name}", by_name.get(criterion.name), threshold=limit, turn=turn)
+            value, giver = by_name.get(criterion.name), "" if prefix else role
+            self._stage.score(f"{prefix}{criterion.name}", value, threshold=limit, turn=turn, role=giver)
         reasons = {grade.name: grade.why for grade in grades if grade.why}
         if reasons and prefix in ("", SECOND_PREFIX):
             self._stage.note(GRADED, {"judge": role, "why": reasons}, turn=turn)

@@ -255,7 +255,7 @@ class Replay(RunFeed):
         if not isinstance(asked, Asked):
             return
         self._calls[asked.key, asked.n] = Call(asked, sent, self.timeline.time_of(number))
-        began = Began(asked.key, asked.n, asked.role, asked.turn, asked.step, asked.messages, asked.at)
+        began = Began(asked.key, asked.n, asked.role, asked.turn, asked.step, asked.messages, asked.at, asked.prefix)
         self._apply_frame(began, changes)
 
     def _show_status(self, changes: Changes) -> None:

@@ -57,6 +57,7 @@ class FilterDialog(ModalScreen[AnswerT | None]):
         & Input.-textual-compact { border: none; height: 1; background: $panel; padding: 0 1; margin-bottom: 1; }
         & RowList { height: auto; max-height: 20; background: $panel; }
         & Static { height: auto; max-height: 5; margin-top: 1; }
+        &.-short .-about RowList { max-height: 9; }
     }
     """
 
@@ -95,6 +96,7 @@ class FilterDialog(ModalScreen[AnswerT | None]):
             empty = Content(self._nothing)
             yield RowList(self._columns, draw=self._rows.draw_row, empty=empty, names=self._names, steered=True)
             if self._about is not None:
+                box.add_class("-about")
                 yield Static()
 
     def on_mount(self) -> None:

@@ -33,6 +33,8 @@ class Block:
     indent: int = 2
     folded: bool = False
     """True if only the title line is shown, with the number of hidden lines."""
+    opened_by: str = "x"
+    """Key that opens it when folded, as its title says."""
     gap: bool = True
     """True if an empty line follows."""
     hides: bool = False
@@ -125,7 +127,7 @@ class Block:
         if not self.folded:
             return self.title
         count = len(self.logical)
-        return self.title.append_text(f"  {count} line{'s' * (count != 1)}{' (x)' * opens}", MUTED)
+        return self.title.append_text(f"  {count} line{'s' * (count != 1)}{f' ({self.opened_by})' * opens}", MUTED)
 
     def _wrap_on(self) -> None:
         """Wrap the remaining text."""

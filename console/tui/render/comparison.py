@@ -60,6 +60,8 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
         origins.append(Content.styled("B regraded from A", "$undecided"))
     elif grading_differences(comparison.a.manifest, comparison.b.manifest):
         origins.append(Content.styled("graded differently", "$broken"))
+    if served_words(comparison).startswith("served by A"):
+        origins.append(Content.styled("other server", "$undecided"))
     other_prompts = comparison.prompts.verdict is False
     parts = [_check(comparison.data.words("case"), comparison.data.verdict)]
     if comparison.pairing.is_across_suites:
@@ -216,7 +218,8 @@ def number_lines(comparison: RunComparison, width: int, most: int) -> list[Conte
     changed = [(name, str(a), str(b), f"{b - a:+}".replace("-", "−")) for name, a, b in comparison.reasons if a != b]
     rows[1:1] = [row for row in changed if row[0] not in names][: max(most - len(rows), 0)]
     room = min(max(width - 90, 52), 64)
-    made = [_row(("", "A", "B", "B − A"), room, f"bold {MUTED}"), *(_row(row, room, "") for row in rows)]
+    wide = 1 + max(_LEAST_NUMBER, *(len(cell) for row in rows for cell in row[1:]))
+    made = [_row(("", "A", "B", "B − A"), room, wide, f"bold {MUTED}"), *(_row(row, room, wide, "") for row in rows)]
     if len(made) > 1 and not comparison.headline and not is_single:
         made[1] = made[1].append("   ").append(_interval(comparison))
     for place, line in enumerate(square):
@@ -225,10 +228,14 @@ def number_lines(comparison: RunComparison, width: int, most: int) -> list[Conte
     return [lines.fit(line, width) for line in made[: most + 1]]
 
 
-def _row(cells: tuple[str, ...], room: int, style: str) -> Content:
-    name, a, b, change = cells
-    label = lines.fit(one_line(name, 60, style or MUTED), room - 33)
-    return label.append_text(f"{a:>10} {b:>10} {change:>10}", style)
+_LEAST_NUMBER = 7
+"""Minimum width of a number in the table."""
+
+
+def _row(cells: tuple[str, ...], room: int, wide: int, style: str) -> Content:
+    name, *numbers = cells
+    label = lines.fit(one_line(name, 60, style or MUTED), room - 3 * (wide + 1))
+    return label.append_text("".join(f" {number:>{wide}}" for number in numbers), style)
 
 
 def _interval(comparison: RunComparison) -> Content:

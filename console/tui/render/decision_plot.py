@@ -7,7 +7,15 @@ from textual.content import Content
 
 from console.core.looks import Contender, Look, LookPlan, Rule, Until
 from console.core.statistics.decision import Decision
-from console.insight.looks import contender_words, difference_words, expected_words, points, until_words, worse_beyond
+from console.insight.looks import (
+    contender_words,
+    difference_words,
+    expected_words,
+    points,
+    race_answer,
+    until_words,
+    worse_beyond,
+)
 from console.insight.number_format import count, rate, signed, with_interval
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted
@@ -60,7 +68,9 @@ def _race_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: int) 
     look = next((look for look in reversed(looks) if look.standings), None)
     if look is None:
         return [_newest(plan, []), muted(expected_words(plan))][:height]
+    assert plan.until is not None
     head = f"look {look.number} of {look.of}   {count(look.rollouts)} of {count(look.planned)}"
+    head += f"   {race_answer(look.decision, plan.until, looks)}" if look.decision else ""
     if height == 1:
         return [one_line("   ".join([head, *map(contender_words, look.standings)]), width, "bold")]
     shown = look.standings[: height - 1]

@@ -184,18 +184,21 @@ def output_columns(grid: Grid, shown: range) -> tuple[Column, ...]:
 
 
 def output_cells(
-    row: GridRow, prompt: str, outputs: Sequence[str] | None, shown: range, current: int
+    case: GridCase, prompt: str, outputs: Sequence[str] | None, shown: range, current: int
 ) -> tuple[Content, ...]:
     """Return a case's prompt, or its id without one, and the start of each answer; None for those still being read."""
-    cells = (_output(row, outputs[place] if outputs else None, place, is_current=place == current) for place in shown)
-    return one_line(prompt or str(Key(*row.slot)), 300), *cells
+    cells = (_output(case, outputs[place] if outputs else None, place, is_current=place == current) for place in shown)
+    return one_line(prompt or case_name(case), 300), *cells
 
 
-def _output(row: GridRow, text: str | None, place: int, *, is_current: bool) -> Content:
-    outcome = row.outcomes[place]
+def _output(case: GridCase, text: str | None, place: int, *, is_current: bool) -> Content:
+    """Return the sign of an answer, how many repeats pass if there are several, and its start."""
+    outcome = case.telling.outcomes[place]
     sign = muted(SYMBOLS.not_run) if outcome is None else outcome_sign(outcome)
+    passed, graded = case.passed(place)
+    repeats = f"{passed}/{graded} " if graded > 1 else ""
     words = muted(SYMBOLS.cut) if text is None else one_line(text, 400, "bold" if is_current else "")
-    return Content.assemble(sign, " ", words)
+    return Content.assemble(sign, " ", repeats, words)
 
 
 _LEAST_NAME = 18

@@ -12,7 +12,7 @@ from textual.content import Content
 from console.core.run import SIMULATED
 from console.insight import number_format
 from console.insight.leaderboard import Leaderboard, LeaderboardRow, mark_of
-from console.suites.leaderboard import Cell
+from console.suites.leaderboard import NOT_PLAYED, Cell
 from console.tui.render import lines, row_cells
 from console.tui.sanitize import one_line, plain_line
 from console.tui.symbols import MUTED, muted
@@ -41,11 +41,17 @@ def room_for(boards: Iterable[Leaderboard], width: int) -> Room:
 
 
 def columns_of(board: Leaderboard) -> list[str]:
-    """Return the scrollable columns, sums first; without official columns, those with any value."""
-    if board.rules.columns:
-        sums = [name for name in board.rules.sums if name in board.columns]
-        return [*sums, *(name for name in board.columns if name not in sums)][1:]
-    return [name for name in board.columns[1:] if any(row.cells[name].value is not None for row in board.rows)]
+    """Return the scrollable columns: sums first, and what nobody has played last, or not without official columns."""
+    played = [name for name in board.columns[1:] if any(_is_played(row.cells[name]) for row in board.rows)]
+    if not board.rules.columns:
+        return played
+    sums = [name for name in board.rules.sums if name in board.columns[1:]]
+    ordered = [*sums, *(name for name in board.columns[1:] if name not in sums)]
+    return sorted(ordered, key=lambda name: name not in played)
+
+
+def _is_played(cell: Cell) -> bool:
+    return cell.value is not None or cell.note not in ("", NOT_PLAYED)
 
 
 def shown_columns(board: Leaderboard, left: int, room: Room) -> list[str]:
@@ -104,9 +110,9 @@ def _heading(board: Leaderboard, column: str) -> str:
 
 
 def _cell(cell: Cell) -> Content:
-    """Return a value with its interval, marked if there is a note on it."""
+    """Return a value with its interval, marked if there is a note on it; `— (1 of 4)` without most of its parts."""
     if cell.value is None:
-        return muted("N/A")
+        return muted(f"— ({plain_line(cell.note).removesuffix(' categories')})" if _is_played(cell) else NOT_PLAYED)
     if cell.unit == "plain":
         return Content.assemble((f"{cell.value:.2f}", "bold"), (mark_of(cell.note), "$undecided"))
     show = number_format.rate if cell.unit == "rate" else number_format.number

@@ -198,12 +198,14 @@ def confinement_words(level: Confinement) -> Content:
 
 
 def _warnings(overview: Overview) -> list[Content]:
-    """Return what makes the run's results doubtful: calls written as text, an open sandbox."""
+    """Return what makes the run's results doubtful: calls written as text, a change of the server, an open sandbox."""
     warnings: list[Content] = []
     written = overview.fold.written
     if parser_warning(written, overview.fold.tally.failed):
         words = f"{number_format.count(sum(written.values()))} with calls as text: no tool parser?"
         warnings.append(Content.styled(words, "$undecided"))
+    if (servers := len(overview.fold.servers)) > 1:
+        warnings.append(Content.styled(f"answered by {servers} servers", "$undecided"))
     if overview.confinement is not None and overview.confinement.missing:
         warnings.append(confinement_words(overview.confinement))
     return warnings
@@ -231,8 +233,8 @@ def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: floa
     is_known = overview.status is not None if live else overview.status is None
     state = "starting" if starting else overview.state if is_known else "running"
     begun = overview.opened_at if live else overview.fold.first_at
-    until = now if live else overview.fold.last_at
-    spent = number_format.duration(max(until - begun, 0.0)) if begun else ""
+    seconds = now - begun if live else overview.fold.seconds
+    spent = number_format.duration(max(seconds, 0.0)) if begun else ""
     cost = short_cost(overview, manifest)
     cost = cost if is_wide else cost.replace(_UNKNOWN, "cost ?")
     if state in ("pausing", "paused"):

@@ -167,13 +167,15 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
             Column("ETA", left, right=True), Column("state", 10, 2),
         )  # fmt: skip
     done = max([4, *(len(_done(line.summary)) for line in lines if line.summary)])
+    tallies = [line.summary.tally for line in lines if line.summary]
+    outcomes = max([20, *(outcome_words(tally, with_setup=False).cell_length for tally in tallies)])
     return (
         Column("", 1),
         Column("model", 10, 2),
         Column("suite", 14, 3),
         Column("done", done, right=True),
         score,
-        Column("outcomes", 20),
+        Column("outcomes", outcomes),
         Column("tok/s", 5, right=True),
         *[Column("cost", 7, right=True)] * has_costs(lines),
         eta,

@@ -1,13 +1,13 @@
 """Cells of the rows of models, suites and runs."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
 from textual.content import Content
 
-from console.core.run import Summary, Tally
+from console.core.run import SIMULATED, Summary, Tally
 from console.core.wait import slowed_by
 from console.insight import number_format
 from console.insight.reasons import counts_in_words
@@ -35,6 +35,10 @@ _MOST_MODEL = 14
 """Maximum width of the model column in a narrow list."""
 _LEAST_SUITE = 18
 """Width of the suite column from which scores are shown with their intervals."""
+_MOST_SUITE = 30
+"""Width of the suite column up to which it is fitted to what it holds, for which setup and long words give way."""
+_BRANCH_SIGN = 5
+"""Width of the sign before a run with branches."""
 _MOST_FITTED = 200
 """Number of runs up to which columns are fitted to what they hold."""
 
@@ -49,18 +53,21 @@ class RunColumns:
     """Layout of a narrow list of runs."""
 
     columns: tuple[Column, ...] = RUNS_NARROW
-    has_intervals: bool = True
-    """False if scores are shown without their intervals, for lack of room."""
     has_setup: bool = True
     """False if results are shown without their setup rollouts, for lack of room."""
+    is_brief: bool = False
+    """True if there is no room for what ended runs have left, and for `simulated` in full."""
+    has_intervals: bool = True
+    """False if scores are shown without their intervals, for lack of room."""
 
 
 def runs_narrow(lines: Sequence[RunLine], room: int, now: float) -> RunColumns:
     """Return the columns fitted to what they hold; the suite gets the rest, for which setup and intervals give way."""
     mark, model, suite, score, result, cost, at = RUNS_NARROW
-    longest = min(max([5, *(len(line.summary.model) for line in lines if line.summary is not None)]), _MOST_MODEL)
+    longest = max([5, *(len(line.summary.model) for line in lines if line.summary is not None)])
     scores = [score_words(line.summary) for line in lines if line.summary is not None]
-    fitted = [mark, _wide(model, longest), suite, _wide(score, max([5, *map(len, scores)])), result, cost, at]
+    model = msgspec.structs.replace(model, width=min(longest, _MOST_MODEL), share=int(longest > _MOST_MODEL))
+    fitted = [mark, model, suite, _wide(score, max([5, *map(len, scores)])), result, cost, at]
     readable = [line for line in lines if line.summary is not None] if len(lines) <= _MOST_FITTED else []
     if readable:
         cells = ((_result(line), _cost(line), _when(line, now, wide=False)) for line in readable)
@@ -68,16 +75,30 @@ def runs_narrow(lines: Sequence[RunLine], room: int, now: float) -> RunColumns:
         for place, longest_cells in enumerate(widths, 4):
             fitted[place] = _wide(fitted[place], max(len(fitted[place].name), *longest_cells, 0))
     rest = room - sum(column.width for column in fitted) + suite.width - len(GAP) * (len(fitted) - 1)
-    if rest >= _LEAST_SUITE:
+    suites = (suite_and_name(line).cell_length for line in readable)
+    has_branches = any(line.is_branch for line in readable)
+    wanted = min(max([_LEAST_SUITE, *suites]) + _BRANCH_SIGN * has_branches, _MOST_SUITE)
+    if rest >= wanted:
         return RunColumns(tuple(fitted))
     if readable:
-        results = (_result(line, with_setup=False).cell_length for line in readable)
-        shorter = _wide(result, max(len(result.name), *results, 0))
+        shorter = _fitted(result, (_result(line, with_setup=False) for line in readable))
         rest, fitted[4] = rest + fitted[4].width - shorter.width, shorter
-    if rest >= _LEAST_SUITE:
+    if rest >= wanted:
         return RunColumns(tuple(fitted), has_setup=False)
+    if readable:
+        shorter = _fitted(result, (_result(line, with_setup=False, is_brief=True) for line in readable))
+        cheaper = _fitted(cost, (_cost(line, is_brief=True) for line in readable))
+        rest += fitted[4].width - shorter.width + fitted[5].width - cheaper.width
+        fitted[4], fitted[5] = shorter, cheaper
+    if rest >= _LEAST_SUITE:
+        return RunColumns(tuple(fitted), has_setup=False, is_brief=True)
     fitted[3] = _wide(score, max([5, *(len(_without_interval(each)) for each in scores)]))
-    return RunColumns(tuple(fitted), has_intervals=False, has_setup=False)
+    return RunColumns(tuple(fitted), has_setup=False, is_brief=True, has_intervals=False)
+
+
+def _fitted(column: Column, cells: Iterable[Content]) -> Column:
+    with_sort_sign = len(column.name) + 2
+    return _wide(column, max(with_sort_sign, *(cell.cell_length for cell in cells)))
 
 
 def _wide(column: Column, width: int) -> Column:
@@ -120,8 +141,9 @@ def run_narrow(line: RunLine, kin: Kin, now: float, layout: RunColumns) -> Face:
     words = "" if line.is_queued else score_words(line.summary)
     score = Content(words if layout.has_intervals else _without_interval(words))
     model, suite = _model_and_suite(line, kin, now)
-    result = _result(line, with_setup=layout.has_setup)
-    return _state_mark(line), model, suite, score, result, _cost(line), _when(line, now, wide=False)
+    result = _result(line, with_setup=layout.has_setup, is_brief=layout.is_brief)
+    cost = _cost(line, is_brief=layout.is_brief)
+    return _state_mark(line), model, suite, score, result, cost, _when(line, now, wide=False)
 
 
 def run_wide(line: RunLine, kin: Kin, now: float) -> Face:
@@ -208,7 +230,7 @@ def _damage(line: RunLine) -> Content:
     return Content.assemble(_state_mark(line), "  ", one_line(line.name, 60), "  ", one_line(why, 200, "$broken"))
 
 
-def _result(line: RunLine, *, with_setup: bool = True) -> Content:
+def _result(line: RunLine, *, with_setup: bool = True, is_brief: bool = False) -> Content:
     tally = line.tally
     if line.is_queued:
         return Content.styled(f"queued, place {line.place}", "$live")
@@ -218,7 +240,7 @@ def _result(line: RunLine, *, with_setup: bool = True) -> Content:
         if count or not place
     ]
     cells += not_run_words(tally)
-    if line.left:
+    if line.left and (line.is_live or not is_brief):
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
     if tally.setup and with_setup:
         cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup"))
@@ -230,11 +252,12 @@ def not_run_words(tally: Tally) -> list[Content]:
     return [muted(f"{SYMBOLS.not_run} {number_format.count(tally.not_run)} not run")] * bool(tally.not_run)
 
 
-def _cost(line: RunLine) -> Content:
+def _cost(line: RunLine, *, is_brief: bool = False) -> Content:
     if line.summary is None or line.is_queued:
         return Content.empty()
     if line.summary.simulated and number_format.is_unpaid(line.tally):
-        return Content.styled(line.summary.simulated_note, f"italic {MUTED}")
+        note = line.summary.simulated_note
+        return Content.styled(note.replace(SIMULATED, "sim.") if is_brief else note, f"italic {MUTED}")
     return Content(number_format.spent_amount(line.tally))
 
 

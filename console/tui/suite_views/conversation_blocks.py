@@ -177,6 +177,18 @@ def _verdict(passage: Passage, key: str, gap: bool) -> Block:
     return Block(key, title, one_line(passage.head, 60, MUTED), passage.text, gap=gap)
 
 
+def _thread(passage: Passage, key: str, gap: bool) -> Block:
+    """Return a thread as a line, which opens to all its passages."""
+    words = f"{number_format.plural(int(passage.value), 'call')}  " if passage.value else ""
+    title = Content.assemble((f"{SYMBOLS.branch} ", "bold $live"), one_line(passage.head, 40, MUTED))
+    aside = muted("writing" if passage.streaming else words).append(_aside(passage))
+    body: list[Content] = []
+    for place, each in enumerate(passage.passages):
+        block = passage_block(each, f"{key} {place}")
+        body += [block.title, *(Content("  ").append(line) for line in block.logical), Content.empty()]
+    return Block(key, title, aside, body=tuple(body[:-1]), gap=gap, folded=True, opened_by="enter")
+
+
 _DRAWN: dict[PassageKind, Callable[[Passage, str, bool], Block]] = {
     PassageKind.SYSTEM: _plain,
     PassageKind.USER: _plain,
@@ -187,6 +199,7 @@ _DRAWN: dict[PassageKind, Callable[[Passage, str, bool], Block]] = {
     PassageKind.SCORE: _score,
     PassageKind.NOTE: _note,
     PassageKind.TRY: _try,
+    PassageKind.THREAD: _thread,
     PassageKind.VERDICT: _verdict,
 }
 

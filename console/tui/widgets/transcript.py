@@ -218,6 +218,15 @@ class Transcript(Viewport):
                 return self._blocks[place]
         return self.block_at_top()
 
+    def action_thread(self) -> None:
+        """Open the first folded thread in view, or fold all that are open if none is folded there."""
+        threads = [block for block in self._blocks if block.opened_by == "enter"]
+        first, bottom = self.scroll_offset.y, self.scroll_offset.y + self.page
+        in_view = [block for block in threads if first <= self._tops[self._place[block.key]] < bottom]
+        closed = next((block for block in in_view if block.folded), None)
+        for block in [closed] if closed else [block for block in threads if not block.folded]:
+            self.toggle_fold(block.key)
+
     def on_click(self, event: events.Click) -> None:
         """Open the folded block whose title was clicked."""
         offset = event.get_content_offset(self)
@@ -254,7 +263,9 @@ class Transcript(Viewport):
         if count:
             top = self.scroll_offset.y
             hits = self._hits.hits
-            self._hits.current = next((i for i, hit in enumerate(hits) if self._line_of_hit(hit) >= top), 0)
+            self._hits.current = next(
+                (i for i, hit in enumerate(hits) if _line_of(hit, self._tops, self._blocks) >= top), 0
+            )
             self._show_hit()
         self.redraw()
         return count
@@ -273,13 +284,10 @@ class Transcript(Viewport):
         if block.folded:
             self.toggle_fold(block.key)
         self._freeze()
-        y = self._line_of_hit(hit)
+        y = _line_of(hit, self._tops, self._blocks)
         if not self.scroll_offset.y <= y < self.scroll_offset.y + self.page:
             self._scroll(max(y - self.page // 3, 0))
         self._is_at_hit = True
-
-    def _line_of_hit(self, hit: Hit) -> int:
-        return self._tops[hit[0]] + self._blocks[hit[0]].place_of(hit[1], hit[2])
 
     # Scrolling -------------------------------------------------------------------------------------------------------
 
@@ -419,10 +427,12 @@ class Transcript(Viewport):
         return place, line, part
 
     def _opens_at(self, y: int) -> bool:
-        """Return whether the fold key opens the folded block with its title in a line."""
+        """Return whether a key opens the folded block with its title in a line."""
+        block = self._blocks[bisect_right(self._tops, y) - 1]
+        if block.opened_by == "enter":
+            return block.folded
         if not self.fold_key:
             return False
-        block = self._blocks[bisect_right(self._tops, y) - 1]
         return block.folded and (self.fold_key == "all" or block is self.fold_target())
 
     def _selected(self, line: Content, y: int) -> Content:
@@ -444,3 +454,7 @@ class Transcript(Viewport):
 
     def _refresh_badge(self) -> None:
         self.refresh_line(self.scroll_offset.y + self.page - 1)
+
+
+def _line_of(hit: Hit, tops: Sequence[int], blocks: Sequence[Block]) -> int:
+    return tops[hit[0]] + blocks[hit[0]].place_of(hit[1], hit[2])

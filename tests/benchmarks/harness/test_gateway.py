@@ -1,7 +1,9 @@
 """The gateway: what clients send and get, and whose call it is."""
 
 import asyncio
+import base64
 import json
+import struct
 import zlib
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 from console.core.chat import Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
 from console.llm.gateway.dialect import GatewayCall
-from console.llm.gateway.server import ROLLOUT, Gateway
+from console.llm.gateway.server import ROLLOUT, Answers, Gateway
 
 HELLO = {"model": "any", "messages": [{"role": "user", "content": "hello"}]}
 REPLY = Reply("hi", (ToolCall("c1", "add", '{"x": 1}'),), "hm", "tool_calls", Usage(7, 3), model="m")
@@ -23,7 +25,7 @@ class Clients:
     async def __aenter__(self) -> "Clients":
         self.gateway, self.heard = Gateway(), list[tuple[str, GatewayCall]]()
         await self.gateway.open()
-        self.token = self.gateway.admit(self.answer)
+        self.token = self.gateway.admit(Answers(self.answer, self.embed))
         self.http = aiohttp.ClientSession()
         self.fault: Fault | None = None
         return self
@@ -37,6 +39,10 @@ class Clients:
         if self.fault is not None:
             raise self.fault
         return REPLY
+
+    async def embed(self, role: str, texts: list[str]) -> list[list[float]]:
+        self.embedded = role, texts
+        return [[0.5, float(len(text))] for text in texts]
 
     async def post(self, path: str, body: dict[str, Any], **headers: str) -> tuple[int, str]:
         async with self.http.post(self.gateway.url + path, json=body, headers=headers) as response:
@@ -114,7 +120,7 @@ async def test_a_path_that_is_not_served_is_named_beside_those_that_are(method: 
         async with clients.http.request(method, url) as refused:
             words = (await refused.json())["error"]["message"]
     assert refused.status == 404
-    assert f"/v1/messages, not {method} of /c/" in words
+    assert f"/v1/embeddings, not {method} of /c/" in words
 
 
 @pytest.mark.parametrize("path", ["/c/0123/v1/chat/completions", "/c/{}/v1/chat/completions"])
@@ -170,3 +176,26 @@ async def test_a_conversation_that_is_too_long_is_told_in_the_words_that_clients
         clients.fault = Fault(FaultKind.CONTEXT, "the context is full")
         status, text = await clients.post(f"/c/{clients.token}/v1/chat/completions", HELLO)
     assert (status, json.loads(text)["error"]["code"]) == (400, "context_length_exceeded")
+
+
+@pytest.mark.parametrize(("asked", "texts"), [("hello", ["hello"]), (["a", "bcd"], ["a", "bcd"])])
+async def test_texts_are_embedded_as_numbers_or_packed(asked: object, texts: list[str]) -> None:
+    async with Clients() as clients:
+        path = f"/c/{clients.token}/v1/embeddings"
+        _, plain = await clients.post(path, {"model": "e", "input": asked})
+        _, packed = await clients.post(path, {"model": "e", "input": asked, "encoding_format": "base64"})
+        assert clients.embedded == ("embedding", texts)
+    vectors = [[0.5, float(len(text))] for text in texts]
+    assert [item["embedding"] for item in json.loads(plain)["data"]] == vectors
+    unpacked = [struct.unpack("<2f", base64.b64decode(item["embedding"])) for item in json.loads(packed)["data"]]
+    assert [list(vector) for vector in unpacked] == vectors
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [({"input": [1, 2]}, "input"), ({"input": []}, "input"), ({"input": "x", "dimensions": 3}, "dimensions")],
+)
+async def test_what_cannot_be_embedded_is_refused_by_name(body: dict[str, Any], word: str) -> None:
+    async with Clients() as clients:
+        status, text = await clients.post(f"/c/{clients.token}/v1/embeddings", body)
+    assert (status, f"`{word}`" in json.loads(text)["error"]["message"]) == (400, True)

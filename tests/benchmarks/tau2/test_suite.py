@@ -1,9 +1,11 @@
 """Play, verdict and blame on a small airline and telephone company of our own."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from support.tau2_edition import BAGS, write_edition
 
@@ -95,6 +97,14 @@ def test_each_side_sees_its_own_calls_only(suite: Tau2Suite) -> None:
     messages, _ = requests["model"][-1]
     names = [call["function"]["name"] for item in messages for call in item.get("tool_calls", ())]
     assert names == ["enable_roaming"]
+
+
+def test_a_task_whose_expected_call_fails_is_no_fair_one(suite: Tau2Suite) -> None:
+    case = case_of(suite, "airline_1")
+    assert suite.contradiction(case, SETTING) == ""
+    raw = json.dumps(case.data).replace("AB12CD", "ZZ99ZZ")
+    broken = msgspec.structs.replace(case, data=json.loads(raw))
+    assert "update_reservation_baggages of the expected calls fails" in suite.contradiction(broken, SETTING)
 
 
 def test_a_wrong_call_is_the_agents_fault_and_shown_in_the_world(suite: Tau2Suite) -> None:

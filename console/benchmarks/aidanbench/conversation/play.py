@@ -128,7 +128,8 @@ class Loop:
         number, limits = len(self.turns), self.options.thresholds
         self.turns.append(turn)
         if turn.answer.strip():
-            self.stage.score("coherence", _shown(turn.coherence), threshold=limits.coherence_score, turn=number)
+            limit = limits.coherence_score
+            self.stage.score("coherence", _shown(turn.coherence), threshold=limit, turn=number, role="judge")
             self.stage.score(
                 "novelty", _shown(turn.novelty), threshold=limits.embedding_dissimilarity_score, turn=number
             )

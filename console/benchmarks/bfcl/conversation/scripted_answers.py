@@ -42,6 +42,23 @@ def scripted_answers_for(entry: Entry, mode: str) -> ScriptedAnswers:
     return ScriptedAnswers(write(right, entry, mode), (*wrong, Utterance(_PROSE)))
 
 
+def refused_key(entry: Entry) -> str:
+    """Return why the checker refuses the calls of the key itself; empty if it accepts them, or if there are none.
+
+    Keys in Java and JavaScript are not examined, as their values are compared with source text.
+    """
+    if not names.is_single_turn(entry.category) or names.is_relevance(entry.judged_as) or entry.ground_truth is None:
+        return ""
+    if "java" in entry.judged_as:
+        return ""
+    missing = {name for expected in entry.ground_truth for name in expected} - {doc["name"] for doc in entry.function}
+    if missing:
+        return f"the key calls {min(missing)}, which the case does not offer"
+    decoded = [{name: cast(dict[str | None, Any], arguments)} for name, arguments in right_calls(entry)]
+    refusal = check_calls(entry.function, decoded, entry.ground_truth, names.call_rule_of(entry.judged_as))
+    return f"the checker refuses the calls of the key: {refusal.message}" if refusal is not None else ""
+
+
 def _passes(entry: Entry, calls: Sequence[Call]) -> bool:
     """Return whether the checker accepts calls that were meant to be wrong."""
     if entry.ground_truth is None:

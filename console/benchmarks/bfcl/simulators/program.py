@@ -17,7 +17,7 @@ import importlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from console.benchmarks.bfcl.simulators.state import STATELESS, Simulators, public_state, stored_state
 from console.benchmarks.bfcl.simulators.turn_check import check_turns
@@ -41,10 +41,6 @@ class _Classes(Mapping[str, Callable[[], Any]]):
 
     def __len__(self) -> int:
         return len(self._modules)
-
-
-class _Port(Protocol):
-    """Connection to the engine; unused here."""
 
 
 class SimulatorServer:
@@ -95,7 +91,7 @@ def _stored(simulators: Simulators) -> dict[str, Any]:
     return {name: stored_state(instance) for name, instance in simulators.instances.items() if name not in STATELESS}
 
 
-def start(port: _Port, setup: dict[str, Any]) -> dict[str, Operation]:
+def start(port: object, setup: dict[str, Any]) -> dict[str, Operation]:
     """Be ready for conversations over one dataset."""
     del port
     sys.path.append(setup["folder"])

@@ -8,21 +8,22 @@ import importlib.util
 import json
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from console.benchmarks.cavebench.suite import CaveBenchSuite
 from console.core.case import Key, Setting
-from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall
+from console.core.chat import Message, Reply, ToolCall
 from console.core.fault import Fault, FaultKind
 from console.core.outcome import Outcome
 from console.sandbox.level import Level, read_level
+from console.suites.stage import UnrecordedStage
 from console.suites.suite import SuiteEntry
 
 if TYPE_CHECKING:
-    from console.suites.code_run import CodeResult
+    pass
 
 _MODULE = '''"""The scenario of a trial."""
 
@@ -100,52 +101,22 @@ def _write_scenario(name: str) -> Path:
     return folder
 
 
-@dataclass
-class _TrialStage:
-    """A stage without model and journal: gives the correct answer and keeps what the trial reports."""
+class _TrialStage(UnrecordedStage):
+    """A stage that gives the correct answer and keeps what the trial reports."""
 
-    key: Key = field(default_factory=lambda: Key("trial"))
-    level: Level | None = None
-    errors: list[str] = field(default_factory=list[str])
+    def __init__(self) -> None:
+        super().__init__(Key("trial"))
+        self.level: Level | None = None
+        self.errors: list[str] = []
 
     async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[dict[str, Any]] = (),
-        role: str = "model",
-        params: dict[str, Any] | None = None,
-        turn: int = 0,
-        step: int = 0,
-        scripted: Callable[[], ScriptedAnswers] | None = None,
+        self, messages: Sequence[Message], *, tools: Sequence[dict[str, Any]] = (), step: int = 0, **_: Any
     ) -> Reply:
         """Write the cell, or the call, then an answer."""
-        del messages, role, params, turn, scripted
+        del messages
         if step > 0:
             return Reply("5")
         return Reply(None, (ToolCall("1", "add", '{"a": 2, "b": 3}'),)) if tools else Reply(f"```python\n{_CELL}\n```")
-
-    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
-        """Raise an error, since cave-bench embeds nothing."""
-        raise AssertionError("cave-bench embeds nothing")
-
-    async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
-        """Perform an effect without recording it."""
-        del kind, request
-        return await action()
-
-    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
-        """Run code in the sandbox, with tests; see suites/stage.py."""
-        from console.suites.code_run import run_code  # slow to import
-
-        return await run_code(self, code, **settings)
-
-    def output_of(self, case_id: str) -> Any:
-        """Return None, since there are no other cases."""
-        del case_id
-
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
-        """Ignore the score."""
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
         """Keep the confinement level and exceptions of cells."""

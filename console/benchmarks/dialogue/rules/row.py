@@ -5,7 +5,7 @@ The JSON schema for editors is generated from these types. Each kind of check is
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
 
 from console.core.chat import MessageToolCall
 from console.suites.judging.rubric import Rubric, Text
@@ -83,19 +83,17 @@ class Instructions(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     placeholders: Amount | None = None
     """Parts in [brackets]."""
     capital_words: Amount | None = None
-    contains: list[Text] = field(default_factory=list[str])
+    contains: list[Text] = []
     """Texts that occur, in any case."""
-    without: list[Text] = field(default_factory=list[str])
+    without: list[Text] = []
     """Words that do not occur, in any case."""
-    times: dict[Text, Amount] = field(default_factory=dict[str, int | Range])
+    times: dict[Text, Amount] = {}
     """Number of occurrences by text, in any case."""
-    letters: dict[Annotated[str, Meta(min_length=1, max_length=1)], Amount] = field(
-        default_factory=dict[str, int | Range]
-    )
+    letters: dict[Annotated[str, Meta(min_length=1, max_length=1)], Amount] = {}
     """Number of occurrences by letter, in any case."""
-    sections: dict[Text, Amount] = field(default_factory=dict[str, int | Range])
+    sections: dict[Text, Amount] = {}
     """Number of numbered headings by their word, such as `Section`."""
-    paragraph_starts: dict[Annotated[str, Meta(pattern="^[1-9][0-9]?$")], Text] = field(default_factory=dict[str, str])
+    paragraph_starts: dict[Annotated[str, Meta(pattern="^[1-9][0-9]?$")], Text] = {}
     """First word of paragraphs between blank lines, by their number."""
     case: Literal["", "upper", "lower"] = ""
     no_commas: bool = False
@@ -111,7 +109,7 @@ class Instructions(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """Two different answers separated by `******`."""
     starts_with: str = ""
     ends_with: str = ""
-    one_of: list[Text] = field(default_factory=list[str])
+    one_of: list[Text] = []
     language: Annotated[str, Meta(pattern="^([a-z]{2})?$")] = ""
     """ISO 639-1 code; needs `eval-console[language]`."""
     loose: bool = False
@@ -169,7 +167,7 @@ class ChatMessage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str | None = None
-    tool_calls: list[MessageToolCall] = field(default_factory=list[MessageToolCall])
+    tool_calls: list[MessageToolCall] = []
     tool_call_id: str = ""
 
 
@@ -177,14 +175,14 @@ class ScriptedTurn(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """A user message and the checks of the answer."""
 
     user: Text
-    expect: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    expect: list[dict[str, Any]] = []
 
 
 class CannedResult(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Result of a tool call; the first matching one is used."""
 
     tool: Text
-    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
+    arguments: dict[str, Any] = {}
     """Required argument values; other arguments can have any value."""
     result: Any = None
     """The result: a string, or any other value sent as JSON."""
@@ -196,24 +194,20 @@ class RecordedReply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """A recorded reply of a model."""
 
     text: str = ""
-    calls: list[Annotated[dict[str, dict[str, Any]], Meta(min_length=1, max_length=1)]] = field(
-        default_factory=list[dict[str, dict[str, Any]]]
-    )
+    calls: list[Annotated[dict[str, dict[str, Any]], Meta(min_length=1, max_length=1)]] = []
     """Tool calls: arguments by name."""
 
 
 class SimulatedAnswers(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Answers of the simulated models, if they cannot be derived from the checks."""
 
-    right: list[str] = field(default_factory=list[str])
+    right: list[str] = []
     """Right answers by turn; the last one is repeated."""
-    wrong: list[str] = field(default_factory=list[str])
+    wrong: list[str] = []
     """Wrong answers for any turn."""
-    recorded: list[list[RecordedReply]] = field(default_factory=list[list[RecordedReply]])
+    recorded: list[list[RecordedReply]] = []
     """Replies by turn and step, recorded when the case was kept; every simulated model repeats them."""
-    judge: dict[str, str | float | dict[str, str | float]] = field(
-        default_factory=dict[str, str | float | dict[str, str | float]]
-    )
+    judge: dict[str, str | float | dict[str, str | float]] = {}
     """Replies of simulated judges, one per answer: a grade, a category, a table of grades by criterion, or any text."""
 
 
@@ -246,19 +240,19 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Cluster of dependent cases, such as questions about one text."""
     prompt: str = ""
     """The user's message."""
-    messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
+    messages: list[ChatMessage] = []
     """An existing chat that ends with a user message."""
-    turns: Annotated[list[Text | ScriptedTurn], Meta(max_length=1000)] = field(default_factory=list[str | ScriptedTurn])
+    turns: Annotated[list[Text | ScriptedTurn], Meta(max_length=1000)] = []
     user: SimulatedUser | None = None
     choices: Annotated[list[Text], Meta(min_length=2, max_length=26)] | None = None
     """Choices below the question, with letters; `choice` is the letter in this order."""
     shuffle: bool = True
     """Shuffle the choices in each rollout."""
     system: str = ""
-    tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    tools: list[dict[str, Any]] = []
     """Tools in JSON schema: name, description, parameters."""
-    tool_results: list[CannedResult] = field(default_factory=list[CannedResult])
-    expect: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    tool_results: list[CannedResult] = []
+    expect: list[dict[str, Any]] = []
     """Checks of the last answer and of all calls in the conversation; all must hold."""
     judge: Text | Rubric | None = None
     """Rubric; the case is judged by it even without a `judge` check."""

@@ -53,9 +53,12 @@ def describe(sample: Any) -> dict[str, Any]:
 
 def list_cases(link: Link) -> None:
     """Send the list of samples and end."""
+    register_models(EngineSource(link))
+    os.environ["INSPECT_EVAL_MODEL"] = "console/model"  # for tasks that ask for their model when they are made
     task = load(link.opening)
     cases = [describe(sample) for sample in numbered(task.dataset)]
-    link.say("cases", name=task.name, cases=cases, versions=versions_of(link.opening))
+    versions_now = versions_of(link.opening)
+    link.say("cases", name=task.name, cases=cases, versions=versions_now, repeats=task.epochs or 1)
 
 
 def tell_versions(link: Link) -> None:
@@ -83,7 +86,11 @@ class EngineSource:
         for name, score in (sample.scores or {}).items():
             value = score.value
             parts = value if isinstance(value, dict) else {"": value}
-            numbers = {part: number_of(one) for part, one in parts.items() if not isinstance(one, (dict, list))}
+            numbers = {
+                part: number_of(part_value)
+                for part, part_value in parts.items()
+                if not isinstance(part_value, (dict, list))
+            }
             scores[name] = {"value": value, "numbers": numbers, "answer": score.answer, "why": score.explanation}
         self.link.say(
             "finished",
@@ -92,17 +99,33 @@ class EngineSource:
             answer=sample.output.completion if sample.output else "",
             error=sample.error.message if sample.error else "",
             limit=sample.limit.type if sample.limit else "",
+            replies=[reply_of(message) for message in sample.messages if message.role == "assistant"],
         )
 
 
-def console_model(engine: EngineSource, role: str) -> Any:
-    """Return a model of the engine, which waits, repeats and limits calls itself."""
+def reply_of(message: Any) -> dict[str, Any]:
+    """Return a reply as a chat message, by which the engine tells the transcript's calls from others."""
+    calls = [
+        {"id": call.id, "function": {"name": call.function, "arguments": call.arguments}}
+        for call in message.tool_calls or ()
+    ]
+    return {"content": message.text, "tool_calls": calls}
+
+
+def register_models(engine: EngineSource) -> None:
+    """Register `console/ROLE`, models of the engine, which waits, repeats and limits calls itself."""
     from inspect_ai.log._samples import sample_active
-    from inspect_ai.model import get_model, modelapi
+    from inspect_ai.model import modelapi
     from inspect_ai.model._providers.openai_compatible import OpenAICompatibleAPI
+
+    gateway = engine.link.opening.get("gateway", "http://127.0.0.1:9")
 
     @modelapi("console")
     class ConsoleAPI(OpenAICompatibleAPI):
+        def __init__(self, model_name: str, config: Any, **settings: Any) -> None:
+            address = {"base_url": f"{gateway}/r/{model_name}/v1", "api_key": "none", "client_timeout": 1e7}
+            super().__init__(model_name, config=config, service="console", **{**settings, **address})
+
         def request_headers(self, config: Any) -> dict[str, str]:
             active = sample_active()
             token = engine.tokens.get((str(active.sample.id), active.epoch), "") if active else ""
@@ -116,11 +139,6 @@ def console_model(engine: EngineSource, role: str) -> Any:
 
         def max_connections(self) -> int:
             return _UNLIMITED
-
-    address = f"{engine.link.opening['gateway']}/r/{role}/v1"
-    return get_model(
-        f"console/{role}", base_url=address, api_key="none", service="console", client_timeout=1e7, memoize=False
-    )
 
 
 def sample_source(engine: EngineSource) -> Any:
@@ -166,6 +184,7 @@ def play(link: Link) -> None:
     import inspect_ai
 
     engine = EngineSource(link)
+    register_models(engine)
     source = sample_source(engine)
 
     @inspect_ai.task(name="console")
@@ -176,8 +195,8 @@ def play(link: Link) -> None:
 
     logs = inspect_ai.eval(
         console,
-        model=console_model(engine, "model"),
-        model_roles={name: console_model(engine, role) for name, role in link.opening["roles"].items()},
+        model="console/model",
+        model_roles={name: f"console/{role}" for name, role in link.opening["roles"].items()},
         display="none",
         log_dir=tempfile.mkdtemp(prefix="eval-console-inspect-"),
         log_realtime=False,

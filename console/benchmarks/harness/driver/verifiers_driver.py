@@ -30,7 +30,7 @@ def load(opening: dict[str, Any]) -> Any:
     import verifiers
 
     text = json.dumps(opening["args"])
-    for role in ("model", "judge", "user"):
+    for role in ("model", "judge", "user", "embedding"):
         address = f"{opening.get('gateway', 'http://127.0.0.1:9')}/r/{role}/v1"
         text = text.replace("{" + role + "}", address)
     return verifiers.load_environment(opening["environment"], **json.loads(text))
@@ -113,11 +113,24 @@ def result_of(output: dict[str, Any]) -> dict[str, Any]:
     numbers = {"reward": output.get("reward"), **(output.get("metrics") or {})}
     scores = {name: {"value": value, "numbers": {"": value}} for name, value in numbers.items()}
     completion = output.get("completion") or ""
+    replies: list[dict[str, Any]] = []
     if not isinstance(completion, str):
-        replies = [message.get("content") for message in completion if message.get("role") == "assistant"]
-        completion = str(replies[-1] or "") if replies else ""
+        replies = [reply_of(message) for message in completion if message.get("role") == "assistant"]
+        completion = str(replies[-1]["content"] or "") if replies else ""
     error = output.get("error")
-    return {"scores": scores, "answer": completion, "error": json.dumps(error, default=str)[:2000] if error else ""}
+    return {
+        "scores": scores,
+        "answer": completion,
+        "error": json.dumps(error, default=str)[:2000] if error else "",
+        "replies": replies,
+    }
+
+
+def reply_of(message: Any) -> dict[str, Any]:
+    """Return a reply as a chat message, by which the engine tells the transcript's calls from others."""
+    made = [json.loads(call) if isinstance(call, str) else call for call in message.get("tool_calls") or ()]
+    calls = [{"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}} for call in made]
+    return {"content": message.get("content"), "tool_calls": calls}
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
 from console.insight.sort_orders import BY_ID, Sorting
 from console.tui.render import comparison as summary
+from console.tui.render import lines
 from console.tui.render.block import Block
 from console.tui.render.columns import Column, marked_columns, with_names
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
@@ -42,10 +43,10 @@ class SummaryPane(Static):
         """Show the numbers; `screen_width` is used until the pane is laid out."""
         width = max((self.content_size.width or screen_width) - 1, 40)
         if wide:
-            a, b = comparison.a, comparison.b
-            self.border_title = Content.assemble(
-                " A ", one_line(f"{a.model} {a.name}", 58), "   against   B ", one_line(f"{b.model} {b.name}", 58), " "
-            )
+            room = (width - 24) // 2
+            names = (one_line(f"{side.model}  {side.name}", 200) for side in (comparison.a, comparison.b))
+            a, b = (lines.fit_name(name, min(name.cell_length, room)) for name in names)
+            self.border_title = Content.assemble(" A ", a, "   against   B ", b, " ")
             self.border_subtitle = muted("b swap   p other run")
             text = [summary.difference(comparison), *summary.number_lines(comparison, width, NUMBER_LINES)]
         else:

@@ -3,7 +3,7 @@
 The suites' code reads cases in a thread (`answers`), since it may be slow.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -65,11 +65,12 @@ class SuspectKeys:
         suspect = self.listed[case]
         against = f"{suspect.same} of {suspect.models} agree" if suspect.same else ""
         nobody, odd = "nobody passes" if suspect.nobody_passed else "", "odd" if suspect.odd < 0 else ""
-        return ", ".join(filter(None, (against, nobody, odd, self.answers.doubts.get(case, ""))))
+        return ", ".join(filter(None, (against, nobody, odd, self.answers.mark(case))))
 
     def sentences(self, case: str) -> list[str]:
         """Return why the key of a case is suspect, and the decision on it."""
         sentences = [self.listed[case].words(self.answers.keys.get(case, ""))] if case in self.listed else []
+        sentences += [doubt for doubt in (self.answers.doubts.get(case, ""),) if doubt]
         if (erratum := self.errata.get(case)) is not None:
             right = f", right is {erratum.answer}" if erratum.answer else ""
             reason = f": {erratum.reason}" if erratum.reason else ""
@@ -96,14 +97,14 @@ def read_suspects(runs: Sequence[RunFolder], data: Path | None) -> SuspectKeys:
     return SuspectKeys(answers, listed, valid, scores if valid else ())
 
 
-def keep_erratum(runs: Sequence[RunFolder], data: Path | None, erratum: Erratum) -> None:
-    """Add a decision to the errata of the suite of these runs.
+def keep_errata(runs: Sequence[RunFolder], data: Path | None, errata: Mapping[str, Erratum]) -> None:
+    """Add decisions to the errata of the suite of these runs.
 
     Raises:
         UsageError: the errata cannot be read or written.
     """
     path = errata_file(data, runs[0].summary().suite)
-    write_errata(path, read_errata(path) | {erratum.case: erratum})
+    write_errata(path, {**read_errata(path), **errata})
 
 
 def _rate(value: float | None) -> str:

@@ -4,19 +4,21 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from textual.content import Content
 
 from console.core.fault import UsageError
-from console.exchange.suspects import decision_on
+from console.exchange.exports.files import write_file
+from console.exchange.suspects import decision_on, errata_file, errata_markdown
 from console.insight.number_format import plural
-from console.store.errata import AMBIGUOUS, RIGHT, WRONG
+from console.store.errata import AMBIGUOUS, RIGHT, WRONG, Erratum, read_errata
 from console.tui.dialogs.filter_dialog import Chooser
 from console.tui.dialogs.small_dialogs import CommentScreen
 from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
-from console.tui.screens.grid.controller import GridController, SuspectKeys, keep_erratum, read_suspects
+from console.tui.screens.grid.controller import GridController, SuspectKeys, keep_errata, read_suspects
 from console.tui.services import Services
 from console.tui.symbols import muted
 
@@ -61,10 +63,48 @@ class KeyActions:
         runs, data = self.controller.runs, self.services.paths.data
         try:
             erratum = decision_on(keys.answers, case, decision, answer=answer, reason=reason)
-            await asyncio.to_thread(keep_erratum, runs, data, erratum)
+            await asyncio.to_thread(keep_errata, runs, data, {case: erratum})
             self.show(await asyncio.to_thread(read_suspects, runs, data))
         except (UsageError, OSError) as error:
             self.services.refuse(error)
+
+    def action_erratum_upstream(self) -> None:
+        self.start(self._write_upstream())
+
+    async def _write_upstream(self) -> None:
+        """Write wrong and ambiguous keys as the text of an issue, next to the errata."""
+        keys, runs = self.controller.suspects, self.controller.runs
+        if keys is None:
+            return
+        try:
+            suite = runs[0].summary().suite
+            path = errata_file(self.services.paths.data, suite).with_suffix(".md")
+            text = errata_markdown(suite, keys.answers, keys.errata)
+            await asyncio.to_thread(write_file, path, text.encode())
+        except UsageError as error:
+            self.services.refuse(error)
+            return
+        written = plural(sum(each.decision != RIGHT for each in keys.errata.values()), "contested key")
+        words = Content.assemble(f"{written} written to ", one_line(str(path), 200, "bold"))
+        self.services.notify(words.append("; the .toml next to it is to be shared."))
+
+    def action_erratum_import(self) -> None:
+        self.start(self._import())
+
+    async def _import(self) -> None:
+        """Add the errata of a file that somebody else has written."""
+        runs, data = self.controller.runs, self.services.paths.data
+        typed = await self.services.ask(CommentScreen(Content.styled("File of errata to add", "bold"), ""))
+        if not typed:
+            return
+        try:
+            added = await asyncio.to_thread(_read_shared, typed.strip())
+            await asyncio.to_thread(keep_errata, runs, data, added)
+            self.show(await asyncio.to_thread(read_suspects, runs, data))
+        except (UsageError, OSError) as error:
+            self.services.refuse(error)
+            return
+        self.services.notify(Content(f"{plural(len(added), 'decision')} added."))
 
     async def _right_answer(self, keys: SuspectKeys, case: str) -> str | None:
         """Ask for the right answer: one of those given, or typed; empty if it is not known, None to cancel."""
@@ -75,3 +115,15 @@ class KeyActions:
         if chosen != _TYPED:
             return chosen
         return await self.services.ask(CommentScreen(Content.styled("The right answer", "bold"), ""))
+
+
+def _read_shared(typed: str) -> dict[str, Erratum]:
+    """Read the errata of a file that a user named.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    path = Path(typed).expanduser()
+    if not path.is_file():
+        raise UsageError("there is no such file", where=str(path))
+    return read_errata(path)

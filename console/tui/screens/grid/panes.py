@@ -81,8 +81,9 @@ class GridCaseList(RowList):
         self.set_columns(grid_rows.output_columns(grid, shown))
 
         def draw(key: str) -> Face:
-            row = controller.rows[key].telling
-            return grid_rows.output_cells(row, controller.prompt(row), controller.outputs(key), shown, self._place)
+            case = controller.rows[key]
+            prompt = controller.prompt(case.telling)
+            return grid_rows.output_cells(case, prompt, controller.outputs(key), shown, self._place)
 
         self.show(list(self._rows), draw=draw, empty=Content(controller.empty_words))
 

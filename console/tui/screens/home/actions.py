@@ -257,15 +257,22 @@ class ImportActions:
 
 @dataclass
 class ModelActions:
-    """Adds a model to models.toml."""
+    """Adds a model to models.toml, and checks the endpoint of one."""
 
     services: Services
+    model_under_cursor: Callable[[], str]
+    """Returns the name of the model under the cursor, or an empty string in another list."""
     run_dialog: Callable[[Awaitable[None]], object]
 
     def action_models_add(self) -> None:
         from console.tui.screens.home.adding import ModelAdding  # lazy, as adding is rare
 
         self.run_dialog(ModelAdding(self.services).ask_and_add())
+
+    def action_models_check(self) -> None:
+        from console.tui.screens.home.checking import EndpointChecking  # lazy, as checking is rare
+
+        self.run_dialog(EndpointChecking(self.services).ask_and_check(self.model_under_cursor()))
 
 
 @dataclass

@@ -11,7 +11,7 @@ from textual.content import Content
 from console.core.fault import UsageError
 from console.insight import number_format
 from console.tui.data.filter_in_force import has_words
-from console.tui.data.model_adding import run_add_model
+from console.tui.data.verb_output import verb_output
 from console.tui.dialogs.filter_dialog import FilterDialog
 from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question
 from console.tui.render.columns import Column
@@ -24,7 +24,7 @@ _SERVERS = (Column("", 1), Column("server", 32), Column("key", 30, 1))
 _MODELS = (Column("id", 30, 1), Column("context", 9, right=True), Column("price", 18, right=True))
 
 
-class _Rows:
+class JsonRows:
     """JSON objects as rows of a `FilterDialog`; all texts are foreign."""
 
     def __init__(self, rows: Sequence[dict[str, Any]], id: str, draw: Callable[[dict[str, Any]], tuple[Content, ...]]):
@@ -80,7 +80,7 @@ class ModelAdding:
             answer = await self._run(*options)
             servers = sorted(answer["servers"], key=lambda server: server["found"] is not True)
             look = {"name": _LOOK, "title": "look for servers on this machine", "key": "", "ready": True, "found": None}
-            rows = _Rows([*servers, *([] if options else [look])], "name", _server_cells)
+            rows = JsonRows([*servers, *([] if options else [look])], "name", _server_cells)
             hint, nothing = "a word of the server", "No known server matches; `other` takes any address."
             chosen = await self.services.ask(FilterDialog[dict[str, Any]](rows, _SERVERS, hint=hint, nothing=nothing))
             if chosen is None or chosen["name"] != _LOOK:
@@ -92,7 +92,7 @@ class ModelAdding:
             title = "Id of the model, which this server does not list"
             id = await self.services.ask(NameScreen(title, "", "provider's name", lambda _: NameNote("")))
             return {"id": id, "price_in": None, "price_out": None} if id else None
-        rows = _Rows(answer["models"], "id", _model_cells)
+        rows = JsonRows(answer["models"], "id", _model_cells)
         hint, nothing = "a word of the model's id", "No model matches."
         return await self.services.ask(FilterDialog[dict[str, Any]](rows, _MODELS, hint=hint, nothing=nothing))
 
@@ -120,7 +120,7 @@ class ModelAdding:
     async def _run(self, *words: str) -> dict[str, Any]:
         models = self.services.workspace.models
         path = (models.path if models is not None else None) or self.services.paths.models
-        return await asyncio.to_thread(run_add_model, path, *words)
+        return await asyncio.to_thread(verb_output, path, "models", "add", *words)
 
 
 def _note_of_address(text: str) -> NameNote:

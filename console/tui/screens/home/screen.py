@@ -92,7 +92,9 @@ class HomeScreen(BaseScreen):
             runs_changed=partial(self.show_workspace, "runs"),
         )
         self._sorting = SortActions(self.controller, listed=self._sorted)
-        self._adding = ModelActions(services, run_dialog=partial(self.run_worker, exclusive=True, group="ask"))
+        self._adding = ModelActions(
+            services, self._model_under_cursor, run_dialog=partial(self.run_worker, exclusive=True, group="ask")
+        )
         self._imports = ImportActions(services, run_dialog=partial(self.run_worker, exclusive=True, group="ask"))
 
     @property
@@ -269,6 +271,10 @@ class HomeScreen(BaseScreen):
         if name not in self.controller.listing.unfolded:
             self._run_list.move_to(keys[name])
         self.show_workspace("runs")
+
+    def _model_under_cursor(self) -> str:
+        key = self._model_list.cursor if self._model_list.has_focus else None
+        return self._model_list.name_of(key) if key is not None and not self._model_list.note_of(key) else ""
 
     def action_models_edit(self) -> None:
         from console.tui.editor import edit_models  # lazy, as Home is the first frame and editing is rare

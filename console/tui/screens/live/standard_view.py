@@ -8,7 +8,7 @@ from console.core.run import Manifest
 from console.insight import number_format
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
-from console.insight.passage import Passage
+from console.insight.passage import Passage, PassageKind
 from console.insight.rollout import Rollout
 from console.insight.sort_orders import SortOrder
 from console.tui.render.block import Block
@@ -70,6 +70,8 @@ class PassageDrawer:
         self._transcript = transcript
         self._conversation: Conversation | None = None
         self._settled: list[Block] = []
+        self._passages: list[Passage] = []
+        """Passages of the settled blocks."""
         self._revision = -1
         self._streamed: dict[str, int] = {}
         """Characters drawn of each streaming passage."""
@@ -81,7 +83,7 @@ class PassageDrawer:
     def show(self, conversation: Conversation | None, *, follow: bool) -> None:
         """Show a conversation from its top, or from its end when following."""
         self._conversation = conversation
-        self._settled, self._revision = [], -1
+        self._settled, self._passages, self._revision = [], [], -1
         if conversation is None:
             self._streamed = {}
             self._transcript.show([], follow=False)
@@ -98,11 +100,13 @@ class PassageDrawer:
             self._settle(conversation)
             self._transcript.show([*self._settled, *self._tail(conversation)], keep_place=True)
             return
-        for passage in conversation.tail():
-            key = _streaming_key(passage)
+        for place, passage in enumerate(conversation.tail()):
+            key = _streaming_key(passage, place)
             drawn = self._streamed.get(key)
             if drawn is None:
                 self._transcript.add(self._block(passage, key))
+            elif len(passage.text) > drawn and passage.kind is PassageKind.THREAD:
+                self._transcript.replace(self._as_before(self._block(passage, key)))
             elif len(passage.text) > drawn:
                 self._transcript.append(key, passage.text[drawn:])
             self._streamed[key] = len(passage.text)
@@ -114,18 +118,35 @@ class PassageDrawer:
             self._transcript.toggle_fold(block.key)
 
     def _settle(self, conversation: Conversation) -> None:
-        for place in range(len(self._settled), len(conversation.passages)):
-            self._settled.append(self._block(conversation.passages[place], str(place)))
+        """Draw what is new; a thread may have grown, or another one have become the main conversation."""
+        passages = conversation.passages
+        for place, passage in enumerate(passages):
+            if place < len(self._passages) and self._passages[place] is passage:
+                continue
+            block = self._as_before(self._block(passage, _settled_key(passage, place)))
+            self._settled[place : place + 1] = [block]
+        del self._settled[len(passages) :]
+        self._passages = list(passages)
         self._revision = conversation.revision
 
+    def _as_before(self, block: Block) -> Block:
+        """Return a block of a thread, open if it was open."""
+        if block.opened_by == "enter":
+            block.folded = next((drawn.folded for drawn in self._transcript.blocks if drawn.key == block.key), True)
+        return block
+
     def _tail(self, conversation: Conversation) -> list[Block]:
-        tail = conversation.tail()
-        self._streamed = {_streaming_key(passage): len(passage.text) for passage in tail}
-        return [self._block(passage, _streaming_key(passage)) for passage in tail]
+        keyed = [(_streaming_key(passage, place), passage) for place, passage in enumerate(conversation.tail())]
+        self._streamed = {key: len(passage.text) for key, passage in keyed}
+        return [self._as_before(self._block(passage, key)) for key, passage in keyed]
 
     def _block(self, passage: Passage, key: str) -> Block:
         return passage_block(passage, key, gap=not self.compact)
 
 
-def _streaming_key(passage: Passage) -> str:
-    return f"live {passage.n} {passage.kind.value}"
+def _settled_key(passage: Passage, place: int) -> str:
+    return f"thread {passage.n}" if passage.kind is PassageKind.THREAD else str(place)
+
+
+def _streaming_key(passage: Passage, place: int) -> str:
+    return f"live {passage.n} {passage.kind.value} {place}"

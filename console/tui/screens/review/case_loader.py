@@ -191,7 +191,11 @@ class CaseLoader:
 
     def scores_apart(self, run: ReviewedRun, annotations: Mapping[Slot, Annotation]) -> Section | None:
         """Return the run's scores with decided keys and corrected by people; None without any, or while reading."""
-        people = tuple((slot, each.people.word) for slot, each in annotations.items() if each.people is not None)
+        people = tuple(
+            (slot, *(verdict.word for verdict in (each.people, *each.rounds.values()) if verdict is not None))
+            for slot, each in annotations.items()
+            if each.people or each.rounds
+        )
         return self._apart.get((run.overview.fold.tally.finished, people), self._read_apart)
 
     def _keep_report(self, stamp: object, future: Future[Report | None]) -> None:

@@ -87,6 +87,8 @@ def reason_line(rollout: Rollout, comparison: Comparison | None, width: int, *, 
     is_said = is_told or (is_summed_up and rollout.outcome in (Outcome.PASSED, Outcome.UNDECIDED))
     particulars = rollout.message.rpartition(": ")[2]
     message = "" if is_said or particulars in words else rollout.message
+    if rollout.subject and words.endswith(rollout.subject):
+        message = message.removeprefix(f"{rollout.subject}: ")
     return lines.fit(line.append("   ").append(one_line(message, 400)), width) if message else lines.fit(line, width)
 
 
@@ -96,7 +98,8 @@ def detail_lines(case: ReviewedCase, hint_label: HintLabel, alike: int, width: i
     details: list[Content] = []
     rule = comparison.rule if comparison else ""
     if rollout.reason or rule:
-        details.append(_named("official" if rule else "code", rule or rollout.reason, width))
+        code = rule.removesuffix(rollout.message).rstrip() or rule  # the message is in the line above
+        details.append(_named("official" if rule else "code", code or rollout.reason, width))
     if alike > 1:
         others = f"{alike - 1} other" + ("s" if alike > 2 else "")
         details.append(_named("same reason", f"{others} in this list", width))

@@ -10,22 +10,17 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from console.core.annotation import FAILED, PASSED, UNCLEAR, ReaderLabel
-from console.core.case import Slot
 from console.core.fault import UsageError
-from console.exchange.reader_labels import LabelQueue
+from console.exchange.reader_labels import LabelQueue, ShownAnswer
 from console.insight.reader_labels import progress_words
-from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
 from console.tui.dialogs.small_dialogs import CommentScreen
 from console.tui.sanitize import literal, one_line
 from console.tui.services import Services
 from console.tui.symbols import MUTED
 
-_VERDICTS = {"p": PASSED, "f": FAILED, "u": UNCLEAR}
-_PASSES_FROM = 4
 _LONGEST = 100_000
-_KEYS = "p passes   f fails   u cannot tell   1-5 grade   c remark   ⌫ one back   s settle   esc closes"
+_KEYS = "p passes  f fails  u cannot tell  1-5 grade  c remark  ⌫ back  s settle  esc"
 
 
 class LabelScreen(ModalScreen[None]):
@@ -33,9 +28,11 @@ class LabelScreen(ModalScreen[None]):
 
     DEFAULT_CSS = """
     LabelScreen { background: $background; }
-    LabelScreen > #progress { height: 1; padding: 0 1; background: $panel; }
+    LabelScreen > #progress { height: auto; max-height: 2; padding: 0 1; background: $panel; }
     LabelScreen > #keys { height: 1; padding: 0 1; dock: bottom; color: $muted; }
-    LabelScreen VerticalScroll { border: round $line; border-title-color: $muted; padding: 0 1; }
+    LabelScreen VerticalScroll { border: round $line; border-title-color: $muted; padding: 0 1;
+        border-subtitle-color: $foreground; }
+    LabelScreen VerticalScroll:focus { border: round $focus; }
     LabelScreen #question { width: 2fr; } LabelScreen #answer { width: 3fr; }
     """
     AUTO_FOCUS: ClassVar[str | None] = "#answer"
@@ -44,10 +41,6 @@ class LabelScreen(ModalScreen[None]):
         super().__init__()
         self._services, self._run = services, run
         self._queue: LabelQueue | None = None
-        self._current: Rollout | None = None
-        self._done: list[Slot] = []
-        self._remark = ""
-        self._settles = False
 
     def compose(self) -> ComposeResult:
         yield Static(Content(" reading the run …"), id="progress")
@@ -55,8 +48,7 @@ class LabelScreen(ModalScreen[None]):
             with VerticalScroll(id="question") as question:
                 question.border_title = "graded by"
                 yield Static(id="question-text")
-            with VerticalScroll(id="answer") as answer:
-                answer.border_title = "answer"
+            with VerticalScroll(id="answer"):
                 yield Static(id="answer-text")
         yield Static(Content(_KEYS), id="keys")
 
@@ -66,79 +58,85 @@ class LabelScreen(ModalScreen[None]):
     @work(exclusive=True)
     async def _open(self) -> None:
         try:
-            data = self._services.paths.data
-            self._queue = await asyncio.to_thread(LabelQueue, self._run, settles=self._settles, data=data)
+            self._queue = await asyncio.to_thread(LabelQueue, self._run, data=self._services.paths.data)
         except UsageError as error:
             self._services.refuse(error)
             self.dismiss(None)
             return
-        self._show(self._queue.next())
+        self._show()
 
-    def _show(self, rollout: Rollout | None) -> None:
-        """Show an answer, or that none is left."""
-        queue, self._current = self._queue, rollout
+    def _show(self) -> None:
+        """Show the current answer, or that none is left, and the progress."""
+        queue = self._queue
         if queue is None:
             return
-        nothing = "Readers agree everywhere." if self._settles else "Nothing is left to label."
-        question, answer = queue.read(rollout) if rollout is not None else ("", nothing)
-        for name, text in (("#question-text", question), ("#answer-text", answer)):
-            self.query_one(name, Static).update(literal(text, _LONGEST))
+        nothing = "Readers agree everywhere." if queue.settles else "Nothing is left to label."
+        shown = queue.read() or ShownAnswer("", "", nothing)
+        answer = Content("\n\n").join(literal(text, _LONGEST, style) for text, style in
+                                      ((shown.title, "bold"), (shown.answer, "")) if text)  # fmt: skip
+        self.query_one("#question-text", Static).update(literal(shown.question, _LONGEST))
+        self.query_one("#answer-text", Static).update(answer)
+        place = "answer" if shown.round is None else f"answer of round {shown.round + 1}"
+        self.query_one("#answer", VerticalScroll).border_title = place
+        self.query_one("#answer", VerticalScroll).border_subtitle = one_line(queue.readers_words, 60)
         for scroll in self.query(VerticalScroll):
             scroll.scroll_home(animate=False)
-        head = "Settle" if self._settles else "Label"
-        words = Content.assemble((f"{head}  ", "bold"), one_line(queue.reader, 24), (" · judge hidden   ", MUTED))
-        words = words.append(progress_words(queue.score()))
-        if self._remark:
+        words = Content.assemble(
+            ("Settle  " if queue.settles else "Label  ", "bold"),
+            one_line(queue.reader, 24),
+            (" · judge hidden   ", MUTED),
+            progress_words(queue.score()),
+        )
+        if queue.remark:
             words = words.append_text("   with a remark", "$undecided")
         self.query_one("#progress", Static).update(words)
+        self._show_grades()
+
+    def _show_grades(self) -> None:
+        """Show the grades given so far, and the criterion that the next one is for."""
+        queue = self._queue
+        if queue is None:
+            return
+        given = [f"{name} {queue.grades.get(name, '?' if name == queue.criterion else '–')}" for name in queue.criteria]
+        self.query_one("#question", VerticalScroll).border_subtitle = one_line("  ".join(given), 200)
 
     def on_key(self, event: events.Key) -> None:
-        if self._queue is None and event.key != "escape":
-            return
-        key = event.character or event.key
+        queue, key = self._queue, event.character or event.key
         if event.key == "escape":
             self.dismiss(None)
-        elif key in _VERDICTS:
-            self._label(_VERDICTS[key], None)
-        elif key in "12345":
-            self._label(PASSED if int(key) >= _PASSES_FROM else FAILED, int(key))
-        elif key == "c":
+        elif queue is None:
+            return
+        elif key == "c" and queue.current is not None:
             self._ask_remark()
-        elif event.key == "backspace":
-            self._go_back()
         elif key == "s":
-            self._settles = not self._settles
-            self._open()
-        else:
+            queue.turn_to(settles=not queue.settles)
+            self._show()
+        elif not self._label(queue, key, is_back=event.key == "backspace"):
             return
         event.stop()
         event.prevent_default()
 
-    def _label(self, word: str, grade: int | None) -> None:
-        queue, rollout = self._queue, self._current
-        if queue is None or rollout is None:
-            return
+    def _label(self, queue: LabelQueue, key: str, *, is_back: bool) -> bool:
+        """Give a verdict or a grade, or take the last one back; return False if the key does neither."""
+        answer = queue.current
         try:
-            queue.label(rollout, word, ReaderLabel(blind=True, grade=grade, remark=self._remark))
+            if not (queue.go_back() if is_back else queue.press(key)):
+                return False
         except UsageError as error:
             self._services.refuse(error)
-            return
-        self._remark = ""
-        self._done.append(rollout.slot)
-        self._show(queue.next())
-
-    def _go_back(self) -> None:
-        if self._queue is None or not self._done:
-            return
-        try:
-            self._show(self._queue.take_back(self._done.pop()))
-        except UsageError as error:
-            self._services.refuse(error)
+            return True
+        if queue.current is answer:
+            self._show_grades()
+        else:
+            self._show()
+        return True
 
     @work(exclusive=True)
     async def _ask_remark(self) -> None:
+        if (queue := self._queue) is None:
+            return
         title = Content.styled("Remark on this answer", "bold")
-        written = await self._services.ask(CommentScreen(title, self._remark))
+        written = await self._services.ask(CommentScreen(title, queue.remark))
         if written is not None:
-            self._remark = written
-            self._show(self._current)
+            queue.remark = written
+            self._show()

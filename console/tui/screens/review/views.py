@@ -72,8 +72,7 @@ _DOCS = ("function", "tools")
 def tool_blocks(conversation: Conversation) -> list[Block]:
     """Return the tools offered, each with signature, description and parameters."""
     none: list[dict[str, Any]] = []
-    requests = (exchange for exchange in conversation.exchanges if exchange.asked.role == "model")
-    sent = next((exchange.tools for exchange in requests if exchange.tools), none)
+    sent = next((exchange.tools for exchange in conversation.model_calls if exchange.tools), none)
     data: Mapping[str, Any] = conversation.case.data if conversation.case is not None else {}
     docs = sent or next((docs for name in _DOCS if (docs := _listed(data.get(name)))), none)
     if not docs:

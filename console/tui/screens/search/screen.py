@@ -33,7 +33,7 @@ from console.tui.widgets.titles import Rule
 PAUSE_S = 0.1
 """Seconds between a key and the search, so that a word typed fast is searched for once."""
 DRAWN_EVERY_S = 0.1
-_COLUMNS = (Column("", 1), Column("case", 18, 1), Column("passage", 40, 3))
+_COLUMNS = (Column("", 1), Column("case", 18, 1, is_name=True), Column("passage", 40, 3))
 _LONGEST = 1_200
 """Characters shown of the passage under the cursor."""
 _INDENT = 24
@@ -187,12 +187,12 @@ class SearchScreen(BaseScreen):
             return
         controller, coverage = self.controller, self.controller.coverage or Coverage()
         status = f"{plural(coverage.conversations, 'conversation')} of {plural(coverage.runs, 'run')}"
+        if controller.query.expression:
+            hits = sum(run.count for run in controller.runs.values())
+            status = f"{plural(hits, 'hit')} in {count(len(controller.runs))} of {plural(coverage.runs, 'run')}"
         if self.services.search_indexing.is_running:
             status = f"indexing …  {status}"
-        hits = sum(run.count for run in controller.runs.values())
         title = one_line(controller.query.text, 60)
-        if controller.query.expression:
-            title = title.append(muted(f"   {plural(hits, 'hit')} in {plural(len(controller.runs), 'run')}"))
         self.top_line.tell(title=title or muted("all runs"), status=muted(status))
         self.hits.show(controller.rows(), fixed=controller.headings, empty=self._empty_text())
         self._show_passage()

@@ -1,0 +1,53 @@
+"""Validation of a suite's options, for values that may come from a file or from another program."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from console.core.fault import UsageError
+from console.core.ranges import LARGEST_COUNT
+from console.core.suggestion import nearest
+from console.suites.suite import Option
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "text": (str,),
+    "choice": (str,),
+    "json": (object,),
+}
+
+
+def read_values(
+    options: Sequence[Option], values: Mapping[str, Any], bounds: Mapping[str, tuple[float, float | None]] | None = None
+) -> dict[str, Any]:
+    """Return the value of each option, its default where none is given; other names are ignored.
+
+    Args:
+        options: the suite's options.
+        values: values by name.
+        bounds: least and greatest values of numbers, by name.
+
+    Raises:
+        UsageError: a value of another kind, out of bounds, or none of the choices.
+    """
+    bounds = bounds or {}
+    return {option.name: _checked(option, values.get(option.name), *bounds.get(option.name, ())) for option in options}
+
+
+def _checked(option: Option, value: Any, least: float | None = None, most: float | None = None) -> Any:
+    if value is None:
+        return option.default
+    kinds = _KINDS[option.kind]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and not {bool, object} & {*kinds}):
+        raise UsageError(f"must be of type {option.kind}, not {value!r}", where=option.name)
+    if isinstance(value, int | float) and not abs(value) <= LARGEST_COUNT:
+        raise UsageError("must be a number between -2^53 and 2^53", where=option.name)
+    if least is not None and (value < least or (most is not None and value > most)):
+        wanted = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise UsageError(f"must be {wanted}, not {value!r}", where=option.name)
+    if option.choices and value not in option.choices:
+        close = nearest(str(value), option.choices)
+        hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."
+        raise UsageError(f"cannot be {value!r}", where=option.name, hint=hint)
+    return value
