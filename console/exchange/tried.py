@@ -49,7 +49,7 @@ def read_tried(run: RunFolder) -> TriedFix | None:
     now, before = RunReader(run).side, RunReader(RunFolder(run.path.parent / manifest.parent)).side
     calls = [side.overview.fold.tally.calls for side in (now, before)]
     look = latest_look(now.overview.fold.looks)
-    return tried_fix(manifest, now.rollouts, before.manifest, before.rollouts, *calls, look)
+    return tried_fix(manifest, now.rollouts, before.manifest, before.rollouts, *calls, look=look)
 
 
 def changed_preset(run: RunFolder) -> Preset:
@@ -120,7 +120,10 @@ def branches_of(run: RunFolder) -> dict[str, list[Branch]]:
         summary = listed.summary
         if summary is None or not summary.parent or summary.regraded:
             continue
-        manifest = listed.folder.manifest()
+        try:
+            manifest = listed.folder.manifest()
+        except UsageError:  # it is damaged, or was deleted meanwhile
+            continue
         if manifest.experiment is None or manifest.experiment.strata:
             continue
         branch = Branch(
