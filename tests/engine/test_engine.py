@@ -157,7 +157,7 @@ async def test_a_wrong_key_costs_three_calls_and_no_case(tmp_path: Path, script:
     model = script(refused)
     engine = new_engine(tmp_path / "r", DialogueSuite(50, 1), concurrency=16)
     closed = await engine.run()
-    assert (closed.reason, closed.message) == ("halted", "refused Set KEY.")
+    assert (closed.reason, closed.message) == ("halted", "refused. Set KEY.")
     assert model.asked == 3
     assert ended(engine) == {}
     script(always_right)
