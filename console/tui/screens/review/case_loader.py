@@ -74,7 +74,7 @@ class CaseLoader:
         in_loop: Callable[[Callable[[], None]], object],
         changed: Callable[[], None],
         read_apart: Callable[[], Section | None] = lambda: None,
-        read_branches: "Callable[[], Mapping[str, Sequence[Branch]]]" = dict,
+        read_branches: "Callable[[], Mapping[str, Sequence[Branch]]] | None" = None,
     ) -> None:
         """Start without a suite; cases have no comparison until `use_suite`.
 
@@ -82,7 +82,7 @@ class CaseLoader:
             in_loop: schedules a call in the event loop; thread-safe.
             changed: called in that loop when a delayed result is available.
             read_apart: returns the run's scores with decided keys and corrected by people; called in a thread.
-            read_branches: returns the branches of the run by case; called in a thread.
+            read_branches: returns the branches of the run by case; called in a thread. None: there are none.
         """
         self.suite: RunSuite | None = None
         """The run's suite; None while it is being opened."""
@@ -130,7 +130,7 @@ class CaseLoader:
 
     def branches(self, case: str) -> "Sequence[Branch]":
         """Return the branches of a case as far as they are read, newest first."""
-        if self._has_new_branches:
+        if self._has_new_branches and self._read_branches is not None:
             self._has_new_branches = False
             future = self._branch_thread.start(self._read_branches)
             future.add_done_callback(lambda done: self._in_loop(partial(self._keep_branches, done)))
