@@ -13,6 +13,8 @@ from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.queue import RetryScope
 from console.store.runs import RunFolder
 
+COLLECTED_FROM = 20_000
+"""Rollouts from which an engine's memory is worth the time to collect it, 50 ms or more."""
 COLLECT_AFTER = (10_000, 10, 100)
 """Garbage collection thresholds (`gc.set_threshold`) while a run is played."""
 
@@ -59,6 +61,7 @@ def play(
         )
     finally:
         progress.close()
-    gc.collect()  # free the engine before the journal of a long run is read
+    if prepared.manifest.cases > COLLECTED_FROM:
+        gc.collect()  # free the engine before the journal is read
     save_overview(ending.folder)
     return ending

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,7 +18,6 @@ from console.core.run import Summary
 from console.core.statistics.decision import Decision
 from console.core.wait import slowed_by
 from console.exchange.json_kind import JsonKind
-from console.exchange.score_columns import ScoreColumns, columns_section
 from console.insight.judging import Judging, judging_of
 from console.insight.looks import looks_sections, sequential_fields
 from console.insight.number_format import metric_value, plural
@@ -29,6 +28,9 @@ from console.store.notes import Notes
 from console.suites.stage import JUDGE
 from console.suites.suite import Metric, Report, Suite
 from console.suites.summing import summed_up
+
+if TYPE_CHECKING:
+    from console.exchange.score_columns import ScoreColumns
 
 RUN = JsonKind(
     "run",
@@ -108,7 +110,7 @@ def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> fl
     return least
 
 
-def show_report(output: Output, history: History, report: Report | None, columns: ScoreColumns | None = None) -> None:
+def show_report(output: Output, history: History, report: Report | None, columns: "ScoreColumns | None" = None) -> None:
     """Print the results of a run, last the scores with decided keys and corrected by people, if given."""
     summary = history.summary
     if output.machine:
@@ -133,9 +135,12 @@ def show_report(output: Output, history: History, report: Report | None, columns
     for section in [*of_looks, *report_sections(report, _judging(history)), *reason_sections(summary)]:
         output.text()
         show_section(output, section)
-    if columns is not None and (apart := columns_section([(summary.model, columns)])) is not None:
-        output.text()
-        show_section(output, apart)
+    if columns is not None:
+        from console.exchange.score_columns import columns_section  # lazy: nobody has decided on a key of a new run
+
+        if (apart := columns_section([(summary.model, columns)])) is not None:
+            output.text()
+            show_section(output, apart)
 
 
 def _judging(history: History) -> Judging | None:

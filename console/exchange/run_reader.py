@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from console.core.annotation import Annotation
 from console.core.case import Key, Slot
 from console.core.run import Manifest
-from console.exchange.imports.in_place import whole_records
 from console.insight.comparison_side import ComparisonSide
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
@@ -63,6 +62,10 @@ class RunReader:
 
     def conversation(self, key: Key) -> Conversation:
         """Return an attempt's full conversation."""
+        from console.exchange.imports.in_place import (
+            whole_records,  # lazy, since it reads the formats of other programs
+        )
+
         conversation = Conversation(key)
         for record in whole_records(self.manifest, self._index.read(key)):
             conversation.apply(record)

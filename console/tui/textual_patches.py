@@ -203,10 +203,10 @@ def read_invalid_input(app: App[Any]) -> None:
     """Read bytes of a terminal that are not UTF-8 as U+FFFD; Textual's thread for input would end by them."""
     module: Any = sys.modules[app.driver_class.__module__]
 
-    def tolerant_decoder(encoding: str) -> Callable[[], IncrementalDecoder]:
+    def decoder(encoding: str) -> Callable[[], IncrementalDecoder]:
         return partial(getincrementaldecoder(encoding), "replace")
 
-    module.getincrementaldecoder = tolerant_decoder
+    module.getincrementaldecoder = decoder
 
 
 # Exit ----------------------------------------------------------------------------------------------------------------

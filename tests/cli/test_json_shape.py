@@ -83,6 +83,7 @@ def test_every_verb_writes_the_kinds_of_the_page(console, home):
         "branch": ["branch", f"{runs[0]}#{case}"],
         "tried": ["try", runs[0], "-m", "sim/careful", "--filter", "is:failed,passed"],
         "findings": ["doctor", "--offline"],
+        "drift": ["doctor", "--drift", "sim/careful"],
         "sandbox_attacks": ["doctor", "--sandbox-attacks"],
         "bfcl_models": ["bfcl", "models"],
         "bfcl_categories": ["bfcl", "test-categories"],

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from server.api_server import ApiServer, Said
 from server.openai_server import OpenAIServer, Scripted, last_text
 
 from console.config.model import ModelConfig
@@ -179,3 +180,25 @@ def test_prose_about_a_tool_is_no_call() -> None:
     assert not written_call('{"name": "Ada", "role": "pilot"}', ["look_up"])
     assert not written_call("<tool_call>", ["look_up"])
     assert written_call("look_up(number=7)", ["look_up"]) == "Python"
+
+
+@pytest.mark.parametrize(
+    ("provider", "sent"),
+    [
+        ("responses", {"max_output_tokens": 5, "tool_choice": {"type": "function", "name": "look_up"}}),
+        ("anthropic", {"stop_sequences": ["5"], "tool_choice": {"type": "tool", "name": "look_up"}}),
+        ("gemini", {"stopSequences": ["5"], "allowedFunctionNames": ["look_up"]}),
+        ("ollama", {"stop": ["5"], "num_predict": 5}),
+    ],
+)  # fmt: skip
+async def test_each_api_is_asked_in_its_own_words(provider: str, sent: dict[str, Any]) -> None:
+    with ApiServer([Said("They are 4711 and 8153, heron.")]) as server:
+        model = ModelConfig(name="m", model_id="m", provider=provider, base_url=server.base_url)
+        found = {item.name: item async for item in check_endpoint(model)}
+    bodies = json.dumps(server.requests)
+    for name, value in sent.items():
+        assert f"{json.dumps(name)}: {json.dumps(value)}" in bodies
+    if provider != "ollama":
+        assert '"seed"' not in bodies or provider == "gemini"
+        assert '"stop":' not in bodies
+    assert not [item for item in found.values() if item.mark is Mark.REFUSES]

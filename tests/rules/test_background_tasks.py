@@ -15,6 +15,7 @@ AWAITED = {
     "console.engine.engine_loop": "it turns the loop until they end, and names those that do not",
     "console.engine.role_warnings": "it awaits the task beside a change of the run",
     "console.llm.balancer": "it awaits the first of several",
+    "console.llm.servers.drift": "it awaits all questions, and what is left of them when one failed",
 }
 """Modules that start tasks and await them themselves."""
 

@@ -5,7 +5,7 @@ does is called wrong; what may as well be the model's choice is only said to dif
 """
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, cast
@@ -37,6 +37,18 @@ _VALUES: dict[str, Any] = {
 }
 _PLENTY = "The year was quiet and the harvest fair. " * 750
 """About 30,000 characters."""
+
+
+_SPELLINGS: Mapping[str, Mapping[str, str]] = {
+    "responses": {"max_tokens": "max_output_tokens", "stop": "", "seed": ""},
+    "anthropic": {"stop": "stop_sequences", "seed": ""},
+    "gemini": {"stop": "stopSequences"},
+    "bedrock": {"stop": "stopSequences", "seed": ""},
+    "cohere": {"stop": "stop_sequences"},
+}
+"""Names of parameters by provider, where they are not those of chat completions; empty if the API has none."""
+_UNCOMPARED = ("gemini", "bedrock", "cohere", "litellm")
+"""Providers whose replies are always streamed, or never."""
 
 
 class Mark(StrEnum):
@@ -122,7 +134,9 @@ class _Check:
     ) -> Reply:
         listed = [{"role": "user", "content": messages}] if isinstance(messages, str) else list(messages)
         sent = {"temperature": 0.0, **params}
-        sent = {name: value for name, value in sent.items() if name not in self._model.omit}
+        spellings = _SPELLINGS.get(self._model.provider, {})
+        spelled = {spellings.get(name, name): value for name, value in sent.items()}
+        sent = {name: value for name, value in spelled.items() if name and name not in self._model.omit}
         return await self._endpoint.ask(ChatRequest(cast("list[Message]", listed), list(tools), sent), Unwatched())
 
     async def free_call(self) -> Answered:
@@ -136,10 +150,11 @@ class _Check:
         return _judge_call(name, reply.tool_calls[0])
 
     async def forced_call(self) -> Answered:
-        name = "a forced call"
-        choice = {"type": "function", "function": {"name": "look_up"}}
+        name, forcing = "a forced call", _forcing(self._model.provider, "look_up")
+        if forcing is None:
+            return Answered(name, Mark.OK, "not asked: this API cannot force one")
         try:
-            reply = await self._ask("Look up number 7.", [_LOOK_UP], tool_choice=choice)
+            reply = await self._ask("Look up number 7.", [_LOOK_UP], **forcing)
         except Fault as fault:
             return _refused(name, fault)
         return _judge_call(name, reply.tool_calls[0]) if reply.tool_calls else _without_call(name, reply)
@@ -210,7 +225,8 @@ class _Check:
 
     async def streamed(self) -> Answered:
         name = "streamed or not"
-        if self._free is None or self._model.params.get("stream") is False:
+        is_fixed = self._model.provider in _UNCOMPARED or self._model.params.get("stream") is False
+        if self._free is None or is_fixed:
             return Answered(name, Mark.OK, "not compared")
         params = self._model.params | {"stream": False}
         endpoint = open_endpoint(msgspec.structs.replace(self._model, params=params))
@@ -244,6 +260,8 @@ class _Check:
 
     async def stop_text(self) -> Answered:
         name = "stop"
+        if _SPELLINGS.get(self._model.provider, {}).get("stop") == "":
+            return Answered(name, Mark.OK, "not asked: this API has no stop texts")
         try:
             reply = await self._ask("Count from 1 to 9 with spaces between.", stop=["5"])
         except Fault as fault:
@@ -310,6 +328,21 @@ class _Check:
         if not any(token.top for token in reply.logprobs):
             return Answered(name, Mark.DIFFERS, "given without alternatives", f"{without.capitalize()}.")
         return Answered(name, Mark.OK, "given, with alternatives")
+
+
+def _forcing(provider: str, tool: str) -> dict[str, Any] | None:
+    """Return the parameters that force a call of a tool; None if the API has none."""
+    match provider:
+        case "openai" | "writer" | "litellm":
+            return {"tool_choice": {"type": "function", "function": {"name": tool}}}
+        case "responses":
+            return {"tool_choice": {"type": "function", "name": tool}}
+        case "anthropic":
+            return {"tool_choice": {"type": "tool", "name": tool}}
+        case "gemini":
+            return {"toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [tool]}}}
+        case _:
+            return None
 
 
 def _refused(name: str, fault: Fault, effect: str = "") -> Answered:

@@ -6,15 +6,15 @@ hints are repeated in format sensitivity, and no space separates persona and tas
 
 import json
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from typing import Any, cast
 
 from console.benchmarks.bfcl.data.rendering import Doc, render_docs
 from console.benchmarks.bfcl.data.wording import Wording, fill
 from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.entry import Entry
-from console.benchmarks.bfcl.rules.variation import Variation, read_variation
+from console.benchmarks.bfcl.rules.variation import read_variation
 from console.core.chat import Message
+from console.core.json_copy import copied
 
 _LISTS = {"java": ("Array", "ArrayList"), "javascript": ("array",), "python": ()}
 
@@ -42,7 +42,7 @@ def system_prompt(docs: Sequence[Doc], config: str, wording: Wording) -> str:
             param_types=wording.param_types[how.returns],
         ),
         multiturn_behavior=style["multiturn_behavior"],
-        available_tools=_available(docs, how, style["available_tools"]),
+        available_tools=fill(style["available_tools"], format=how.docs, functions=render_docs(docs, how.docs)),
     )
 
 
@@ -55,7 +55,7 @@ def first_turn(entry: Entry, wording: Wording, *, prompt: str = "", memory: Any 
         prompt: the system prompt of prompting mode; empty in tool mode.
         memory: the core memory of a memory entry; None: empty.
     """
-    messages = deepcopy(entry.question[0])
+    messages = copied(entry.question[0])
     if names.is_agentic(entry.id) and not names.is_prerequisite(entry.id):
         messages.insert(0, {"role": "system", "content": wording.agentic_answer})
     if names.is_memory(entry.id):
@@ -97,15 +97,11 @@ def _before(messages: list[Message], text: str) -> list[Message]:
     return [{"role": "system", "content": text}, *messages]
 
 
-def _available(docs: Sequence[Doc], how: Variation, template: str) -> str:
-    return fill(template, format=how.docs, functions=render_docs(docs, how.docs))
-
-
 def _hinted(doc: Doc, language: str, wording: Wording) -> Doc:
     out: Doc = {**doc, "description": doc.get("description", "") + wording.hints[language]}
     if language == "python":
         return out
-    parameters = cast(Doc, deepcopy(doc["parameters"]))
+    parameters = cast(Doc, copied(doc["parameters"]))
     for schema in cast(dict[str, Doc], parameters["properties"]).values():
         _make_textual(schema, language, wording.type_hints)
     out["parameters"] = parameters

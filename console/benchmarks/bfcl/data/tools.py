@@ -5,10 +5,10 @@ simulator's `response`) are kept, although strict servers may reject them, as th
 """
 
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any, cast
 
 from console.benchmarks.bfcl.data.rendering import Doc
+from console.core.json_copy import copied
 from console.suites.call_matching.checker import underscored_name
 
 _TYPES = {
@@ -28,7 +28,7 @@ def native_tools(docs: Sequence[Doc]) -> list[dict[str, Any]]:
 
 
 def _function(doc: Doc) -> Doc:
-    out = deepcopy(doc)
+    out = copied(doc)
     out["name"] = underscored_name(doc["name"])
     out["parameters"]["type"] = "object"
     out["parameters"]["properties"] = _properties(out["parameters"]["properties"])
