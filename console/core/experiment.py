@@ -216,9 +216,9 @@ def _with_instructions(messages: list[dict[str, Any]], change: Change) -> list[d
 
 def _with_content(messages: list[dict[str, Any]], place: int, change: Change) -> list[dict[str, Any]]:
     """Make a change in the text of one message."""
-    before = messages[place].get("content")
-    is_like = isinstance(before, str) and isinstance(change.before, str)
-    after = edited(before, change.before, change.after) if is_like else change.after
+    before, after = messages[place].get("content"), change.after
+    if isinstance(before, str) and isinstance(change.before, str):
+        after = edited(before, change.before, change.after)
     return [*messages[:place], {**messages[place], "content": after}, *messages[place + 1 :]]
 
 

@@ -118,6 +118,14 @@ class Stage:
         return lambda: getattr(self.app.screen, "where", "") == where
 
 
+FINDINGS = (
+    ("tested without tools", "good", "answers", ""),
+    ("a call", "bad", "wrong: written into the text (<tool_call>): the server has no tool parser",
+     "Native function calling scores nothing. Configure the server's tool parser: vLLM --tool-call-parser NAME."),
+    ("two calls", "warning", "differs: 1 instead of two", "Parallel cases may fail."),
+    ("stop", "good", "ok: ends at the stop text", ""),
+)  # fmt: skip
+"""Findings of a check of an endpoint: name, state, text, hint."""
 Walk = Callable[[Stage], AsyncGenerator[str, None]]
 
 
@@ -151,6 +159,16 @@ async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
         await see(stage.at("home"), "escape")
         await see("No run is live", "colon", *"mess", "enter")
         yield "messages"
+        findings = [{"name": name, "state": state, "text": text, "hint": hint} for name, state, text, hint in FINDINGS]
+        stage.monkeypatch.setattr("console.tui.screens.home.checking.verb_output", lambda *_: {"findings": findings})
+        await see(stage.at("home"), "escape")
+        app.clear_notifications()
+        await see("a word of the model to check", "t")
+        yield "check-models"
+        await see("never checked", "enter")
+        yield "check-asked"
+        await see("--tool-call-parser", "enter")
+        yield "check-findings"
 
 
 async def usual_day(stage: Stage) -> AsyncGenerator[str, None]:

@@ -8,6 +8,7 @@ from support.fake_engine import FakeEngine
 from support.recorded_runs import plain_run
 from support.screen_text import assert_until, settle, text_of
 
+from console.core.outcome import Outcome
 from console.core.run import ModelFacts, Tally
 from console.tui.data.runs import RunLine
 from console.tui.render.rollout_rows import run_cells
@@ -84,3 +85,15 @@ async def test_two_opens_a_live_run_rather_than_the_one_that_has_ended(opened: A
         await assert_until(pilot, lambda: app.screen.run_folder.path not in (first, over.path))
         await pilot.press("right_square_bracket")
         await assert_until(pilot, lambda: app.screen.run_folder.path == first)
+
+
+async def test_a_change_of_the_server_within_a_run_is_said(opened: Any, workspace: Any) -> None:
+    async with (
+        FakeEngine(workspace.root / "runs", name="2026-01-01T0000-a") as engine,
+        opened((160, 45)) as (app, pilot),
+    ):
+        for number, server in enumerate(("vendor-x fp_1", "vendor-x fp_2")):
+            key = engine.recorder.start(f"case-{number}")
+            engine.recorder.finish(key, Outcome.PASSED, server=server)
+        app.navigator.open_live(engine.recorder.folder)
+        await assert_until(pilot, lambda: "answered by 2 servers" in text_of(app))

@@ -198,12 +198,14 @@ def confinement_words(level: Confinement) -> Content:
 
 
 def _warnings(overview: Overview) -> list[Content]:
-    """Return what makes the run's results doubtful: calls written as text, an open sandbox."""
+    """Return what makes the run's results doubtful: calls written as text, a change of the server, an open sandbox."""
     warnings: list[Content] = []
     written = overview.fold.written
     if parser_warning(written, overview.fold.tally.failed):
         words = f"{number_format.count(sum(written.values()))} with calls as text: no tool parser?"
         warnings.append(Content.styled(words, "$undecided"))
+    if (servers := len(overview.fold.servers)) > 1:
+        warnings.append(Content.styled(f"answered by {servers} servers", "$undecided"))
     if overview.confinement is not None and overview.confinement.missing:
         warnings.append(confinement_words(overview.confinement))
     return warnings

@@ -89,9 +89,9 @@ def find_edition(folder: Path, name: str = "") -> Edition:
     pulled = editions(folder)
     if not pulled or (name and name not in pulled):
         source = "--from CHECKOUT" if name == CHECKOUT else ""
-        wanted = f"the edition {name}" if name else "the data"
+        missing_data = f"the edition {name}" if name else "the data"
         raise UsageError(
-            f"{wanted} of τ²-bench is missing", where=str(folder), hint=f"Run `eval-console pull tau2 {source}`."
+            f"{missing_data} of τ²-bench is missing", where=str(folder), hint=f"Run `eval-console pull tau2 {source}`."
         )
     return pulled[name] if name else next(iter(pulled.values()))
 

@@ -37,6 +37,7 @@ from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_pane import CasePane
 from console.tui.screens.review.controller import ReviewController
+from console.tui.screens.review.triage import FAILURES
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 from console.tui.symbols import MUTED, muted
@@ -50,6 +51,7 @@ REPEATS = (1, 4, 8, 16)
 """Choices of the number of continuations."""
 _COLUMNS = (Column("step", 8), Column("what", 40, 3))
 _START = "start"
+_GRADED = "is:passed,failed"
 
 
 class StartWorker(Protocol):
@@ -117,21 +119,24 @@ class BranchActions:
             self.services.refuse(error)
 
     async def _ask_to_try(self, what: str, text: str, change: Change, chosen: list[str]) -> None:
-        plan, took = await asyncio.to_thread(self._trial, change, chosen)
-        assert plan.experiment is not None
-        drawn = [f"{len(it.cases)} of {it.size} {it.name}" for it in plan.experiment.strata if it.size]
-        words = run_words([self.run])
-        words += ["--filter", self.controller.triage.narrow.text] if self.controller.triage.narrow.text else []
         value = text.strip() if what.startswith("params.") else str(_kept_edit(what, text))
-        shell = command("try", *words, "--set", f"{what}={value}", places=self.services.paths)
-        lines = [
-            Content.assemble("Try another ", one_line(what, 40, "bold"), " on what is listed, and on a guard"),
-            Content.assemble(("   drawn    ", MUTED), one_line(", ".join(drawn), 56)),
-            Content.assemble(("   takes    ", MUTED), took),
-            one_line(f"   {shell}", 400, MUTED),
-        ]
-        answers = [Answer("y", "try it"), Answer("c", "copy the command")]
-        answer = await self.services.ask(Question(Content("\n").join(lines), answers))
+        from console.engine.experiment import new_seed
+
+        terms, has_control, seed = self._terms, False, new_seed()
+        while True:
+            plan, took = await asyncio.to_thread(self._trial, change, chosen, seed, has_control)
+            words = [*run_words([self.run]), *(["--filter", terms] if terms else []), "--set", f"{what}={value}"]
+            words += [*(["--control"] if has_control else []), "--seed", str(seed)]
+            shell = command("try", *words, places=self.services.paths)
+            answers = [
+                Answer("y", "try it"),
+                Answer("u", "against the recorded run" if has_control else "against an unchanged arm too"),
+                Answer("c", "copy the command"),
+            ]
+            lines = _trial_lines(what, plan, took, shell)
+            if (answer := await self.services.ask(Question(Content("\n").join(lines), answers))) != "u":
+                break
+            has_control = not has_control
         if answer == "c":
             self.services.copy(shell, "command")
         elif answer == "y":
@@ -143,20 +148,27 @@ class BranchActions:
         self.services.navigator.open_live(tried)
         self.services.notify(Content("Its report opens here when it has ended; A t in its Review shows it again."))
 
-    def _trial(self, change: Change, chosen: list[str]) -> "tuple[Plan, str]":
+    @property
+    def _terms(self) -> str:
+        """The filter that is set, as `try` reads it; empty for all that failed, its default."""
+        triage = self.controller.triage
+        terms = f"{triage.scope.text or _GRADED} {triage.narrow.text}".strip()
+        return "" if terms == FAILURES else terms
+
+    def _trial(self, change: Change, chosen: list[str], seed: int, has_control: bool) -> "tuple[Plan, str]":
         """Return the plan of a trial, and what it will take in words. Call in a thread."""
-        from console.engine.experiment import experiment_plan, new_seed
+        from console.engine.experiment import experiment_plan
         from console.exchange.tried import draw_strata
 
-        seed, paths = new_seed(), self.services.paths
+        paths = self.services.paths
         strata, luck = draw_strata(self.run, chosen, seed=seed)
         plan = experiment_plan(
             self.run,
             [case for stratum in strata for case in stratum.cases],
-            arms=((change,),),
+            arms=((), (change,)) if has_control else ((change,),),
             strata=strata,
             luck=luck,
-            label=self.controller.triage.narrow.text,
+            label=self._terms,
             name=f"try {change.label}",
             seed=seed,
             models_path=paths.models,
@@ -349,6 +361,21 @@ class BranchActions:
         rows = {line.name: row_cells.model_cells(line) for line in ready}
         nothing = "No other model is ready. e on Home opens models.toml."
         return await self.services.ask(Chooser(Content("Go on with …"), row_cells.MODELS, rows, nothing)) or ""
+
+
+def _trial_lines(what: str, plan: "Plan", took: str, shell: str) -> list[Content]:
+    assert plan.experiment is not None
+    drawn = [
+        f"{len(stratum.cases)} of {stratum.size} {stratum.name}" for stratum in plan.experiment.strata if stratum.size
+    ]
+    against = "the recorded run" if plan.experiment.control is None else "an unchanged arm, played with it"
+    return [
+        Content.assemble("Try another ", one_line(what, 40, "bold"), " on what is listed, and on a guard"),
+        Content.assemble(("   drawn    ", MUTED), one_line(", ".join(drawn), 120)),
+        Content.assemble(("   against  ", MUTED), against),
+        Content.assemble(("   takes    ", MUTED), took),
+        one_line(f"   {shell}", 400, MUTED),
+    ]
 
 
 def next_count(repeats: int) -> int:

@@ -1,5 +1,7 @@
 """The branches of a case in Review: its chance to come right from each step, and a line for each branch."""
 
+from collections.abc import Sequence
+
 from textual.content import Content
 
 from console.core.statistics.intervals import wilson
@@ -23,19 +25,29 @@ def branch_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
     key, model = case.rollout.key, context.model
     curve = curve_of(case.branches, key.case, key.rollout, model)
     blocks = [_curve_block(case, curve, context.width)] if curve else []
-    lines = [branch_line(branch, model) for branch in case.branches]
-    return [*blocks, Block("branches", block_title("branches"), body=tuple(lines))]
+    return [*blocks, Block("branches", block_title("branches"), body=branch_lines(case.branches, model))]
 
 
-def branch_line(branch: Branch, recorded_model: str) -> Content:
-    """Return the change of a branch, and how often it passed."""
+def branch_lines(branches: Sequence[Branch], recorded_model: str) -> tuple[Content, ...]:
+    """Return a line for each branch: its change, and how often it passed."""
+    changes = [_change(branch, recorded_model) for branch in branches]
+    width = max((change.cell_length for change in changes), default=0)
+    return tuple(
+        Content.assemble(change.pad_right(width - change.cell_length), "   ", _passed(branch))
+        for change, branch in zip(changes, branches, strict=True)
+    )
+
+
+def _change(branch: Branch, recorded_model: str) -> Content:
     sign = f"{'  ' * (branch.level - 1)}{SYMBOLS.branch} " if branch.level else ""
+    return Content.assemble((sign, MUTED), one_line(branch.words(recorded_model), 40))
+
+
+def _passed(branch: Branch) -> Content:
     live = Content.styled(f"   {SYMBOLS.live} playing", "$live") if branch.is_live else Content.empty()
     low, high = wilson(branch.passed, branch.graded)
     interval = f"  [{rate(low)} {rate(high)}]" if branch.graded > 1 else ""
-    passed = f"{branch.passed} of {branch.graded} passed"
-    words = one_line(branch.words(recorded_model), 60)
-    return Content.assemble((sign, MUTED), words, "   ", (passed, "bold"), (interval, MUTED), live)
+    return Content.assemble((f"{branch.passed} of {branch.graded} passed", "bold"), (interval, MUTED), live)
 
 
 def _curve_block(case: ReviewedCase, curve: Curve, width: int) -> Block:

@@ -65,13 +65,15 @@ class DecideActions:
 
     async def _open_branch(self) -> None:
         from console.tui.dialogs.filter_dialog import Chooser
-        from console.tui.screens.review.branch_view import branch_line
+        from console.tui.screens.review.branch_view import branch_lines
 
         run, rollout = self.controller.run, self.controller.rollout
         if run is None or rollout is None:
             return
         model = run.manifest.model.name
-        rows = {branch.run: (branch_line(branch, model),) for branch in self.controller.branches}
+        branches = self.controller.branches
+        lines = zip(branches, branch_lines(branches, model), strict=True)
+        rows = {branch.run: (line,) for branch, line in lines}
         nothing = "This case has no branch yet. A h goes on from a step."
         chosen = await self.services.ask(Chooser(Content("Open beside it …"), _COLUMNS, rows, nothing))
         if chosen:

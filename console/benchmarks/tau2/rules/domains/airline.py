@@ -190,7 +190,7 @@ class AirlineAgent:
         insurance: YesNo,
     ) -> Reservation:
         """Book flights; certificates are used up whole."""
-        wanted, people = rows_or_given(FlightInfo, flights), rows_or_given(Passenger, passengers)
+        flight_infos, people = rows_or_given(FlightInfo, flights), rows_or_given(Passenger, passengers)
         payments = rows_or_given(Payment, payment_methods)
         user = self._user(user_id)
         reservation = converted(
@@ -211,7 +211,7 @@ class AirlineAgent:
                 "insurance": insurance,
             },
         )
-        reservation.flights = self._legs(wanted, cabin, len(people), {})
+        reservation.flights = self._legs(flight_infos, cabin, len(people), {})
         price = sum(leg.price for leg in reservation.flights) + INSURANCE_PRICE * (insurance == "yes")
         self._pay(user, payments, price * len(people) + BAG_PRICE * nonfree_baggages)
         for leg in reservation.flights:
@@ -333,8 +333,8 @@ class AirlineAgent:
     ) -> list[ReservationFlight]:
         """Return flights as they are booked; those without a kept price need free seats."""
         legs: list[ReservationFlight] = []
-        for wanted in flights:
-            number, date = wanted.flight_number, wanted.date
+        for flight_info in flights:
+            number, date = flight_info.flight_number, flight_info.date
             price = kept.get((number, date))
             if price is None:
                 day = self._day(number, date)

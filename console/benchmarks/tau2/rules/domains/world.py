@@ -232,8 +232,8 @@ def converted(kind: type[RowT], value: Any) -> RowT:
 
 def rows_or_given(kind: type[RowT], values: Any) -> list[RowT]:
     """Build rows from a list of objects; a list with anything else is returned as given, to fail later."""
-    given = list(values)
-    return [converted(kind, value) for value in given] if all(isinstance(value, dict) for value in given) else values
+    items = list(values)
+    return [converted(kind, value) for value in items] if all(isinstance(value, dict) for value in items) else values
 
 
 # Rows and tools of several kits ---------------------------------------------------------------------------------------
