@@ -4,7 +4,6 @@ Each point is a branch of its own. Those that are there already are not played a
 """
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -41,15 +40,20 @@ def decide(
         UsageError: a state cannot be rebuilt, or nothing can be graded.
     """
     from console.cli.foreground import play
-    from console.engine.experiment import rehearse
-    from console.exchange.tried import read_curve
-    from console.insight.deciding import next_point
+    from console.engine.experiment import rehearse, search_use
+    from console.exchange.tried import branches_of
+    from console.insight.deciding import curve_of, next_point
     from console.store.runs import create_run
 
     case, model = rollout.key.case, args.model or reader.manifest.model.name
-    curve = read_curve(reader.folder, case, rollout.key.rollout, model)
+
+    def read_curve() -> "Curve":
+        return curve_of(branches_of(reader.folder).get(case, ()), case, rollout.key.rollout, model)
+
+    curve = read_curve()
     if next_point(curve, len(points)) is not None:
-        _accept(args, reader, case, points)
+        beginnings = [point.beginning for point in points]
+        accept_cost(args, search_use(_prepared(args, reader, case, points[0]), beginnings), args.max_cost)
     spent = 0.0
     while (replies := next_point(curve, len(points))) is not None:
         prepared = _prepared(args, reader, case, points[replies])
@@ -69,24 +73,8 @@ def decide(
             raise UsageError(
                 f"no continuation from {points[replies].beginning.place} could be graded", where=ending.folder.name
             )
-        curve = read_curve(reader.folder, case, rollout.key.rollout, model)
+        curve = read_curve()
     return curve
-
-
-def _accept(args: ContinuationArguments, reader: "RunReader", case: str, points: "Sequence[Point]") -> None:
-    """Say what the search will take if it goes on from the earlier half each time, which is the dearer one."""
-    from console.engine.experiment import Use, expected_use
-
-    halves = [0, *(len(points) >> power for power in range(1, math.ceil(math.log2(max(len(points), 2))) + 1))]
-    most = Use()
-    for replies in dict.fromkeys(half for half in halves if half < len(points)):
-        use = expected_use(_prepared(args, reader, case, points[replies]))
-        most.calls += use.calls
-        most.tokens += use.tokens
-        is_priced = most.cost_usd is not None and use.cost_usd is not None
-        most.cost_usd = (most.cost_usd or 0.0) + (use.cost_usd or 0.0) if is_priced else None
-        most.is_free = use.is_free
-    accept_cost(args, most, args.max_cost)
 
 
 def _prepared(args: ContinuationArguments, reader: "RunReader", case: str, point: "Point") -> "PreparedRun":

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from console.cli.output import Output
 from console.cli.parser import Arguments, read_input
-from console.core.experiment import PARAMS, Change
+from console.core.experiment import PARAMS, Change, read_kind
 from console.core.fault import UsageError
 from console.core.price import dollars
-from console.insight.as_sent import diff_of, read_kind
+from console.insight.as_sent import diff_of
 from console.insight.number_format import plural
 
 if TYPE_CHECKING:

@@ -58,6 +58,8 @@ class Preset:
     """Run to compare with, for `decided`; also its margin, and `category` to ask the question of each category."""
     margin: str = ""
     by: str = ""
+    changes: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Texts and parameters to send in place of the suite's, named as by `try --set`; the runs enter no leaderboard."""
     queue: bool = False
     """Queue the runs instead of playing them side by side."""
     name: str = ""
@@ -195,6 +197,7 @@ _KEYS = {
     "baseline": _TEXT,
     "margin": _TEXT,
     "by": _TEXT,
+    "set": _Key(lambda value: isinstance(value, dict), "a table", '{ system = "Be brief." }'),
     "queue": _Key(lambda value: isinstance(value, bool), "true or false", "true"),
     "name": _TEXT,
 }
@@ -252,6 +255,7 @@ def _build(entries: dict[str, Any]) -> Preset:
             errors=entries.get("max_errors"),
         ),
         **{key: entries[key] for key in ("until", "baseline", "margin", "by") if key in entries},
+        changes=entries.get("set", {}),
         queue=entries.get("queue", False),
         name=entries.get("name", ""),
     )

@@ -66,6 +66,7 @@ def table_of(name: str, preset: Preset) -> str:
         ("baseline", preset.baseline or None),
         ("margin", preset.margin or None),
         ("by", preset.by or None),
+        ("set", preset.changes or None),
         ("queue", preset.queue or None),
         ("name", preset.name or None),
     ]

@@ -4,12 +4,20 @@ An experiment is a run of its own. Each of its conversations repeats the beginni
 goes on live from a reply of the model, with the changes of its arm.
 """
 
+import difflib
+import json
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from console.core.ranges import Count
+from console.core.fault import UsageError
+from console.core.ranges import Amount, Count
+from console.core.suggestion import nearest
+
+if TYPE_CHECKING:
+    from console.core.statistics.stratified import DrawnStratum
 
 OPENING = "opening"
 SYSTEM = "system"
@@ -86,6 +94,38 @@ class Experiment(msgspec.Struct, frozen=True, omit_defaults=True):
     """Seed of what was drawn at random, and of simulated models, which else would repeat themselves."""
     label: str = ""
     """The filter by which its cases were chosen, as typed."""
+    luck: Amount = 0.0
+    """Variance of the recorded mean due to its own luck; 0 if nothing is estimated for the whole run."""
+
+    @property
+    def control(self) -> int | None:
+        """Index of the arm in which nothing is changed, if there are others."""
+        return self.arms.index(()) if len(self.arms) > 1 and () in self.arms else None
+
+    def drawn(
+        self, now: Mapping[str, float], base: Mapping[str, float], clusters: Mapping[str, tuple[str, str]]
+    ) -> "list[DrawnStratum]":
+        """Return the changes of the drawn cases that have a value now and before, by stratum.
+
+        Args:
+            now: mean of each case in an arm.
+            base: the same of what it is compared with.
+            clusters: category and cluster of each case.
+        """
+        from console.core.statistics.sample import Observation  # here, as every run of every kind has this module
+        from console.core.statistics.stratified import DrawnStratum
+
+        return [
+            DrawnStratum(
+                stratum.size,
+                [
+                    Observation(case, now[case] - base[case], *clusters.get(case, ("", "")))
+                    for case in stratum.cases
+                    if case in now and case in base
+                ],
+            )
+            for stratum in self.strata
+        ]
 
     def arm(self, rollout: int) -> Arm:
         """Return the changes made in a rollout."""
@@ -128,7 +168,7 @@ class Applied:
             case "opening":
                 messages = _replaced(request.messages, change.before or [], change.after, 0)
             case "system":
-                messages = _with_instructions(request.messages, change.after)
+                messages = _with_instructions(request.messages, change)
             case "user":
                 messages = self._with_user(request.messages, change, number)
             case "result":
@@ -153,7 +193,7 @@ class Applied:
         place = self._places[number]
         if place >= len(messages) or messages[place].get("role") != "user":
             return messages
-        return [*messages[:place], {**messages[place], "content": change.after}, *messages[place + 1 :]]
+        return _with_content(messages, place, change)
 
 
 def last_of_user(messages: Sequence[Mapping[str, Any]]) -> int | None:
@@ -167,11 +207,45 @@ def instructions_in(messages: Sequence[Mapping[str, Any]]) -> str | None:
     return None if instructions is None else str(instructions.get("content") or "")
 
 
-def _with_instructions(messages: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+def _with_instructions(messages: list[dict[str, Any]], change: Change) -> list[dict[str, Any]]:
     place = next((index for index, message in enumerate(messages) if message.get("role") in _INSTRUCTIONS), None)
     if place is None:
-        return [{"role": "system", "content": text}, *messages]
-    return [*messages[:place], {**messages[place], "content": text}, *messages[place + 1 :]]
+        return [{"role": "system", "content": change.after}, *messages]
+    return _with_content(messages, place, change)
+
+
+def _with_content(messages: list[dict[str, Any]], place: int, change: Change) -> list[dict[str, Any]]:
+    """Make a change in the text of one message."""
+    before, after = messages[place].get("content"), change.after
+    if isinstance(before, str) and isinstance(change.before, str):
+        after = edited(before, change.before, change.after)
+    return [*messages[:place], {**messages[place], "content": after}, *messages[place + 1 :]]
+
+
+def edited(text: str, before: str, after: str) -> str:
+    """Return a text with those lines changed that an edit has changed in a text like it.
+
+    Prompts that differ from case to case, such as by the functions they describe, are changed alike so. Changed lines
+    that the text lacks are left out.
+    """
+    if text == before:
+        return after
+    lines, old, new = text.split("\n"), before.split("\n"), after.split("\n")
+    for tag, first, last, begin, end in reversed(difflib.SequenceMatcher(None, old, new, False).get_opcodes()):
+        if tag == "insert":
+            place = len(lines) if first == len(old) else _place_after(lines, old[:first])
+            lines[place:place] = new[begin:end]
+        elif tag != "equal":
+            part = old[first:last]
+            place = next((n for n in range(len(lines)) if lines[n : n + len(part)] == part), None)
+            if place is not None:
+                lines[place : place + len(part)] = new[begin:end]
+    return "\n".join(lines)
+
+
+def _place_after(lines: list[str], before: list[str]) -> int:
+    """Return the place after the nearest line that stands before an insertion and is there."""
+    return next((lines.index(line) + 1 for line in reversed(before) if line in lines), 0)
 
 
 def _replaced(
@@ -197,3 +271,53 @@ def _described(tool: dict[str, Any], name: str, text: str) -> dict[str, Any]:
     if isinstance(tool.get("function"), dict):
         return {**tool, "function": {**tool["function"], "description": text}}
     return {**tool, "description": text}
+
+
+_DESCRIPTION = re.compile(r"tool\.(?P<name>.+)\.description\Z")
+_KINDS = (OPENING, SYSTEM, USER, REPLY, RESULT, "tool.NAME.description", "params.NAME")
+
+
+def read_kind(what: str) -> tuple[str, str]:
+    """Return the kind and the name in what `--set` names before the equals sign.
+
+    Raises:
+        UsageError: nothing of that name can be changed.
+    """
+    if match := _DESCRIPTION.match(what):
+        return TOOL, match["name"]
+    kind, _, name = what.partition(".")
+    if (kind == PARAMS) == bool(name) and kind in (OPENING, SYSTEM, USER, REPLY, RESULT, PARAMS):
+        return kind, name
+    close = nearest(what, _KINDS)
+    raise UsageError(
+        f"{what!r} cannot be changed", where="--set", hint=f"Did you mean {close}?" if close else f"One of: {_KINDS}."
+    )
+
+
+def shared_change(what: str, value: Any) -> Change:
+    """Return a change that many conversations have in common.
+
+    Args:
+        what: its name, such as `system`.
+        value: a text, a table of the texts `before` and `after` an edit, or the value of a parameter.
+
+    Raises:
+        UsageError: it belongs to one conversation.
+    """
+    kind, name = read_kind(what)
+    if kind in (OPENING, REPLY, RESULT):
+        raise UsageError(f"{what} belongs to one conversation", where="--set", hint="Change it with `branch`.")
+    if kind == PARAMS:
+        return Change(kind, read_value(value) if isinstance(value, str) else value, name=name)
+    if isinstance(value, dict):
+        edit = cast("dict[str, Any]", value)
+        return Change(kind, str(edit.get("after", "")), str(edit.get("before", "")), name)
+    return Change(kind, str(value).rstrip("\n"), name=name)
+
+
+def read_value(text: str) -> Any:
+    """Return the value of a parameter: JSON, or text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text.strip()

@@ -93,6 +93,11 @@ class Fault(Exception):
         """True if the endpoint has never answered, or not within the waiting time; set by llm."""
 
     @property
+    def advice(self) -> str:
+        """Message and hint, as sentences."""
+        return f"{self.message.rstrip('.')}. {self.hint}" if self.hint else self.message
+
+    @property
     def is_retryable(self) -> bool:
         """True if the same request may be sent again."""
         return self.kind in RETRYABLE

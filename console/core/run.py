@@ -118,12 +118,12 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     judge_repeats: Count = 1
     """How often each of its conversations is graded, as consecutive rollouts."""
     experiment: Experiment | None = None
-    """The change it makes in its parent's conversations; None if it is not an experiment."""
+    """The change it makes in its parent's conversations, or in all of its own; None if it changes nothing."""
 
     @property
     def is_whole(self) -> bool:
-        """True for a complete plan: neither a replay of another run's cases nor a shard."""
-        return not self.parent and self.shard is None
+        """True for a complete plan of the suite as it is: no replay of another run's cases, no shard, no change."""
+        return not self.parent and self.shard is None and self.experiment is None
 
     @property
     def simulated(self) -> bool:

@@ -370,7 +370,7 @@ class Engine:
         if fault is None or not fault.is_halting or self._circuit_breaker.is_case_fault(fault):
             self._finish(job, finished)
         elif self._circuit_breaker.set_aside(fault.role, job, finished):
-            self.end("halted", f"{fault.message} {fault.hint}".strip())
+            self.end("halted", fault.advice)
 
     def _resolve_refusals(self) -> None:
         """Attribute refusals at the end: to the run if no model ever answered, else to their cases."""

@@ -5,20 +5,24 @@ lies before the first live request is taken from the old journal (see `earlier_r
 """
 
 import asyncio
+import dataclasses
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import msgspec
+
 from console.core.case import Case, Key
 from console.core.chat import Message, Reply, ScriptedAnswers
 from console.core.experiment import REPLY, Arm, Beginning, Experiment, Stratum
 from console.core.fault import Fault, UsageError
 from console.core.live import Began
+from console.core.looks import Until
 from console.core.price import price_of
 from console.core.record import AnyRecord, Asked, Embedded, Performed
-from console.core.run import Budget, Selection
+from console.core.run import Budget, Manifest, Selection
 from console.engine.earlier_run import EarlierRun, open_run
 from console.engine.plan import Plan, PreparedRun, check_playable
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay
@@ -41,6 +45,8 @@ def experiment_plan(
     arms: tuple[Arm, ...] = ((),),
     beginnings: Mapping[str, Beginning] | None = None,
     strata: tuple[Stratum, ...] = (),
+    luck: float = 0.0,
+    until: Until | None = None,
     label: str = "",
     name: str = "",
     model: str = "",
@@ -54,10 +60,12 @@ def experiment_plan(
 
     Args:
         run: the recorded run; suite, options, mode and other roles are reused.
-        cases: ids of the cases.
+        cases: their ids.
         arms: changes of each arm.
         beginnings: what is repeated of recorded conversations, by case id; others are played from the start.
         strata: where the cases were drawn from.
+        luck: variance of the recorded mean due to its own luck.
+        until: the rule by which its looks may end it.
         label: the filter by which they were chosen.
         name: name of the new run.
         model: name in models.toml; empty for the same model.
@@ -71,12 +79,7 @@ def experiment_plan(
         UsageError: the run was not played here, or its requests were changed themselves.
     """
     manifest = run.manifest()
-    check_playable(manifest)
-    arms_before = manifest.experiment.arms if manifest.experiment is not None else ()
-    if any(change.what != REPLY for arm in arms_before for change in arm):
-        hint = f"Start from {manifest.parent}, and make both changes."
-        raise UsageError("its requests were changed by an experiment", where=run.name, hint=hint)
-    seed = new_seed() if seed is None else seed
+    _check_origin(manifest)
     asked = cases[0] if len(cases) == 1 else f"{len(cases)} cases"
     return Plan(
         model=model or manifest.model.name,
@@ -89,11 +92,20 @@ def experiment_plan(
         budget=budget or Budget(),
         name=name or f"{'changed' if any(arms) else 'again'} {asked} {model or manifest.model.name}",
         parent=run.name,
-        experiment=Experiment(arms, dict(beginnings or {}), strata, seed, label),
+        experiment=Experiment(arms, dict(beginnings or {}), strata, new_seed() if seed is None else seed, label, luck),
+        until=until,
         models_path=models_path,
         data_path=data_path,
         runs_path=run.path.parent,
     )
+
+
+def _check_origin(manifest: Manifest) -> None:
+    check_playable(manifest)
+    arms = manifest.experiment.arms if manifest.experiment is not None else ()
+    if any(change.what != REPLY for arm in arms for change in arm):
+        hint = f"Start from {manifest.parent}, and make both changes." if manifest.parent else ""
+        raise UsageError("its requests were changed by an experiment", where=manifest.id, hint=hint)
 
 
 def new_seed() -> int:
@@ -135,6 +147,32 @@ def expected_use(prepared: PreparedRun) -> Use:
             if use.cost_usd is not None:
                 use.cost_usd = None if price is None else use.cost_usd + price * manifest.rollouts
     return use
+
+
+def search_use(prepared: PreparedRun, beginnings: Sequence[Beginning]) -> Use:
+    """Reckon the most that a search for the step that decided a conversation takes, by halving from its start.
+
+    The earlier half is the dearer one, and is assumed each time.
+
+    Args:
+        prepared: a continuation of the conversation.
+        beginnings: one for each reply of the conversation.
+    """
+    manifest, most = prepared.manifest, Use()
+    (case,) = manifest.selection.ids
+    halves = [0, *(len(beginnings) >> power for power in range(1, len(beginnings).bit_length()))]
+    for replies in dict.fromkeys(halves):
+        assert manifest.experiment is not None
+        starts = manifest.experiment.beginnings | {case: beginnings[replies]}
+        experiment = msgspec.structs.replace(manifest.experiment, beginnings=starts)
+        started = msgspec.structs.replace(manifest, experiment=experiment)
+        use = expected_use(dataclasses.replace(prepared, manifest=started))
+        most.calls += use.calls
+        most.tokens += use.tokens
+        is_priced = most.cost_usd is not None and use.cost_usd is not None
+        most.cost_usd = (most.cost_usd or 0.0) + (use.cost_usd or 0.0) if is_priced else None
+        most.is_free = use.is_free
+    return most
 
 
 def _after(effects: ConversationEffects, beginning: Beginning) -> list[Asked | Embedded | Performed]:

@@ -132,7 +132,7 @@ class JournalBuffer:
             hint="`eval-console resume` plays what is missing.",
         )
         self.is_lost = True
-        self._on_loss(f"{fault.message}. {fault.hint}")
+        self._on_loss(fault.advice)
         return fault
 
     async def _write_again(self) -> None:

@@ -19,7 +19,7 @@ from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
 from console.engine.stage import JournaledStage, StageChanges, StageContext, Unanswered
 from console.suites.guard import SuiteError, describe_error, place_of
-from console.suites.suite import EarlierOutput, Suite
+from console.suites.suite import BEFORE_FIRST, EarlierOutput, Suite
 
 _LONG = 20_000
 """Replies with more characters are judged in a thread, as decoding them may take a second."""
@@ -99,6 +99,8 @@ class LocalConversation:
         """Play the conversation, or replay the one that is graded again."""
         earlier, case = self.recorded.earlier, self.job.case
         if earlier is None or not earlier.is_closed or earlier.finished is None:
+            if state := self.suite.effect_states().get(BEFORE_FIRST):
+                self.context.state(self.job.key, state)
             return await self.suite.play(case, self.stage, self.setting)
         if earlier.is_taken_whole:
             self.stage.take_over_all()
@@ -134,8 +136,9 @@ class LocalConversation:
 
     async def _score(self, output: Any) -> Verdict:
         if self.recorded.unused:
-            words = f"went another way at call {self.recorded.first_unused}"
-            self.stage.note("divergence", {"words": words, "unused_effects": self.recorded.unused})
+            first, unused = self.recorded.first_unused, self.recorded.unused
+            words = f"went another way at call {first}; recorded effects not requested again: {unused}"
+            self.stage.note("divergence", words)
         case, suite = self.job.case, self.suite
         if suite.scores_slowly(case) or self.stage.reply_characters > _LONG:
             return await asyncio.to_thread(suite.score, case, output, self.setting)

@@ -1,12 +1,14 @@
 """Looks at a run: planned before the first call, and taken while it plays."""
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from console.core.case import Case, Slot, case_digest
+from console.core.experiment import Experiment
 from console.core.fault import UsageError
 from console.core.looks import REACHED, Expected, Look, LookPlan, Question, Rule, Until, decision_of
 from console.core.outcome import Outcome, Verdict
@@ -26,6 +28,7 @@ from console.core.statistics.sequential import (
     is_narrow,
     width_looks,
 )
+from console.core.statistics.stratified import FLIP, whole_effect
 from console.core.tally import Ended, RunFold
 from console.store.runs import RunFolder
 from console.suites.planned_order import planned_slots, units_in_order
@@ -356,6 +359,9 @@ class Looks:
         if self._until.rule is Rule.WIDTH:
             return self._with_width(look, interval)
         if self._until.rule is Rule.DECIDED and question.shares:
+            experiment = self._manifest.experiment
+            if experiment is not None and experiment.strata:
+                return self._with_effect(look, question, graded, experiment)
             return self._with_difference(look, question, graded)
         return look
 
@@ -390,6 +396,46 @@ class Looks:
         if is_complete and is_reliable and is_narrow(interval, self._until.half_width):
             return msgspec.structs.replace(look, decision=REACHED)
         return msgspec.structs.replace(look, decision=Decision.CANNOT_TELL.value) if look.is_last else look
+
+    def _with_effect(
+        self, look: Look, question: Question, graded: Mapping[Slot, Ended], experiment: Experiment
+    ) -> Look:
+        """Return a look at an experiment, with its effect on the whole recorded run, and what that proves."""
+        assert self._until is not None
+        assert self._plan is not None
+        control, arms = experiment.control, len(experiment.arms)
+        changed = next(number for number, arm in enumerate(experiment.arms) if arm or arms == 1)
+        now, unchanged = (
+            self._case_means({slot: ended.verdict for slot, ended in graded.items() if slot[1] % arms == arm})
+            for arm in (changed, control)
+        )
+        effect = whole_effect(
+            experiment.drawn(
+                now,
+                self._case_means(self._baseline) if control is None else unchanged,
+                {case.id: (case.category, case.cluster) for case in self._case.values()},
+            ),
+            experiment.luck if control is None else 0.0,
+            flip=0.0 if self._manifest.headline else FLIP,
+            boundary=boundary_of(self._plan, question),
+            number=look.number,
+        )
+        decision = Decision.CANNOT_TELL
+        if effect is not None:
+            look = msgspec.structs.replace(look, difference=effect.value, below=effect.low, above=effect.high)
+            if look.left_out <= LEFT_OUT_SHARE * look.rollouts:
+                decision = decide(effect.low, effect.high, -self._until.margin, -self._until.margin)
+        if decision is Decision.CANNOT_TELL and not look.is_last:
+            return look
+        return msgspec.structs.replace(look, decision=decision.value)
+
+    def _case_means(self, verdicts: Mapping[Slot, Verdict]) -> dict[str, float]:
+        """Return the mean of each case over its rollouts."""
+        values: dict[str, list[float]] = {}
+        for (case, _), verdict in verdicts.items():
+            if (value := self._value(verdict)) is not None:
+                values.setdefault(case, []).append(value)
+        return {case: math.fsum(means) / len(means) for case, means in values.items()}
 
     def _with_difference(self, look: Look, question: Question, graded: Mapping[Slot, Ended]) -> Look:
         """Return a look with the difference from the baseline, and what it proves."""

@@ -9,6 +9,7 @@ import msgspec
 from console.config.paths import WorkspacePaths, find_data_roots, find_runs_root
 from console.config.preset import Preset
 from console.core.case import Setting
+from console.core.experiment import Experiment, shared_change
 from console.core.fault import UsageError
 from console.core.looks import Rule, Until, read_until
 from console.core.outcome import Outcome
@@ -45,7 +46,7 @@ def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
     ids = failed_ids(previous) if previous else read_ids(preset.ids)
     shares = _ids_by_suite(ids, preset, paths) if ids and len(preset.suites) > 1 else dict.fromkeys(preset.suites, ids)
     options, roles = _options(preset, paths), _roles(preset, paths)
-    until = until_of(preset)
+    until, experiment = until_of(preset), _changes_of(preset)
     several = len(preset.models) * len(preset.suites) > 1
     return [
         Plan(
@@ -61,6 +62,7 @@ def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
             concurrency=preset.concurrency,
             budget=preset.budget,
             until=until,
+            experiment=experiment,
             name=f"{preset.name} {model} {suite}" if preset.name and several else preset.name,
             parent=previous.name if previous else "",
             models_path=paths.models,
@@ -70,6 +72,17 @@ def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
         for suite in preset.suites
         for model in preset.models
     ]
+
+
+def _changes_of(preset: Preset) -> Experiment | None:
+    """Return what is changed in all requests, or None if nothing is.
+
+    Raises:
+        UsageError: a name that cannot be changed in all conversations.
+    """
+    if not preset.changes:
+        return None
+    return Experiment((tuple(shared_change(what, text) for what, text in preset.changes.items()),))
 
 
 def until_of(preset: Preset) -> Until | None:

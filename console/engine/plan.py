@@ -210,10 +210,11 @@ def _planned_looks(
     ordered = planned_order(cases, seed)
     if until.baseline:
         folder = find_run(runs_root, until.baseline)
-        baseline, digest = read_baseline(folder, ordered, plan.rollouts)
+        is_trial = plan.experiment is not None and bool(plan.experiment.strata)
+        baseline, digest = read_baseline(folder, ordered, folder.manifest().rollouts if is_trial else plan.rollouts)
         until = msgspec.structs.replace(until, baseline=folder.name, baseline_digest=digest)
     looks = plan_looks(ordered, plan.rollouts, seed, until)
-    if looks is not None:
+    if looks is not None and plan.experiment is None:
         expected = detectable(runs_root, plan.suite, looks.cases, plan.rollouts)
         looks = forecast_ends(looks, expected, earlier_rate(runs_root, plan.suite))
     return looks, ordered, baseline

@@ -150,7 +150,7 @@ class CallWatch:
                 key=self._key,
                 n=self._n,
                 kind=fault.kind.value,
-                message=f"{fault.message} {fault.hint}" if fault.kind is FaultKind.BAD_REQUEST else fault.message,
+                message=fault.advice if fault.kind is FaultKind.BAD_REQUEST else fault.message,
                 role=self._role,
                 partial=fault.partial,
                 wait_s=wait_s,

@@ -1,27 +1,40 @@
 """Experiments on a run: the cases that are drawn, the branches of a case, and what came of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from console.core.experiment import Experiment, Stratum
-from console.core.run import Summary
+from console.config.preset import Preset
+from console.core.comparison import Comparison, Mark
+from console.core.experiment import Beginning, Change, Stratum
+from console.core.fault import UsageError
+from console.core.looks import latest_look
+from console.core.outcome import Outcome
 from console.exchange.run_reader import RunReader
-from console.insight.deciding import Chance
-from console.insight.experiment import TriedFix, case_values, strata_of, tried_fix
+from console.insight.as_sent import points_of
+from console.insight.deciding import Branch
+from console.insight.experiment import TriedFix, case_values, luck_of, strata_of, tried_fix
 from console.store.run_list import read_summaries
 from console.store.runs import RunFolder
+from console.suites.run_suite import open_run_suite
 
 
 def draw_strata(
     run: RunFolder, chosen: Sequence[str], *, most: int | None = None, guard: int | None = None, seed: int = 0
-) -> tuple[Stratum, ...]:
+) -> tuple[tuple[Stratum, ...], float]:
     """Draw cases of a recorded run: of the chosen ones, and a guard of all others (see `strata_of`).
+
+    Returns:
+        The strata, and the variance of the recorded mean due to its own luck.
 
     Raises:
         UsageError: the folder is not a run.
     """
     reader = RunReader(run)
     values = case_values(reader.side.rollouts.values(), reader.manifest.headline)
-    return strata_of(values, chosen, most, guard, seed)
+    clusters = {each.key.case: (each.category, each.cluster) for each in reader.side.rollouts.values()}
+    return strata_of(values, chosen, most, guard, seed), luck_of(values, clusters)
 
 
 def read_tried(run: RunFolder) -> TriedFix | None:
@@ -35,36 +48,99 @@ def read_tried(run: RunFolder) -> TriedFix | None:
         return None
     now, before = RunReader(run).side, RunReader(RunFolder(run.path.parent / manifest.parent)).side
     calls = [side.overview.fold.tally.calls for side in (now, before)]
-    return tried_fix(manifest, now.rollouts, before.manifest, before.rollouts, *calls)
+    look = latest_look(now.overview.fold.looks)
+    return tried_fix(manifest, now.rollouts, before.manifest, before.rollouts, *calls, look)
 
 
-def branches_of(run: RunFolder, case: str) -> list[tuple[RunFolder, Summary, Experiment]]:
-    """Return the branches of a case of a run, newest first."""
-    branches: list[tuple[RunFolder, Summary, Experiment]] = []
+def changed_preset(run: RunFolder) -> Preset:
+    """Return a preset that plays the cases of the recorded run, all of them, with the change of a trial.
+
+    Raises:
+        UsageError: the run is no trial of one change, or the recorded run is gone.
+    """
+    manifest = run.manifest()
+    arms = [arm for arm in manifest.experiment.arms if arm] if manifest.experiment is not None else []
+    if manifest.experiment is None or not manifest.experiment.strata or len(arms) > 1:
+        raise UsageError("only the trial of one change can be kept as a preset", where=run.name)
+    recorded = RunFolder(run.path.parent / manifest.parent).manifest()
+    chosen = recorded.selection
+    return Preset(
+        models=(manifest.model.name,),
+        suites={recorded.suite: chosen.categories},
+        limit=chosen.limit,
+        seed=chosen.seed,
+        ids=chosen.ids,
+        rollouts=recorded.rollouts,
+        mode=recorded.setting.mode or None,
+        roles={role: facts.name for role, facts in recorded.roles.items()},
+        options=recorded.setting.options,
+        changes={change.label: _kept(change) for arm in arms for change in arm},
+    )
+
+
+def _kept(change: Change) -> Any:
+    return change.after if change.before is None else {"before": change.before, "after": change.after}
+
+
+def failing_points(run: RunFolder, cases: Iterable[str], data: Path | None) -> dict[str, Beginning]:
+    """Return what comes before the turn that failed, for each failed case; those that failed in the first are left out.
+
+    Raises:
+        UsageError: the suite cannot be opened, and only it knows which turn failed.
+    """
+    reader, wanted = RunReader(run), set(cases)
+    suite = open_run_suite(reader.manifest, data)
+    if suite.why:
+        raise UsageError(f"the suite cannot be opened: {suite.why}", where="--from failure")
+    beginnings: dict[str, Beginning] = {}
+    for rollout in reader.ordered:
+        if rollout.key.case in beginnings or rollout.key.case not in wanted or rollout.outcome is not Outcome.FAILED:
+            continue
+        conversation = reader.conversation(rollout.key)
+        turn = _failing_turn(suite.compare(conversation.case, conversation.finished))
+        points = [point for point in points_of(conversation) if point.exchange.asked.turn >= turn]
+        if turn and points and points[0].replies:
+            beginnings[rollout.key.case] = points[0].beginning
+    return beginnings
+
+
+def _failing_turn(comparison: Comparison | None) -> int:
+    """Return the first turn that is not as expected; 0 if none is told from the others."""
+    if comparison is None:
+        return 0
+    judged = [n for n, mark in enumerate(comparison.turns) if mark is Mark.DIFFERS and not comparison.is_end(n)]
+    wrong = [pair.turn for pair in comparison.pairs if pair.mark not in (Mark.SAME, Mark.OMITTED)]
+    return min(judged or [turn for turn in wrong if not comparison.is_end(turn)], default=0)
+
+
+def branches_of(run: RunFolder) -> dict[str, list[Branch]]:
+    """Return the branches of a run by case, newest first, each followed by the branches of itself."""
+    by_parent: dict[str, list[Branch]] = {}
     for listed in read_summaries(run.path.parent):
-        if listed.summary is None or listed.summary.parent != run.name or listed.summary.regraded:
+        summary = listed.summary
+        if summary is None or not summary.parent or summary.regraded:
             continue
         manifest = listed.folder.manifest()
-        if manifest.experiment is not None and not manifest.experiment.strata and case in manifest.selection.ids:
-            branches.append((listed.folder, listed.summary, manifest.experiment))
-    return branches
-
-
-def read_curve(run: RunFolder, case: str, rollout: int, model: str) -> dict[int, Chance]:
-    """Return how often a conversation came right, by the replies that unchanged branches of it have repeated.
-
-    Args:
-        run: the recorded run.
-        case: id of the case.
-        rollout: its rollout.
-        model: the model that went on.
-    """
-    curve: dict[int, Chance] = {}
-    for folder, summary, experiment in branches_of(run, case):
-        beginning = experiment.beginnings.get(case)
-        is_unchanged = experiment.arms == ((),) and summary.model == model
-        if beginning is None or beginning.replies is None or beginning.rollout != rollout or not is_unchanged:
+        if manifest.experiment is None or manifest.experiment.strata:
             continue
-        if summary.tally.graded:
-            curve.setdefault(beginning.replies, Chance(summary.tally.passed, summary.tally.graded, folder.name))
-    return curve
+        branch = Branch(
+            listed.folder.name,
+            summary.model,
+            manifest.selection.ids,
+            manifest.experiment,
+            summary.tally.passed,
+            summary.tally.graded,
+            listed.folder.is_live,
+        )
+        by_parent.setdefault(summary.parent, []).append(branch)
+    cases: dict[str, list[Branch]] = {}
+    for branch in by_parent.get(run.name, ()):
+        for case in branch.cases:
+            cases.setdefault(case, []).extend(_with_branches(branch, by_parent, 0))
+    return cases
+
+
+def _with_branches(branch: Branch, by_parent: Mapping[str, Sequence[Branch]], level: int) -> Iterator[Branch]:
+    yield replace(branch, level=level)
+    for further in by_parent.get(branch.run, ()):
+        yield from _with_branches(further, by_parent, level + 1)

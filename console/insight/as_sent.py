@@ -30,16 +30,15 @@ from console.core.experiment import (
     description_of,
     instructions_in,
     last_of_user,
+    read_kind,
+    read_value,
 )
 from console.core.fault import UsageError
-from console.core.suggestion import nearest
 from console.core.text import visible_file
 from console.insight.conversation import Conversation, Exchange
 
 ROLES = ("system", "developer", "user", "assistant")
 _HEAD = re.compile(r"^── (\w+)(?: (\S+))? ──[ \t]*$", re.MULTILINE)
-_DESCRIPTION = re.compile(r"tool\.(?P<name>.+)\.description\Z")
-_KINDS = (OPENING, SYSTEM, USER, REPLY, RESULT, "tool.NAME.description", "params.NAME")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +132,9 @@ def change_of(conversation: Conversation, point: Point, what: str, text: str) ->
         UsageError: it cannot be read, changes nothing, or there is nothing of that kind at this point.
     """
     before: Any = _before(conversation, point, what)
-    match = _DESCRIPTION.match(what)
-    name = match["name"] if match else what.partition(".")[2]
-    kind = what.partition(".")[0]
+    kind, name = read_kind(what)
     read = {REPLY: _reply_from_text, OPENING: from_text, RESULT: _results_from_text}.get(kind, _restored)
-    after: Any = _value(text) if kind == PARAMS else read(text, before)
+    after: Any = read_value(text) if kind == PARAMS else read(text, before)
     change = Change(kind, after, before, name)
     if after == before:
         raise UsageError(f"{what} is as it was sent, so nothing would change", where=what)
@@ -157,33 +154,39 @@ def check_change(point: Point, change: Change) -> None:
         raise UsageError("changes nothing in the recorded requests", where=change.label, hint=hint)
 
 
-def read_kind(what: str) -> tuple[str, str]:
-    """Return the kind and the name in what `--set` names before the equals sign.
+def with_recorded(change: Change, points: Sequence[Point]) -> tuple[Change, str]:
+    """Return a change of many conversations with the recorded text that it edits, and what a reader should know.
 
-    Raises:
-        UsageError: nothing of that name can be changed.
+    Of texts that differ from case to case it is the one most like the new text, and its edit is made in each.
     """
-    if match := _DESCRIPTION.match(what):
-        return TOOL, match["name"]
-    kind, _, name = what.partition(".")
-    if (kind == PARAMS) == bool(name) and kind in (OPENING, SYSTEM, USER, REPLY, RESULT, PARAMS):
-        return kind, name
-    close = nearest(what, _KINDS)
-    raise UsageError(
-        f"{what!r} cannot be changed", where="--set", hint=f"Did you mean {close}?" if close else f"One of: {_KINDS}."
+    if change.what not in (SYSTEM, USER):
+        return change, ""
+    recorded = dict.fromkeys(
+        str(instructions_in(point.request.messages) or "") if change.what == SYSTEM else _last_words(point.request)
+        for point in points
+        if not point.replies
     )
+    likeness = {text: _likeness(text, change.after) for text in recorded}
+    nearest = max(likeness, key=lambda text: likeness[text], default="")
+    if len(recorded) < 2:
+        return msgspec.structs.replace(change, before=nearest or None), ""
+    if likeness[nearest] < _LEAST_LIKENESS:
+        return change, f"{change.label} differs from case to case: the new text replaces all of it in each"
+    words = f"{change.label} differs from case to case: the lines that you have changed are changed in each"
+    return msgspec.structs.replace(change, before=nearest), words
 
 
-def shared_change(what: str, text: str) -> Change:
-    """Return a change that many conversations have in common.
+_LEAST_LIKENESS = 0.5
+"""Share of equal lines from which a text is an edit of another."""
 
-    Raises:
-        UsageError: it belongs to one conversation.
-    """
-    kind, name = read_kind(what)
-    if kind in (OPENING, REPLY, RESULT):
-        raise UsageError(f"{what} belongs to one conversation", where="--set", hint="Change it with `branch`.")
-    return Change(kind, _value(text) if kind == PARAMS else text.rstrip("\n"), name=name)
+
+def _likeness(text: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, text.split("\n"), other.split("\n"), autojunk=False).ratio()
+
+
+def _last_words(request: Request) -> str:
+    place = last_of_user(request.messages)
+    return "" if place is None else str(request.messages[place].get("content") or "")
 
 
 def diff_of(change: Change) -> list[str]:
@@ -340,13 +343,6 @@ def _restored(text: str, before: str) -> str:
     """Return an edited text with marked characters of unchanged lines as they were; editors end it with a newline."""
     original = {visible_file(line): line for line in before.split("\n")}
     return "\n".join(original.get(line, line) for line in text.strip("\n").split("\n"))
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text.strip()
 
 
 def called_words(reply: Reply) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from console.core.comparison import Comparison
-from console.insight.conversation import Conversation
+from console.insight.conversation import Conversation, shared_passages
 from console.insight.rollout import Rollout
 
 
@@ -28,3 +28,13 @@ class CaseInBoth(NamedTuple):
 
     a: CaseInRun
     b: CaseInRun
+
+    @property
+    def shared(self) -> int:
+        """Number of equal passages that both conversations begin with."""
+        return shared_passages(self.a.conversation, self.b.conversation)
+
+    @property
+    def before_difference(self) -> int:
+        """Place of the passage from which both conversations are read: the last equal ones show where they part."""
+        return max(self.shared - 2, 0)

@@ -4,6 +4,7 @@ Serves running and recorded runs alike: records provide facts; frames provide te
 replaces. Records must be applied in journal order; frames may be early, late or duplicate.
 """
 
+import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -472,6 +473,16 @@ def _effect_text(record: Performed) -> str:
         item if isinstance(item, str) else show_json_lines(item) for item in (record.request, record.result) if item
     ]
     return "\n".join(parts)
+
+
+def shared_passages(a: Conversation, b: Conversation) -> int:
+    """Return the number of equal passages that two conversations begin with, as to what was said and called."""
+    pairs = zip(a.passages, b.passages, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: _is_same(*pair), pairs))
+
+
+def _is_same(a: Passage, b: Passage) -> bool:
+    return (a.kind, a.role, a.head, a.text, a.arguments) == (b.kind, b.role, b.head, b.text, b.arguments)
 
 
 def actual_text(conversation: Conversation) -> str:

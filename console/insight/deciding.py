@@ -1,13 +1,38 @@
-"""Which step decided a failed conversation: its chance to come right when gone on with from each step. Pure."""
+"""The branches of a case, and the step that decided it: its chance to come right from each step. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from console.core.experiment import Experiment
 from console.core.statistics.intervals import rate_interval, wilson
 from console.core.statistics.sample import Counts, sample_of_counts
 from console.insight.as_sent import Point, called_words
 from console.insight.number_format import rate
 from console.insight.report import Bar, Row, Section
+
+HERE = "◀ here"
+"""Mark of the step that decided a conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A run that goes on with one conversation of another."""
+
+    run: str
+    """Its name."""
+    model: str
+    cases: tuple[str, ...]
+    experiment: Experiment
+    passed: int
+    graded: int
+    is_live: bool = False
+    level: int = 0
+    """0 for a branch of the recorded run, 1 for a branch of such a branch, and so on."""
+
+    def words(self, recorded_model: str) -> str:
+        """Describe the change and its place. Foreign text."""
+        other = f"{self.model}, " if self.model != recorded_model else ""
+        return other + self.experiment.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +62,26 @@ class Fall:
 
 Curve = Mapping[int, Chance]
 """Chances by the number of replies that are repeated."""
+
+
+def curve_of(branches: Iterable[Branch], case: str, rollout: int, model: str) -> dict[int, Chance]:
+    """Return how often a conversation came right, from its unchanged branches, newest first.
+
+    Args:
+        branches: branches of the case.
+        case: its id.
+        rollout: the rollout that is gone on with.
+        model: the model that goes on.
+    """
+    curve: dict[int, Chance] = {}
+    for branch in branches:
+        beginning = branch.experiment.beginnings.get(case)
+        is_unchanged = branch.experiment.arms == ((),) and branch.model == model and not branch.level
+        if beginning is None or beginning.replies is None or beginning.rollout != rollout or not is_unchanged:
+            continue
+        if branch.graded:
+            curve.setdefault(beginning.replies, Chance(branch.passed, branch.graded, branch.run))
+    return curve
 
 
 def next_point(curve: Curve, replies: int) -> int | None:
@@ -106,7 +151,7 @@ def curve_section(points: Sequence[Point], curve: Curve) -> Section:
     rows: list[Row] = []
     for replies, chance in sorted(curve.items()):
         low, high = wilson(chance.passed, chance.graded)
-        mark = "decided it" if fall is not None and fall.replies == replies else ""
+        mark = HERE if fall is not None and fall.replies == replies else ""
         cells = (points[replies].beginning.place, f"{chance.passed} of {chance.graded}",
                  f"[{rate(low)}, {rate(high)}]", called_words(points[replies].exchange.asked.reply), mark)  # fmt: skip
         rows.append(Row(cells, bar=Bar(chance.share, low, high)))

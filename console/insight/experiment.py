@@ -3,17 +3,19 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from console.core.case import Slot
 from console.core.experiment import Arm, Experiment, Stratum
+from console.core.looks import Look
 from console.core.outcome import Outcome
 from console.core.run import Manifest
+from console.core.statistics.decision import Decision
 from console.core.statistics.intervals import wilson
 from console.core.statistics.paired import holm
 from console.core.statistics.sample import Observation, sample_of
-from console.core.statistics.stratified import FLIP, DrawnStratum, WholeEffect, whole_effect
+from console.core.statistics.stratified import FLIP, WholeEffect, whole_effect
 from console.insight.as_sent import diff_of
 from console.insight.number_format import count, number, plural, rate, signed
 from console.insight.report import Row, Section
@@ -96,6 +98,8 @@ class TriedFix:
     """True if all chosen cases had failed."""
     other_model: str
     """The model that played, if another had played the recorded run. Foreign text."""
+    decided: str = ""
+    """The look that its interval is of, if its looks may end it."""
 
 
 def tried_fix(
@@ -105,6 +109,7 @@ def tried_fix(
     before: Mapping[Slot, Rollout],
     calls: int,
     parent_calls: int,
+    look: Look | None = None,
 ) -> TriedFix | None:
     """Compare the arms of an experiment with the recording, or with its arm in which nothing is changed.
 
@@ -115,6 +120,7 @@ def tried_fix(
         before: the recorded rollouts.
         calls: calls made by the experiment.
         parent_calls: calls of the recorded run.
+        look: the last look at it, if its looks may end it.
 
     Returns:
         The results; None if the run is no experiment on many cases.
@@ -124,23 +130,22 @@ def tried_fix(
         return None
     headline = manifest.headline
     recorded = case_values(before.values(), headline)
-    control = next((number for number, arm in enumerate(experiment.arms) if not arm), None)
-    has_control = control is not None and len(experiment.arms) > 1
+    control, has_control = experiment.control, experiment.control is not None
     values = [_values_of_arm(now, experiment, number, headline) for number in range(len(experiment.arms))]
     clusters = {rollout.key.case: (rollout.category, rollout.cluster) for rollout in before.values()}
-    whole = [Observation(case, value, *clusters[case]) for case, value in recorded.items()]
-    luck = sample_of(whole).standard_error ** 2 if len(whole) > 1 else 0.0
     results: list[ArmResult] = []
     for place, arm in enumerate(experiment.arms):
-        if has_control and place == control:
+        if place == control:
             continue
-        base = values[control] if has_control and control is not None else recorded
-        drawn = _drawn(experiment.strata, values[place], base, clusters)
-        effect = whole_effect(drawn, 0.0 if has_control else luck, flip=0.0 if headline else FLIP)
+        base = values[control] if control is not None else recorded
+        drawn = experiment.drawn(values[place], base, clusters)
+        effect = whole_effect(drawn, 0.0 if has_control else experiment.luck, flip=0.0 if headline else FLIP)
+        if manifest.looks is not None and manifest.looks.until is not None:
+            effect = _effect_at(look, effect)
         results.append(_arm_result(experiment, arm, effect, values[place], recorded, base, has_control=has_control))
     adjusted = holm([result.effect.p if result.effect is not None else 1.0 for result in results])
     if len(results) > 1:
-        results = [_adjusted(result, p) for result, p in zip(results, adjusted, strict=True)]
+        results = [replace(result, adjusted=p) for result, p in zip(results, adjusted, strict=True)]
     repeats = manifest.rollouts // len(experiment.arms)
     broken = sum(rollout.outcome is not None and not rollout.outcome.is_graded for rollout in now.values())
     chosen = [case for stratum in experiment.strata if stratum.name == CHOSEN for case in stratum.cases]
@@ -153,7 +158,31 @@ def tried_fix(
         broken=broken,
         chose_failures=all(recorded.get(case, 0.0) < 1 for case in chosen),
         other_model=manifest.model.name if manifest.model.name != parent.model.name else "",
+        decided=_look_words(look) if manifest.looks is not None and manifest.looks.until is not None else "",
     )
+
+
+def _look_words(look: Look | None) -> str:
+    if look is None:
+        return "it has not been looked at yet"
+    of = f"look {look.number} of {look.of}, after {count(look.rollouts)} of {count(look.planned)} rollouts"
+    if look.decision == Decision.CANNOT_TELL:
+        return f"not known after all {count(look.planned)} rollouts"
+    decided = "worse" if look.decision == Decision.WORSE else "better" if look.decision else ""
+    return f"{decided}, decided at {of}" if decided else f"not decided yet at {of}"
+
+
+def _effect_at(look: Look | None, effect: WholeEffect | None) -> WholeEffect | None:
+    """Return the effect as the last look has shown it, with an interval that holds for all looks together."""
+    if look is None or effect is None or look.difference is None or look.below is None or look.above is None:
+        return None
+    return replace(effect, value=look.difference, low=look.below, high=look.above)
+
+
+def luck_of(values: Mapping[str, float], clusters: Mapping[str, tuple[str, str]]) -> float:
+    """Return the variance of a run's mean that is due to its own luck."""
+    whole = [Observation(case, value, *clusters.get(case, ("", ""))) for case, value in values.items()]
+    return sample_of(whole).standard_error ** 2 if len(whole) > 1 else 0.0
 
 
 def case_values(rollouts: Iterable[Rollout], headline: str = "") -> dict[str, float]:
@@ -169,25 +198,6 @@ def case_values(rollouts: Iterable[Rollout], headline: str = "") -> dict[str, fl
 def _values_of_arm(now: Mapping[Slot, Rollout], experiment: Experiment, arm: int, headline: str) -> dict[str, float]:
     own = (rollout for (_, number), rollout in now.items() if number % len(experiment.arms) == arm)
     return case_values(own, headline)
-
-
-def _drawn(
-    strata: Sequence[Stratum],
-    now: Mapping[str, float],
-    base: Mapping[str, float],
-    clusters: Mapping[str, tuple[str, str]],
-) -> list[DrawnStratum]:
-    return [
-        DrawnStratum(
-            stratum.size,
-            [
-                Observation(case, now[case] - base[case], *clusters.get(case, ("", "")))
-                for case in stratum.cases
-                if case in now and case in base
-            ],
-        )
-        for stratum in strata
-    ]
 
 
 def _arm_result(
@@ -240,12 +250,6 @@ def _why_not(strata: Sequence[Stratum], changes: Sequence[CaseChange]) -> str:
     return "nothing was graded"
 
 
-def _adjusted(result: ArmResult, p: float) -> ArmResult:
-    return ArmResult(
-        result.arm, result.effect, result.why, p, result.changes, result.chosen, result.guard, result.lost_of_passed
-    )
-
-
 def sentence_of(tried: TriedFix, result: ArmResult) -> str:
     """Return what a fix did, in one sentence."""
     chosen, (lost, of_passed) = result.chosen, result.lost_of_passed
@@ -291,6 +295,8 @@ def sections_of(tried: TriedFix) -> Iterator[Section]:
             yield Section(change.label, lines=tuple(diff_of(change)))
     compared = "an unchanged arm, played with it" if tried.has_control else f"the recorded run {tried.manifest.parent}"
     notes = [f"compared with {compared}"]
+    if tried.decided:
+        notes.append(f"{tried.decided}; its interval holds for all looks together")
     if tried.broken:
         notes.append(f"{plural(tried.broken, 'rollout')} without a verdict count nowhere")
     yield Section("Basis", lines=tuple(notes))

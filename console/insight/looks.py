@@ -164,22 +164,40 @@ def looks_sections(summary: Summary, manifest: Manifest) -> list[Section]:
         basis = _basis_words(summary)
         return [Section("Basis of the score", lines=(basis,))] if basis else []
     is_compared = until.rule is not Rule.WIDTH
+    is_scored = not until.by_category  # their scores are among the metrics
     leader = "leader" if until.rule is Rule.BEST else ""
     rows = tuple(
         Row(
             (
-                f"{look.number} of {look.of}{f' {look.category}' if look.category else ''}",
+                f"{look.number} of {look.of}",
                 f"{count(look.rollouts)} of {count(look.planned)}",
-                "" if look.value is None else with_interval(look.value, look.low, look.high),
+                *(["" if look.value is None else with_interval(look.value, look.low, look.high)] * is_scored),
                 *([leader * bool(look.standings) if look.difference is None else difference_words(look)] * is_compared),
-                str(look.decision),
+                " ".join(filter(None, (look.decision, look.category))),
             )
         )
-        for look in summary.looks
+        for look in _listed_looks(summary.looks)
     )
     lines = [words for words in (end_words(summary, manifest), until_words(until)) if words]
-    headings = ("look", "first", "score", *(["behind the leader" if leader else "B − A"] * is_compared), "decision")
-    return [*_race_sections(summary), Section("Looks", headings, rows, frozenset({1}), most=40, lines=tuple(lines))]
+    headings = (
+        "look",
+        "first",
+        *(["score"] * is_scored),
+        *(["behind the leader" if leader else "B − A"] * is_compared),
+        "decision",
+    )
+    numbers = frozenset({1, 2 + is_scored} if is_compared else {1})
+    return [*_race_sections(summary), Section("Looks", headings, rows, numbers, most=_MOST_LOOKS, lines=tuple(lines))]
+
+
+_MOST_LOOKS = 40
+"""Maximum number of looks in a table."""
+
+
+def _listed_looks(looks: Sequence[Look]) -> Sequence[Look]:
+    """Return the newest looks in order; of several questions, the newest look at each."""
+    newest = {look.category: look for look in looks}
+    return looks[-_MOST_LOOKS:] if len(newest) == 1 else list(newest.values())
 
 
 def _basis_words(summary: Summary) -> str:

@@ -112,6 +112,11 @@ class RunFolder:
         return self.path / "labels.log"
 
     @property
+    def decide_log_path(self) -> Path:
+        """Output of searches for a deciding step that were started from the app."""
+        return self.path / "decide.log"
+
+    @property
     def server_log_path(self) -> Path:
         """Output of a model server started for the run."""
         return self.path / "server.log"

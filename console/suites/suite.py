@@ -219,6 +219,8 @@ class LineChecker(Protocol):
 
 AFTER_REPLY = "after reply"
 """Key in `Suite.effect_states` for the time between a model reply and the next call."""
+BEFORE_FIRST = "before first"
+"""Key in `Suite.effect_states` for the time before the first call."""
 
 
 class Suite:
@@ -362,9 +364,9 @@ class Suite:
         return await self.play(case, stage, setting)
 
     def effect_states(self) -> Mapping[str, str]:
-        """Return the status shown during an effect, by its kind (see `Stage.perform`), and for `AFTER_REPLY`.
+        """Return the status shown during an effect, by its kind (see `Stage.perform`); other kinds are shown by name.
 
-        Other kinds are shown by name.
+        `BEFORE_FIRST` and `AFTER_REPLY` stand for the times in which a suite works without an effect.
         """
         return {}
 

@@ -362,6 +362,8 @@ _REVIEW = (
     Action("branch", ("A",), "Case: branch", "branch, try, …", "review", "THIS CASE", "branch", 47,
            opens_menu=True, palette=False),
     _branch("h", "here", "go on from here"),
+    _branch("d", "decide", "which step decided it"),
+    _branch("b", "list", "open a branch"),
     _branch("t", "try", "try a change on these"),
     _regrade("review", "THIS CASE"),
     Action("keep", ("b",), "Case: keep in a suite of your own", "keep in your suite", "review", "THIS CASE",

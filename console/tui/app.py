@@ -250,6 +250,7 @@ class ConsoleApp(App[int]):
             return
         opener = find_action(id, screen.where, "all")
         entries = [action for action in actions_at(screen.where) if action.menu == id]
+        entries = [action for action in entries if not screen.why_not(action)] or entries
         if opener is not None and entries:
             from console.tui.dialogs.small_dialogs import KeyMenu
 

@@ -35,6 +35,7 @@ class Symbols(msgspec.Struct):
     pinned: str = "◆"
     call: str = "→"
     result: str = "←"
+    here: str = "◀"
     is_ascii: bool = False
 
     def use_ascii(self) -> None:
@@ -42,7 +43,7 @@ class Symbols(msgspec.Struct):
         self.is_ascii, self.changed, self.setup = True, "x", "="
         self.running, self.stopped, self.not_ready, self.live = ">", "#", "o", "*"
         self.paused, self.branch, self.call, self.result = "=", "+", "->", "<-"
-        self.pinned = "^"
+        self.pinned, self.here = "^", "<"
         self.opened, self.folded, self.cut, self.rule, self.bar = "v", ">", "~", "-", "#"
 
     def of(self, outcome: Outcome) -> str:

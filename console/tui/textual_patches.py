@@ -5,7 +5,7 @@ Textual is pinned exactly; `tests/tui/test_textual_patches.py` fails if a newer 
 
 import asyncio
 import sys
-from codecs import getincrementaldecoder
+from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -202,7 +202,11 @@ def refresh_scrollbars(widget: Widget) -> None:
 def read_invalid_input(app: App[Any]) -> None:
     """Read bytes of a terminal that are not UTF-8 as U+FFFD; Textual's thread for input would end by them."""
     module: Any = sys.modules[app.driver_class.__module__]
-    module.getincrementaldecoder = lambda encoding: partial(getincrementaldecoder(encoding), "replace")
+
+    def decoder(encoding: str) -> Callable[[], IncrementalDecoder]:
+        return partial(getincrementaldecoder(encoding), "replace")
+
+    module.getincrementaldecoder = decoder
 
 
 # Exit ----------------------------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ def test_a_planted_step_is_found(console, home, suite: str, category: str, mode:
     before = len(list((home / "runs").iterdir()))
     again = console("branch", f"{spoilt['run']}#{case}", "--decide", "-r", "12")
     assert len(list((home / "runs").iterdir())) == before, "nothing is played twice"
-    assert "decided it" in again.out
+    assert "◀ here" in again.out
 
 
 def test_what_did_not_fail_is_refused(console, finished) -> None:

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from console.core.statistics.sample import Observation
+from console.core.statistics.sequential import Boundary
 from console.core.statistics.stratified import DrawnStratum, WholeEffect, whole_effect
 
 
@@ -42,6 +43,23 @@ def test_nothing_changed_shows_nothing_and_intervals_cover(shape: tuple[float, f
     assert abs(sum(it.value - truth for it, truth in told) / 400) < 0.01, "unbiased, although chosen by their results"
 
 
+@pytest.mark.slow
+def test_false_alarms_and_coverage_hold_in_many_experiments() -> None:
+    covered: list[bool] = []
+    for control in (False, True):
+        for shape in ((2.0, 1.0), (0.5, 0.3), (4.0, 0.6)):
+            rng = random.Random(f"long {shape} {control}")
+            unchanged = [trial(rng, shape, 0.0, control=control)[0] for _ in range(1500)]
+            assert sum(not it.low <= 0 <= it.high for it in unchanged) / 1500 <= 0.06, (shape, control)
+            own = [
+                it.low <= truth <= it.high
+                for it, truth in (trial(rng, shape, 0.4, control=control) for _ in range(1500))
+            ]
+            assert 0.93 <= sum(own) / 1500 <= 0.98, (shape, control)
+            covered += own
+    assert 0.93 <= sum(covered) / len(covered) <= 0.975
+
+
 def test_a_stratum_without_a_drawn_case_makes_it_impossible() -> None:
     drawn = DrawnStratum(9, [Observation("a", 1.0), Observation("b", 0.0)])
     assert whole_effect([drawn, DrawnStratum(1, [])], 0.0) is None
@@ -50,3 +68,37 @@ def test_a_stratum_without_a_drawn_case_makes_it_impossible() -> None:
     effect = whole_effect([drawn, DrawnStratum(0, [])], 0.0)
     assert effect is not None
     assert (effect.value, effect.cases) == (0.5, 2)
+
+
+@pytest.mark.parametrize("control", [False, True])
+def test_looks_at_an_unchanged_experiment_seldom_decide(*, control: bool) -> None:
+    """At any of five looks; what an experiment decides, it decides at the planned looks alone."""
+    rng, boundary = random.Random(f"looks {control}"), Boundary((0.2, 0.4, 0.6, 0.8, 1.0))
+    alarms = 0
+    for _ in range(400):
+        chance = [rng.betavariate(0.5, 0.3) for _ in range(600)]
+        recorded = [rng.random() < it for it in chance]
+        rate = sum(recorded) / 600
+        drawn = [
+            (len(members), [
+                Observation(
+                    str(case),
+                    (rng.random() < chance[case]) - (rng.random() < chance[case] if control else float(recorded[case])),
+                )
+                for case in rng.sample(members, 50)
+            ])
+            for members in ([case for case in range(600) if recorded[case] is passed] for passed in (False, True))
+        ]  # fmt: skip
+        alarms += any(
+            effect is not None and not effect.low <= 0 <= effect.high
+            for number in range(1, 6)
+            for effect in [
+                whole_effect(
+                    [DrawnStratum(size, changes[: 10 * number]) for size, changes in drawn],
+                    0.0 if control else rate * (1 - rate) / 600,
+                    boundary=boundary,
+                    number=number,
+                )
+            ]
+        )
+    assert alarms / 400 <= 0.06

@@ -157,7 +157,7 @@ async def test_a_wrong_key_costs_three_calls_and_no_case(tmp_path: Path, script:
     model = script(refused)
     engine = new_engine(tmp_path / "r", DialogueSuite(50, 1), concurrency=16)
     closed = await engine.run()
-    assert (closed.reason, closed.message) == ("halted", "refused Set KEY.")
+    assert (closed.reason, closed.message) == ("halted", "refused. Set KEY.")
     assert model.asked == 3
     assert ended(engine) == {}
     script(always_right)
@@ -471,7 +471,7 @@ async def test_a_replay_that_asks_something_else_is_reported(tmp_path: Path, scr
     await engine.run()
     assert asked[-1] == "d0-1 turn 0!"
     notes = [record.data for record in records(engine) if isinstance(record, Noted) and record.kind == "divergence"]
-    assert notes == [{"words": "went another way at call 1", "unused_effects": 1}]
+    assert notes == ["went another way at call 1; recorded effects not requested again: 1"]
 
 
 async def test_equal_requests_of_a_conversation_are_replayed_in_their_order(tmp_path: Path, script: Script) -> None:

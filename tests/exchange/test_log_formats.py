@@ -220,6 +220,14 @@ def test_filters_of_lm_eval_are_metrics_of_a_document_not_further_documents(tmp_
     assert run.conversation(1).source["filtered_resps"] == {"strict": ["2 strict"], "loose": ["2 loose"]}
 
 
+def test_a_format_that_is_named_is_looked_for_in_a_folder_too(tmp_path: Path):
+    path = write_lines(tmp_path / "logs" / "samples_add_2026-01-02T03-04-05.678901.jsonl", lm_sample(0, 1.0))
+    write_lines(tmp_path / "logs" / "other.jsonl", {"messages": CHAT})
+    assert [item.path for item in find_items(tmp_path / "logs", "lm-eval")] == [path]
+    odd = write_lines(tmp_path / "odd", lm_sample(0, 1.0))
+    assert [(item.path, item.form.name) for item in find_items(odd, "lm-eval")] == [(odd, "lm-eval")]
+
+
 def test_repeats_of_lm_eval_are_rollouts_of_which_only_the_first_was_scored(tmp_path: Path):
     stamp = "2026-01-02T03-04-05.678901"
     lines = [

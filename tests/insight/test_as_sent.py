@@ -4,11 +4,11 @@ import pytest
 
 from console.core.case import Key
 from console.core.chat import Reply, ToolCall
-from console.core.experiment import PARAMS, TOOL, Change
+from console.core.experiment import PARAMS, TOOL, Change, edited, shared_change
 from console.core.fault import UsageError
 from console.core.record import Asked
 from console.core.request import Thread
-from console.insight.as_sent import as_text, change_of, diff_of, from_text, point_at, points_of, shared_change, text_of
+from console.insight.as_sent import as_text, change_of, diff_of, from_text, point_at, points_of, text_of
 from console.insight.conversation import Conversation
 
 TOOLS = [{"type": "function", "function": {"name": "fly", "description": "Flies.\nFar."}}]
@@ -104,3 +104,21 @@ def test_a_change_of_many_conversations_has_no_text_before() -> None:
 
 def test_there_is_a_point_for_each_reply_of_the_model() -> None:
     assert [point.beginning.place for point in points_of(conversation())] == ["1.1", "1.2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("a\nb\nc", "a\nB\nc\nd"),
+        ("a\nx\nb\ny", "a\nx\nB\ny\nd"),
+        ("a\nc", "a\nc\nd"),
+        ("", "\nd"),
+    ],
+)
+def test_an_edit_is_made_in_texts_that_are_alike(text: str, after: str) -> None:
+    assert edited(text, "a\nb\nc", "a\nB\nc\nd") == after
+
+
+def test_a_line_is_inserted_after_those_that_stood_before_it() -> None:
+    assert edited("x\na\nz", "a\nb", "a\nnew\nb") == "x\na\nnew\nz"
+    assert edited("z", "a", "first\na") == "first\nz"

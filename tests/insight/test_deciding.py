@@ -1,31 +1,36 @@
-"""The step that decided a conversation is found by halving."""
+"""The step that decided a conversation is found by halving, from few continuations."""
 
 import random
 
 import pytest
 
-from console.insight.deciding import Chance, fall_of, next_point
+from console.insight.deciding import Chance, Curve, fall_of, next_point
 
 
-def searched(replies: int, decisive: int, good: float, rng: random.Random, most: int = 8) -> tuple[int | None, int]:
-    """Search with made-up continuations; return the step found, and how many points were played."""
+def searched(replies: int, planted: int, before: float, after: float, times: int, rng: random.Random) -> Curve:
+    """Go on from the points that are asked for; the chance falls after the planted reply."""
     curve: dict[int, Chance] = {}
     while (point := next_point(curve, replies)) is not None:
-        assert point not in curve
-        chance = good if point <= decisive else 0.0
-        curve[point] = Chance(sum(rng.random() < chance for _ in range(most)), most)
-    fall = fall_of(curve, replies)
-    return fall.replies if fall is not None else None, len(curve)
+        assert point not in curve, "no point is played twice"
+        chance = before if point <= planted else after
+        curve[point] = Chance(sum(rng.random() < chance for _ in range(times)), times)
+    return curve
 
 
-@pytest.mark.parametrize("replies", [1, 2, 5, 12, 40])
-def test_a_planted_step_is_found_with_few_continuations(replies: int) -> None:
+@pytest.mark.parametrize("replies", [2, 3, 7, 20])
+def test_a_planted_step_is_found_in_95_of_100_conversations(replies: int) -> None:
     rng = random.Random(replies)
-    found = [(step, *searched(replies, step, 0.9, rng)) for step in (rng.randrange(replies) for _ in range(200))]
-    assert sum(step == it for step, it, _ in found) >= 190
-    assert max(played for *_, played in found) <= 1 + replies.bit_length()
+    found = 0
+    for _ in range(400):
+        planted = rng.randrange(replies)
+        curve = searched(replies, planted, 0.9, 0.02, 8, rng)
+        fall = fall_of(curve, replies)
+        found += fall is not None and fall.replies == planted
+        assert len(curve) <= 1 + replies.bit_length(), "by halving"
+    assert found >= 0.95 * 400
 
 
 def test_a_conversation_that_never_comes_right_was_decided_by_no_step() -> None:
-    assert searched(20, 5, 0.0, random.Random(1)) == (None, 1)
-    assert fall_of({}, 3) is None
+    curve = searched(5, 2, 0.0, 0.0, 8, random.Random(1))
+    assert list(curve) == [0]
+    assert fall_of(curve, 5) is None

@@ -46,8 +46,16 @@ class Recorder:
         self.at += seconds
         return self.at
 
-    def start(self, id: str, category: str = "live_multiple", title: str = "", attempt: int = 1, **data: Any) -> Key:
-        key = Key(id, 0, attempt)
+    def start(
+        self,
+        id: str,
+        category: str = "live_multiple",
+        title: str = "",
+        attempt: int = 1,
+        rollout: int = 0,
+        **data: Any,
+    ) -> Key:
+        key = Key(id, rollout, attempt)
         self.write(Started(at=self.tick(0.1), key=key, case=Case(id, category, data, title=title)))
         return key
 

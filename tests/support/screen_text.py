@@ -28,9 +28,9 @@ def strips_of(app: App[Any]) -> list[Strip]:
     return app.screen._compositor.render_strips()
 
 
-async def assert_until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
+async def assert_until(pilot: Pilot[int], holds: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
     """Wait until something holds; fail with the screen when it never does."""
-    ends = time.monotonic() + PATIENCE_S
+    ends = time.monotonic() + patience_s
     while not holds():
         assert time.monotonic() < ends, f"it never came to hold:\n{text_of(pilot.app)}\n{pilot.app.screen!r}"
         await pilot.pause(0.01)

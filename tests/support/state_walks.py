@@ -14,7 +14,16 @@ import pytest
 from support.compared_runs import CallSuite, answer_count_run, call_run
 from support.fake_engine import FakeEngine
 from support.graded_runs import graded_run
-from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, choice_run, plain_run, replayable_run
+from support.recorded_runs import (
+    FAILURES,
+    QUESTION,
+    Recorder,
+    WeatherSuite,
+    call_reply,
+    choice_run,
+    plain_run,
+    replayable_run,
+)
 from support.row_suite import recorded_rows, suite_in
 from support.run_suites import compare_by
 from support.sample_workspace import TWO_MODELS
@@ -22,15 +31,18 @@ from support.screen_text import assert_until, text_of, tile_cases
 from support.searched_runs import CASE, searched_runs
 from support.suite_runs import CodeSuite, LoopSuite, brick_run, code_run
 from textual.pilot import Pilot
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 
 from console.config.paths import WorkspacePaths
 from console.core.annotation import PASSED, ReaderLabel
 from console.core.case import Key
+from console.core.chat import Reply
+from console.core.experiment import Beginning, Change, Experiment, Stratum
 from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
 from console.core.record import Tried
-from console.core.run import Tally
+from console.core.run import Selection, Tally
+from console.engine.experiment import Use
 from console.insight.pace import Pace
 from console.store.lock import RunLock
 from console.store.notes import READER_LABEL, Note, Notes
@@ -41,6 +53,7 @@ from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.launch import actions
 from console.tui.screens.launch.screen import LaunchScreen
 from console.tui.screens.live.screen import LiveScreen
+from console.tui.screens.review.decide_actions import DecideActions
 from console.tui.screens.run_screen import RunScreen
 from console.tui.screens.search.screen import SearchScreen
 
@@ -453,6 +466,88 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
         yield "review-tokens"
 
 
+TRANSFERS = ("check_balance", "transfer", "transfer", "confirm")
+"""Calls of a conversation that is gone on with, one in each step of its turn."""
+
+
+def transfer_run(root: Path, name: str, outcome: Outcome = Outcome.FAILED, last: str = "Done.", **more: Any) -> Any:
+    """Record a conversation of four calls and a closing word, or a branch of it."""
+    recorder, rollouts = Recorder(root, cases=more.get("rollouts", 1), name=name, **more), more.get("rollouts", 1)
+    for rollout in range(rollouts):
+        key = recorder.start("pay-the-rent", title="Pay the rent", rollout=rollout)
+        messages: list[dict[str, Any]] = [{"role": "user", "content": "Pay the rent of 900 to Mrs. Lind, please."}]
+        for step, call in enumerate(TRANSFERS):
+            reply = call_reply(call, '{"amount": 900}')
+            recorder.ask(key, "", reply, n=step + 1, step=step, messages=list(messages))
+            result = {"role": "tool", "tool_call_id": "call_1", "content": f"{call}: ok"}
+            messages += [reply.message(), result]
+        recorder.ask(key, "", Reply(last, latency_s=1.0), n=5, step=4, messages=messages)
+        passed = outcome is Outcome.PASSED and rollout < more["selection"].limit
+        recorder.finish(key, Outcome.PASSED if passed else Outcome.FAILED, "" if passed else "state:differs", calls=5)
+    return recorder.close()
+
+
+def branch_run(root: Path, replies: int, passed: int, *arm: Change, rollouts: int = 8) -> Any:
+    """Record a branch that has gone on from the step after so many replies."""
+    return transfer_run(
+        root,
+        f"0120-branch-{replies}-{passed}",
+        Outcome.PASSED,
+        "All is paid.",
+        parent="0119-rent",
+        rollouts=rollouts,
+        selection=Selection(ids=("pay-the-rent",), limit=passed),
+        experiment=Experiment((arm,), {"pay-the-rent": Beginning(replies, 0, replies)}),
+    )
+
+
+def trial_run(root: Path) -> Any:
+    """Record the trial of a change on the failures of a run, and on a guard."""
+    recorded = plain_run(root, name="0121-recorded").folder
+    failed, passed = [case for case, *_ in FAILURES], [f"live_simple_{n}-0-0" for n in range(6)]
+    strata = (Stratum("chosen", 6, tuple(failed)), Stratum("passed", 6, tuple(passed[:4])))
+    change = Change("system", "Be brief.\nUnits as in the schema.", "Be brief.")
+    experiment = Experiment(((change,),), {}, strata, 7, "is:failed", 0.02)
+    trial = Recorder(root, cases=10, name="0122-trial", parent=recorded.name, experiment=experiment)
+    for place, case in enumerate([*failed, *passed[:4]]):
+        key = trial.start(case, case.rsplit("_", 1)[0])
+        trial.ask(key, QUESTION, call_reply("get_current_weather", '{"location": "Chicago, IL"}'))
+        is_passed = place in (0, 1, 2, 7, 8, 9)
+        trial.finish(key, Outcome.PASSED if is_passed else Outcome.FAILED, "" if is_passed else "value_error:string")
+    return trial.close()
+
+
+async def branches(stage: Stage) -> AsyncGenerator[str, None]:
+    """The step that decided a case, its branches, and one of them beside it."""
+    root = stage.workspace.root / "runs"
+    compare_by(stage.monkeypatch, WeatherSuite())
+    run = transfer_run(root, "0119-rent")
+    for replies, passed in ((0, 6), (2, 0), (1, 7)):
+        branch_run(root, replies, passed)
+    branch_run(root, 2, 3, Change("result", "x", "y"), rollouts=4)
+    trial = trial_run(root)
+    use = Use(96.0, 50_000.0, 0.14, is_free=False)
+    stage.monkeypatch.setattr(DecideActions, "_use", lambda self, case, points, times: use)
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        app, see = stage.app, stage.see
+        app.navigator.open_review(run)
+        await see(lambda: stage.has_read("review") and "Branches" in text_of(app))
+        await see("Which step decided", "A", "d")
+        yield "review-decide"
+        await see(lambda: not isinstance(app.screen, ModalScreen), "escape")
+        await see("[Branches]", "V")
+        yield "review-branches"
+        await see("Open beside it", "A", "b")
+        yield "review-branch-list"
+        await see("first difference", "enter")
+        yield "compare-branch"
+        app.navigator.open_review(trial)
+        await see(lambda: stage.has_read("review"))
+        await see("play the whole suite", "A", "t")
+        yield "review-trial-report"
+
+
 STARTER = Path(__file__).resolve().parents[2] / "data" / "dialogue-starter"
 VERSIONS = {"prompt": {"plain": "{prompt}", "why": "{prompt} Say why."}}
 
@@ -673,5 +768,5 @@ async def helped(stage: Stage) -> AsyncGenerator[str, None]:
 
 WALKS: tuple[Walk, ...] = (
     first_day, usual_day, busy_day, new_run, only_failed, live_cases, live_ended, review_cases, review_others,
-    review_rows, labels, compare, library, searched, helped,
+    review_rows, labels, branches, compare, library, searched, helped,
 )  # fmt: skip

@@ -63,6 +63,8 @@ async def test_one_key_asks_and_keeps(
         await pilot.press("y")
         await assert_until(pilot, lambda: any("Kept before" in it.plain for it in app.services.messages))
         assert len(rows(workspace, "kept")) == 1
+        suites = app.services.workspace
+        await assert_until(pilot, lambda: suites.suites is not None and suites.suites.find("kept") is not None)
 
 
 async def test_a_row_is_edited_and_kept_in_a_suite_of_another_name(

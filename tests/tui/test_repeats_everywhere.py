@@ -273,3 +273,6 @@ async def test_the_grid_lists_a_case_once_with_how_many_repeats_pass(opened: Any
         (case,) = (case for case in screen.controller.rows.values() if case.telling.slot[0] == "multiple_1")
         assert [case.passed(place) for place in range(3)] == [(2, 4), (3, 4), (0, 4)]
         assert "[2/4]   3/4    0/4" in text_of(app)
+        await pilot.press("v")
+        await settle(app, pilot)
+        assert all(f"{passed}/4 " in text_of(app) for passed in (2, 3, 0)), "beside the answers too"

@@ -15,7 +15,7 @@ from support.screen_text import assert_until, text_of
 from tui.test_review_screen import review
 
 from console.core.chat import Reply
-from console.core.experiment import Change
+from console.core.experiment import Beginning, Change
 from console.core.outcome import Outcome
 from console.core.run import Selection
 from console.engine import launch
@@ -152,10 +152,10 @@ async def test_of_a_trial_the_report_is_shown_and_its_cases_are_opened(
     opened: Any, workspace: Any, planned: list[Plan], talk: RunFolder
 ) -> None:
     change = Change("system", "Be kind.", "Be quick.")
-    strata = draw_strata(talk, ["multi_turn_base_0"])
+    strata, luck = draw_strata(talk, ["multi_turn_base_0"])
     data, models = workspace.root / "data", workspace.paths.models
     plan = experiment_plan(
-        talk, ["multi_turn_base_0"], arms=((change,),), strata=strata, data_path=data, models_path=models
+        talk, ["multi_turn_base_0"], arms=((change,),), strata=strata, luck=luck, data_path=data, models_path=models
     )
     folder, prepared = launch.start(plan)
     await asyncio.to_thread(lambda: asyncio.run(Engine(folder, prepared).run()))
@@ -171,6 +171,62 @@ async def test_of_a_trial_the_report_is_shown_and_its_cases_are_opened(
         await assert_until(pilot, lambda: "type to filter" not in text_of(app))
         assert "multi_turn_base_0" in text_of(app)
     assert not planned
+
+
+async def test_from_the_failures_to_the_sentence_of_a_trial_in_four_keys_beside_the_edit(
+    opened: Any, workspace: Any, talk: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trial is played by an engine of its own; its report opens in Live when it has ended."""
+    editor(workspace, monkeypatch, 'echo "Be kind." > "$1"')
+    monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
+    async with opened() as (app, pilot):
+        await review(app, pilot, talk)
+        await pilot.press("f", "a")  # the filter that is set
+        await assert_until(pilot, lambda: "multi_turn_base_0" in text_of(app))
+        await pilot.press("A", "t")
+        await assert_until(pilot, lambda: "as it was" in text_of(app))
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "Try another system" in text_of(app))
+        await pilot.press("y")
+        await assert_until(pilot, lambda: "of the whole suite, as only 1" in text_of(app), patience_s=120)
+
+
+async def test_the_step_that_decided_is_searched_for_and_drawn_in_the_case_pane(
+    opened: Any, workspace: Any, talk: RunFolder
+) -> None:
+    """The search is the command that the form shows, in a process of its own."""
+    said = {"content": "I would rather not.", "tool_calls": []}
+    beginnings = {"multi_turn_base_0": Beginning(1, 0, 1)}
+    data, models = workspace.root / "data", workspace.paths.models
+    plan = experiment_plan(
+        talk, ["multi_turn_base_0"], arms=((Change("reply", said),),), beginnings=beginnings, data_path=data,
+        models_path=models,
+    )  # fmt: skip
+    folder, prepared = launch.start(plan)
+    await asyncio.to_thread(lambda: asyncio.run(Engine(folder, prepared).run()))
+    assert folder.summary().tally.failed == 1
+    async with opened((130, 36)) as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press("A", "d")
+        await assert_until(pilot, lambda: "Which step decided" in text_of(app))
+        assert "at most" in text_of(app)
+        await pilot.press("y")
+        await assert_until(pilot, lambda: "◀ here" in text_of(app), patience_s=240)
+        assert "[Branches]" in text_of(app)
+        await assert_until(pilot, lambda: any(it.plain.startswith("up to step 1.") for it in app.services.messages))
+        await pilot.press("A", "b")
+        await assert_until(pilot, lambda: "Open beside it" in text_of(app))
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "first difference" in text_of(app))
+
+
+async def test_only_what_failed_was_decided_by_a_step(opened: Any, workspace: Any) -> None:
+    async with opened() as (app, pilot):
+        await review(app, pilot, plain_run(workspace.root / "runs").folder, "live_simple_0-0-0")
+        await pilot.press("A", "d")
+        await assert_until(pilot, lambda: any("only what failed" in it.plain for it in app.services.messages))
+        await pilot.press("A", "b")
+        await assert_until(pilot, lambda: "no branch yet" in text_of(app))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])

@@ -126,7 +126,26 @@ async def test_without_labels_there_is_nothing_to_take_back_or_stop(opened: Any,
         await assert_until(pilot, lambda: "No labeling is running" in app.services.messages[-1].plain)
 
 
-async def test_a_reader_labels_answers_with_their_verdicts_hidden(opened: Any, run: RunFolder) -> None:
+async def test_who_has_one_run_and_no_judge_meets_no_blind_labels(opened: Any, run: RunFolder, workspace: Any) -> None:
+    async with opened((100, 30)) as (app, pilot):
+        await assert_until(pilot, lambda: app.services.workspace.runs is not None)
+        await review(app, pilot, run)
+        await pilot.press("X")
+        await assert_until(pilot, lambda: "ask a model" in text_of(app))
+        assert "yourself" not in text_of(app)
+        await pilot.press("escape", "A")
+        await assert_until(pilot, lambda: "try a change" in text_of(app))
+        assert "grade the run again" not in text_of(app)
+        await pilot.press("escape")
+        workspace.run("2025-01-17T1320-second", passed=3, failed=1)
+        app.services.workspace.read_all()
+        await assert_until(pilot, lambda: len(app.services.workspace.runs or ()) > 1)
+        await pilot.press("X")
+        await assert_until(pilot, lambda: "yourself" in text_of(app))
+
+
+async def test_a_reader_labels_answers_with_their_verdicts_hidden(opened: Any, run: RunFolder, workspace: Any) -> None:
+    workspace.run("2025-01-17T1320-second", passed=3, failed=1)
     async with opened((100, 30)) as (app, pilot):
         screen = await review(app, pilot, run)
         await pilot.press("X", "l")

@@ -30,12 +30,12 @@ class _Unsaid(Exception):
 
 
 def _turn(turn: dict[str, Any], number: int) -> Row:
-    wanted = read_expectation(turn)
+    expectation = read_expectation(turn)
     if turn.get("validator"):
         raise _Unsaid(f"turn {number} is judged by code of its scenario, which no check can express")
-    if wanted.reads or wanted.writes:
+    if expectation.reads or expectation.writes:
         raise _Unsaid(f"turn {number} expects variables to be read or written, which no check can express")
-    calls = [_call(call, number) for call in wanted.calls]
+    calls = [_call(call, number) for call in expectation.calls]
     return {"user": turn.get("query", ""), "expect": [{"calls": calls}] if calls else []}
 
 

@@ -13,7 +13,7 @@ from console.core.case import Case, Setting
 from console.core.outcome import Verdict
 from console.suites.simple import SimpleSuite
 from console.suites.stage import Stage
-from console.suites.suite import AFTER_REPLY, EarlierOutput, SuiteEntry
+from console.suites.suite import AFTER_REPLY, BEFORE_FIRST, EarlierOutput, SuiteEntry
 
 if TYPE_CHECKING:
     from console.benchmarks.harness.driver_process import HarnessSession
@@ -62,8 +62,9 @@ class HarnessSuite(SimpleSuite):
         check_versions(self._entry.folder, self.definition, self.listing)
 
     def effect_states(self) -> Mapping[str, str]:
-        """Name the time in which the harness works."""
-        return {AFTER_REPLY: f"{self.definition.format} at work"}
+        """Name the times in which the harness works."""
+        harness = self.definition.format
+        return {BEFORE_FIRST: f"{harness} starting", AFTER_REPLY: f"{harness} at work"}
 
     async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
         """Let the driver play the case."""

@@ -115,12 +115,12 @@ def _mark(met: bool) -> Mark:
 
 def _world_pairs(pairs: list[tuple[Change | None, Change | None]]) -> Iterator[Pair]:
     """Yield a pair for each row of the world that differs, with the fields that do."""
-    for actual, wanted in pairs:
-        change = actual or wanted
+    for actual, expectation in pairs:
+        change = actual or expectation
         if change is None:
             continue
         before = change.before
-        ours, theirs = actual.after if actual else before, wanted.after if wanted else before
+        ours, theirs = actual.after if actual else before, expectation.after if expectation else before
         name = " ".join(filter(None, (change.table, change.key)))
         if ours is None or theirs is None:
             mark = Mark.MISSING if ours is None else Mark.EXTRA

@@ -14,7 +14,7 @@ import msgspec
 
 from console.benchmarks.tau2 import request_check
 from console.benchmarks.tau2.conversation.talk import DONE, Ask, Limits, Silent, Talk
-from console.benchmarks.tau2.data.editions import Edition, editions, find_edition
+from console.benchmarks.tau2.data.editions import Edition, find_edition
 from console.benchmarks.tau2.rules.domains.world import AGENT, USER
 from console.benchmarks.tau2.rules.evaluate import UnreadableJudge, evaluate
 from console.benchmarks.tau2.rules.metrics import Simulation, metrics
@@ -26,11 +26,7 @@ from console.suites.line_checks import RowChecker
 from console.suites.suite import Row
 
 
-class _Options(msgspec.Struct, frozen=True):
-    max_steps: int = 200
-    max_errors: int = 10
-    validate: bool = False
-    solo: bool = False
+class _Options(Limits, frozen=True):
     evaluation: str = "all"
     strict: bool = True
 
@@ -68,19 +64,19 @@ def _answer(folder: Path, row: Row) -> Row:
         if "simulations" in row:
             asked = msgspec.convert(row, ready_type(_MetricsRow))
             return {"expect": msgspec.to_builtins(metrics(asked.simulations, asked.num_trials), str_keys=True)}
-        edition = _edition(folder, row["edition"])
+        edition = find_edition(folder, row["edition"])
         task = _task_of(edition, row["domain"], row.get("task"))
         if "what" in row:
             return request_check.prompt_row(edition, row["domain"], task, row["what"])
         if "requests" in row:
             return _requests(edition, row, task)
         case = msgspec.convert(row, ready_type(_Case))
+        if not case.kind.startswith("rescore"):
+            return _played(edition, case, task)
+        messages = [message_of(item) for item in case.messages]
     except msgspec.ValidationError as error:
         raise UsageError(f"not a row of τ²-bench: {error}") from None
-    if case.kind.startswith("rescore"):
-        messages = [message_of(item) for item in case.messages]
-        return _judged(edition, case, task, messages, case.termination_reason or "")
-    return _played(edition, case, task)
+    return _judged(edition, case, task, messages, case.termination_reason or "")
 
 
 def _requests(edition: Edition, row: Row, task: Task) -> Row:
@@ -93,10 +89,6 @@ def _requests(edition: Edition, row: Row, task: Task) -> Row:
     case = _Case(edition.name, domain, task.id, row["kind"], [], judge_reply=output.judge)
     end = {"termination_reason": output.reason, "steps": output.steps, "errors": output.errors}
     return {"requests": requests, **end, **_judged(edition, case, task, output.messages, output.reason)}
-
-
-def _edition(folder: Path, name: str) -> Edition:
-    return find_edition(folder, name) if editions(folder) else find_edition(folder)
 
 
 def _task_of(edition: Edition, name: str, task: str | None) -> Task:
@@ -118,8 +110,7 @@ def message_of(item: dict[str, Any]) -> Message:
 def _played(edition: Edition, case: _Case, task: Task) -> Row:
     """Play a row with its replies and judge the result."""
     options = case.options or _Options()
-    limits = Limits(options.max_steps, options.max_errors, options.validate, options.solo)
-    talk = Talk(begun(edition.domain(case.domain), task, solo=options.solo), limits)
+    talk = Talk(begun(edition.domain(case.domain), task, solo=options.solo), options)
     talk.messages += task.earlier_messages
     ask = _scripted(case, len(talk.messages) or not options.solo)
     out: Row = {}

@@ -13,9 +13,9 @@ def check_editions() -> list[Finding]:
     """Return a finding for each pulled edition: its tasks, after the world of the first of each domain was opened."""
     roots = find_data_roots(None)
     every = [editions(root / "tau2") for root in (*roots.user, roots.pulled)]
-    found = next((item for item in every if item), every[-1])
+    pulled = next((item for item in every if item), every[-1])
     findings: list[Finding] = []
-    for name, edition in found.items():
+    for name, edition in pulled.items():
         title = f"tau2 {name}"
         try:
             counts = [f"{domain} {len(edition.splits(domain).get('base', ()))}" for domain in DOMAINS]

@@ -59,10 +59,10 @@ def prompt_row(edition: Edition, name: str, task: Task, what: str) -> Row:
 async def play_requests(edition: Edition, row: Row, task: Task) -> tuple[list[Row], Output | None]:
     """Play a recorded episode with its replies; return the requests, and the output unless the replies end."""
     domain, variant = domain_and_policy(row["domain"])
-    given = cast(Row, row.get("options") or {})
-    agent = {"llm_agent_gt": GROUND_TRUTH, "llm_agent_solo": SOLO}.get(given.get("agent", ""), MODEL)
+    row_options = cast(Row, row.get("options") or {})
+    agent = {"llm_agent_gt": GROUND_TRUTH, "llm_agent_solo": SOLO}.get(row_options.get("agent", ""), MODEL)
     values: Row = {"agent": agent, "telecom_policy": variant, "official_calls": True}
-    values |= {name: given[name] for name in ("max_steps", "max_errors") if name in given}
+    values |= {name: row_options[name] for name in ("max_steps", "max_errors") if name in row_options}
     stage = _RecordedStage(row["requests"], task)
     try:
         output = await Player(edition, domain, task, stage, read_options(values)).play()
@@ -100,8 +100,10 @@ class _RecordedStage(UnrecordedStage):
             if reply.get("status", 0) < _SERVER_ERROR:
                 break
         calls = cast(list[Row], reply.get("tool_calls") or [])
-        given = (ToolCall(call["id"], call["function"]["name"], self._arguments(call["function"])) for call in calls)
-        return Reply(self._content(reply.get("content")), tuple(given))
+        calls_in_reply = (
+            ToolCall(call["id"], call["function"]["name"], self._arguments(call["function"])) for call in calls
+        )
+        return Reply(self._content(reply.get("content")), tuple(calls_in_reply))
 
     def _content(self, recorded: Any) -> str | None:
         """Return a recorded text; a judge's long one was recorded as a digest, and finds all expectations met."""

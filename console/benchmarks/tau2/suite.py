@@ -81,18 +81,18 @@ class Tau2Suite(Suite):
         """
         options = read_options(setting.options)
         edition = self._edition(setting.options)
-        wanted = [name for name in DOMAINS if not categories or name in categories]
+        domains = [name for name in DOMAINS if not categories or name in categories]
         if options.limits.solo:
-            wanted = [name for name in wanted if name == "telecom"]
+            domains = [name for name in domains if name == "telecom"]
         cases: list[Case] = []
-        for domain in wanted:
+        for domain in domains:
             chosen = set(edition.splits(domain).get(options.split, ()))
             tasks: Mapping[str, Task] = edition.tasks(domain) if chosen else {}
             cases += [_case(edition, domain, task) for name, task in tasks.items() if name in chosen]
         if options.agent == GROUND_TRUTH:
             cases = [case for case in cases if _task(case).criteria.actions]
         if not cases:
-            raise UsageError(f"no task of {', '.join(wanted) or 'these domains'} in the split {options.split}")
+            raise UsageError(f"no task of {', '.join(domains) or 'these domains'} in the split {options.split}")
         return cases
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:

@@ -21,6 +21,7 @@ from console.exchange.json_kind import JsonKind
 
 if TYPE_CHECKING:
     from console.core.experiment import Arm
+    from console.core.looks import Until
     from console.store.runs import RunFolder
 
 _MOST_CHECKED = 20
@@ -58,6 +59,9 @@ class TryArguments(BudgetArguments):
     guard: int | None
     repeats: int
     control: bool
+    until: str
+    from_: str
+    keep: str
     seed: int | None
     report: bool
 
@@ -73,6 +77,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--guard", type=int, metavar="N", help="cases drawn of all others (default: as many, min. 20)")
     parser.add_argument("-r", "--repeats", type=int, metavar="R", default=1, help="rollouts of each case")
     parser.add_argument("--control", action="store_true", help="play the same cases unchanged too, mixed in time")
+    parser.add_argument("--until", choices=("", "decided"), default="", metavar="decided",
+                        help="stop at the planned look at which it is known to be better or worse")  # fmt: skip
+    parser.add_argument("--from", dest="from_", choices=("start", "failure"), default="start",
+                        help="failure: repeat all before the turn that failed; plays an unchanged arm too")  # fmt: skip
+    parser.add_argument("--keep", default="", metavar="NAME", help="write the change as a preset: run --preset NAME")
     parser.add_argument("--seed", type=int, metavar="S", help="seed of the draw, and of simulated models")
     parser.add_argument("--report", action="store_true", help="show the report of an experiment that was played")
     add_budget_arguments(parser)
@@ -91,22 +100,32 @@ def run(args: TryArguments) -> int:
     if args.report:
         return show_tried(args, folder)
     from console.cli.foreground import play
-    from console.engine.experiment import expected_use, experiment_plan, new_seed
+    from console.engine.experiment import expected_use, experiment_plan, new_seed, rehearse
     from console.engine.plan import prepare
-    from console.exchange.tried import draw_strata
+    from console.exchange.tried import draw_strata, failing_points
     from console.store.runs import create_run
 
     arms, chosen = _arms(args), _chosen(folder, args.filter)
-    _check_arms(folder, arms, chosen)
+    arms = _checked_arms(args, folder, arms, chosen)
     seed = new_seed() if args.seed is None else args.seed
-    strata = draw_strata(folder, chosen, most=args.most, guard=args.guard, seed=seed)
-    if args.control:
+    strata, luck = draw_strata(folder, chosen, most=args.most, guard=args.guard, seed=seed)
+    from_failure = args.from_ == "failure"
+    if args.control or from_failure:  # from another beginning, the recording is no fair control
         arms.insert(0, ())
+    cases = [case for stratum in strata for case in stratum.cases]
+    beginnings = failing_points(folder, cases, args.data) if from_failure else {}
+    if from_failure:
+        args.output.info(
+            f"{len(beginnings)} of {len(cases)} cases go on from the turn that failed, the rest from the start"
+        )
     plan = experiment_plan(
         folder,
-        [case for stratum in strata for case in stratum.cases],
+        cases,
         arms=tuple(arms),
+        beginnings=beginnings,
         strata=strata,
+        luck=luck,
+        until=_until(args, folder, arms),
         label=args.filter,
         name=f"try {args.filter}".strip(),
         model=args.model,
@@ -117,7 +136,7 @@ def run(args: TryArguments) -> int:
         data_path=args.data,
     )
     prepared = prepare(plan)
-    for warning in prepared.warnings:
+    for warning in [*prepared.warnings, *rehearse(prepared)]:
         args.output.warn(warning)
     if not args.json:
         for arm in arms:
@@ -132,13 +151,16 @@ def run(args: TryArguments) -> int:
 
 def _arms(args: TryArguments) -> "list[Arm]":
     """Return one arm for each combination of texts; if several have several, they go in parallel."""
-    from console.insight.as_sent import shared_change
+    from console.core.experiment import shared_change
 
     settings = [(what, values) for what, values in read_settings(args.set)]
     if not settings and not args.model:
         raise UsageError("nothing is changed", where="--set", hint="Write --set system=FILE, or -m NAME.")
-    if args.control and not settings:
-        raise UsageError("the unchanged arm would be played by the other model too", where="--control")
+    if (args.control or args.from_ == "failure") and not settings:
+        raise UsageError(
+            "the unchanged arm would be played by the other model too",
+            where="--control" if args.control else "--from failure",
+        )
     counts = {len(values) for _, values in settings if len(values) > 1}
     if len(counts) > 1:
         raise UsageError("the numbers of texts differ", where="--set", hint="Give each change as many, or one.")
@@ -148,14 +170,29 @@ def _arms(args: TryArguments) -> "list[Arm]":
     ]
 
 
-def _check_arms(folder: "RunFolder", arms: "list[Arm]", chosen: list[str]) -> None:
-    """Check that each change concerns a recorded request of the chosen cases.
+def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until | None":
+    """Return the rule that ends the experiment, if one is asked for.
 
     Raises:
-        UsageError: it changes nothing.
+        UsageError: several texts are tried.
+    """
+    if not args.until:
+        return None
+    if sum(map(bool, arms)) > 1:
+        raise UsageError("decides about one change", where="--until decided", hint="Try one text, or leave it out.")
+    from console.core.looks import Rule, Until
+
+    return Until(Rule.DECIDED, baseline=folder.name)
+
+
+def _checked_arms(args: TryArguments, folder: "RunFolder", arms: "list[Arm]", chosen: list[str]) -> "list[Arm]":
+    """Return the arms with the recorded texts that their changes edit.
+
+    Raises:
+        UsageError: a change concerns no recorded request of the chosen cases.
     """
     from console.exchange.run_reader import RunReader
-    from console.insight.as_sent import check_change, points_of
+    from console.insight.as_sent import check_change, points_of, with_recorded
 
     reader = RunReader(folder)
     keys = [rollout.key for rollout in reader.ordered if rollout.key.case in set(chosen)][:_MOST_CHECKED]
@@ -169,6 +206,10 @@ def _check_arms(folder: "RunFolder", arms: "list[Arm]", chosen: list[str]) -> No
                 refusals.append(refusal)
         if len(refusals) == len(points):
             raise refusals[0] if refusals else UsageError("none of these cases has a finished call", where=folder.name)
+    read = [[with_recorded(change, points) for change in arm] for arm in arms]
+    for words in dict.fromkeys(note for arm in read for _, note in arm if note):
+        args.output.warn(words)
+    return [tuple(change for change, _ in arm) for arm in read]
 
 
 def _chosen(folder: "RunFolder", terms: str) -> list[str]:
@@ -187,6 +228,25 @@ def _chosen(folder: "RunFolder", terms: str) -> list[str]:
     return list(dict.fromkeys(rollout.key.case for rollout in matching))
 
 
+def _keep(args: TryArguments, folder: "RunFolder") -> None:
+    """Write the change of a trial as a preset, if that is asked for.
+
+    Raises:
+        UsageError: several changes were tried, or the file cannot be written.
+    """
+    if not args.keep:
+        return
+    from console.config.paths import presets_files
+    from console.config.preset import load_presets
+    from console.config.preset_file import save_preset
+    from console.exchange.tried import changed_preset
+
+    paths = presets_files()
+    path = load_presets(paths).files.get(args.keep, paths[-1])
+    save_preset(path, args.keep, changed_preset(folder))
+    args.output.info(f"kept in {path}; the whole suite with it: eval-console run --preset {args.keep}")
+
+
 def show_tried(args: TryArguments, folder: "RunFolder") -> int:
     """Show the report of an experiment.
 
@@ -200,6 +260,7 @@ def show_tried(args: TryArguments, folder: "RunFolder") -> int:
     tried = read_tried(folder)
     if tried is None:
         raise UsageError("is no experiment on many cases", where=folder.name, hint="Start one: `eval-console try RUN`.")
+    _keep(args, folder)
     if args.json:
         for fields in tried_fields(tried):
             args.output.data(TRIED, fields)

@@ -9,9 +9,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from console.core.statistics.distributions import Z95, t_quantile
+from console.core.statistics.distributions import Z95
 from console.core.statistics.sample import Observation, sample_of
+from console.core.statistics.sequential import Boundary
 
+_ONE_LOOK = Boundary()
+_MANY = 1 << 30
+"""Clusters with which Student's distribution is the normal one."""
 FLIP = 0.5
 """Half of a changed verdict, added to what was seen."""
 
@@ -34,12 +38,19 @@ class WholeEffect:
     low: float
     high: float
     p: float
-    """Two-sided p of no change."""
+    """Two-sided p of no change, if it is looked at once."""
     cases: int
     """Number of drawn cases."""
 
 
-def whole_effect(strata: Sequence[DrawnStratum], own_luck: float, *, flip: float = FLIP) -> WholeEffect | None:
+def whole_effect(
+    strata: Sequence[DrawnStratum],
+    own_luck: float,
+    *,
+    flip: float = FLIP,
+    boundary: Boundary = _ONE_LOOK,
+    number: int = 1,
+) -> WholeEffect | None:
     """Return the mean change over all cases of a run, or None if a stratum shows nothing of its cases.
 
     The variance is the sum over strata of (t W se)^2, W being a stratum's share of the run, se the standard error over
@@ -52,10 +63,12 @@ def whole_effect(strata: Sequence[DrawnStratum], own_luck: float, *, flip: float
         own_luck: variance of the recorded mean due to its own luck, p (1 - p) / N for a rate; 0 if the drawn cases are
             compared with others that were played with them.
         flip: a square of what a case can change by, as a part; 0 if that is unlimited.
+        boundary: of the looks at the experiment; the luck of the recording counts at each look as at any other.
+        number: number of the look, from 1.
     """
     used = [stratum for stratum in strata if stratum.size]
     whole = sum(stratum.size for stratum in used)
-    value, square = 0.0, Z95 * Z95 * own_luck
+    value, square = 0.0, boundary.critical(number, _MANY) ** 2 * own_luck
     for stratum in used:
         drawn = len(stratum.changes)
         if not drawn:
@@ -64,7 +77,7 @@ def whole_effect(strata: Sequence[DrawnStratum], own_luck: float, *, flip: float
         value += share * sample.mean
         if sample.cluster_count < 2:
             return None
-        quantile = t_quantile(sample.cluster_count - 1)
+        quantile = boundary.critical(number, sample.cluster_count)
         spread = sample.standard_error**2 + flip / (drawn * (drawn - 1))
         square += (quantile * share) ** 2 * spread
     if not used:

@@ -44,7 +44,7 @@ def compare(ours: WorkerFacts, theirs: WorkerFacts) -> None:
     if theirs.missing:
         message, _, hint = theirs.missing.partition("\n")
         raise UsageError(message, where=f"worker {theirs.name}", hint=hint.strip())
-    for what, here, there, hint in (
+    for part, here, there, hint in (
         *_versions(ours.versions, theirs.versions),
         ("data", _text(ours.dataset), _text(theirs.dataset), "Pull the same data there, or use a shared folder "
          "(--data)."),
@@ -54,7 +54,7 @@ def compare(ours: WorkerFacts, theirs: WorkerFacts) -> None:
          "exclude that node."),
     ):  # fmt: skip
         if here != there:
-            raise UsageError(f"{what} differs from the engine's: {there}, not {here}", where=f"worker {theirs.name}",
+            raise UsageError(f"{part} differs from the engine's: {there}, not {here}", where=f"worker {theirs.name}",
                              hint=hint)  # fmt: skip
 
 

@@ -400,9 +400,9 @@ def _check_token(address: str) -> None:
             channel.unary_unary(method)(b"", timeout=KNOCK_S, metadata=sent)
         except grpc.RpcError as error:
             if error.code() == grpc.StatusCode.UNAUTHENTICATED:
-                what = "a token other than this machine's" if token else "a token"
+                credential = "a token other than this machine's" if token else "a token"
                 raise UsageError(
-                    f"the cluster at {address} requires {what}",
+                    f"the cluster at {address} requires {credential}",
                     where="--on",
                     hint="Set RAY_AUTH_TOKEN to what `ray get-auth-token` prints on its head.",
                 ) from None

@@ -5,7 +5,7 @@ tools become runs that show only what was recorded.
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -126,25 +126,26 @@ def find_items(path: Path, form: str | None = None) -> list[ImportItem]:
 
     Args:
         path: a file or a folder.
-        form: format to use without checking.
+        form: the only format to look for; a path where it is not recognized is read as that format.
 
     Raises:
         UsageError: nothing is there, or nothing is recognized.
     """
     if not path.exists():
         raise UsageError("does not exist", where=str(path))
-    if form is not None:
-        return [ImportItem(path, import_formats()[form])]
-    if (item := _recognized(path)) is not None:
+    forms = list(import_formats().values()) if form is None else [import_formats()[form]]
+    if (item := _recognized(path, forms)) is not None:
         return [item]
-    items = [item for file in _files(path) if (item := _recognized(file)) is not None] if path.is_dir() else []
+    items = [item for file in _files(path) if (item := _recognized(file, forms)) is not None] if path.is_dir() else []
+    if not items and form is not None:
+        return [ImportItem(path, forms[0])]
     if not items:
         names = ", ".join(import_formats())
         raise UsageError("contains no recognized results", where=str(path), hint=f"Name the format: --format {names}.")
     return items
 
 
-def _recognized(path: Path) -> ImportItem | None:
+def _recognized(path: Path, forms: Sequence[ImportFormat]) -> ImportItem | None:
     head = b""
     if path.is_file():
         try:
@@ -152,7 +153,7 @@ def _recognized(path: Path) -> ImportItem | None:
                 head = file.read(_LOOKED_AT)
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
-    return next((ImportItem(path, form) for form in import_formats().values() if form.recognizes(path, head)), None)
+    return next((ImportItem(path, form) for form in forms if form.recognizes(path, head)), None)
 
 
 def _files(folder: Path) -> Iterator[Path]:

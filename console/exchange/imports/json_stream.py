@@ -59,7 +59,7 @@ class JsonPieces:
         opening = self._peek()
         if opening == b"[" and path in lists:
             yield from self._list(path)
-        elif opening == b"{" and any(wanted[: len(path)] == path and wanted != path for wanted in lists):
+        elif opening == b"{" and any(list_path[: len(path)] == path and list_path != path for list_path in lists):
             yield from self._object(path, lists)
         else:
             yield path, self._raw()

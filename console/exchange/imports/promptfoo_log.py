@@ -128,7 +128,7 @@ def _open(path: Path) -> list[Log]:
     names = [text(prompt.get("provider")) for prompt in prompts]
     shared = without(whole, "results", "metadata")
     logs: list[Log] = []
-    times, found = Counter(names), _Results(path)
+    times, cells = Counter(names), _Results(path)
     for place, prompt in enumerate(prompts):
         several = times[names[place]] > 1
         label = text(prompt.get("label"))
@@ -146,7 +146,7 @@ def _open(path: Path) -> list[Log]:
             reported={"success": {"mean": count(tests[0]) / graded}} if graded else {},
             rest={"prompt": prompt, "metadata": metadata, **shared},
         )
-        logs.append(ProviderLog(found, head, place))
+        logs.append(ProviderLog(cells, head, place))
     if not logs:
         raise UsageError("contains no prompt", where=str(path))
     return logs

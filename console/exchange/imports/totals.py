@@ -34,7 +34,7 @@ class ScoreValues:
     def total(self, recipe: Recipe) -> float | None:
         """Compute a total; None if it has no values, or cannot be computed."""
         metric = _METRICS.get(recipe.metric)
-        by_case = next((found for name in _names(recipe) if (found := self._values.get(name))), None)
+        by_case = next((case_values for name in _names(recipe) if (case_values := self._values.get(name))), None)
         if metric is None or by_case is None:
             return None
         reduced = [(case, value) for case, values in by_case.items() for value in _reduced(values, recipe.reducer)]

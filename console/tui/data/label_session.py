@@ -95,7 +95,7 @@ class LabelSession:
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise UsageError(f"the cost cannot be estimated: {error}", where=self._run.name) from None
-        answer = _last_object(process.stdout)
+        answer = last_object(process.stdout)
         try:
             return msgspec.convert(answer, ready_type(LabelForecast))
         except ValueError:
@@ -144,7 +144,7 @@ class LabelSession:
         try:
             with self._run.labels_log_path.open("rb") as log:
                 log.seek(self._log_start)
-                answer = _last_object(log.read())
+                answer = last_object(log.read())
         except OSError:
             answer = {}
         try:
@@ -221,7 +221,7 @@ def _is_answer(note: Note) -> bool:
     return (note.kind == LABEL and bool(note.value)) or note.kind == UNREADABLE
 
 
-def _last_object(output: bytes) -> dict[str, Any]:
+def last_object(output: bytes) -> dict[str, Any]:
     """Return the last JSON object on a line of its own, or an empty one."""
     for line in reversed(output.splitlines()):
         try:

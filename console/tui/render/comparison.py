@@ -54,7 +54,7 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
     origins = [
         Content.styled(f"{name} ", "$undecided").append(_origin(side.manifest))
         for name, side in (("A", comparison.a), ("B", comparison.b))
-        if side.manifest.parent
+        if side.manifest.parent or side.manifest.experiment is not None
     ]
     if comparison.b.manifest.regraded == comparison.a.manifest.id:
         origins.append(Content.styled("B regraded from A", "$undecided"))

@@ -29,10 +29,32 @@ def passage_block(passage: Passage, key: str, *, gap: bool = True) -> Block:
     return _DRAWN[passage.kind](passage, key, gap)
 
 
-def conversation_blocks(conversation: Conversation, *, gap: bool = True, with_verdict: bool = True) -> list[Block]:
-    """Return the blocks of a conversation, each followed by an empty line if `gap`."""
+def conversation_blocks(
+    conversation: Conversation, *, gap: bool = True, with_verdict: bool = True, shared: int = 0
+) -> list[Block]:
+    """Return the blocks of a conversation.
+
+    Args:
+        conversation: the conversation.
+        gap: True if an empty line follows each block.
+        with_verdict: False to omit the verdict.
+        shared: number of passages that the conversation shown beside it begins with too. They are muted, and the
+            first difference is marked.
+    """
     passages = [each for each in conversation.passages if with_verdict or each.kind is not PassageKind.VERDICT]
-    return [passage_block(passage, f"talk {index}", gap=gap) for index, passage in enumerate(passages)]
+    blocks = [passage_block(passage, block_key(index), gap=gap) for index, passage in enumerate(passages)]
+    for block in blocks[:shared]:
+        block.title, block.style = muted(block.title.plain), MUTED
+        block.body = [muted(line.plain) for line in block.body]
+    if 0 < shared < len(blocks):
+        mark = Content.styled(f"{SYMBOLS.changed} ", "bold $undecided")
+        blocks[shared].title = mark.append(blocks[shared].title).append_text("   first difference", "$undecided")
+    return blocks
+
+
+def block_key(index: int) -> str:
+    """Return the key of the block of a passage."""
+    return f"talk {index}"
 
 
 _ROLE_WORDS = {

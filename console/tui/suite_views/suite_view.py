@@ -7,7 +7,7 @@ also one of another package, declares its view in `Benchmark.view` (`suites/benc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from textual.content import Content
 
@@ -26,6 +26,9 @@ from console.tui.render.block import Block
 from console.tui.render.columns import Column
 from console.tui.widgets.transcript import Transcript
 
+if TYPE_CHECKING:
+    from console.insight.deciding import Branch
+
 NoteBlock = Callable[[Passage, str, bool], Block]
 """Function that draws a note, from the passage, the block's key, and whether an empty line follows."""
 
@@ -41,6 +44,8 @@ class ReviewedCase:
     why: str = ""
     attempts: Sequence[Conversation] = ()
     """All attempts, oldest first, if there are several."""
+    branches: "Sequence[Branch]" = ()
+    """Experiments on this case alone, newest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,8 @@ class DrawContext:
     """Index of the token under the cursor, where log probabilities are shown; None to choose one."""
     apart: Callable[[], Section | None] = lambda: None
     """Returns the run's scores with decided keys and corrected by people; None without any."""
+    model: str = ""
+    """Name of the run's model."""
 
 
 def _always(case: ReviewedCase) -> bool:

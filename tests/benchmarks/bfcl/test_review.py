@@ -12,9 +12,9 @@ from console.insight.leaderboard import Leaderboard, LeaderboardRow
 from console.insight.rollout import Rollout
 from console.suites.leaderboard import Cell
 from console.tui.render import diff
-from console.tui.render.leaderboard_rows import about
+from console.tui.render.leaderboard_rows import about, columns_of, line, room_for
 from console.tui.render.progress import watched_words
-from console.tui.screens.review.case_pane import two_lines
+from console.tui.screens.review.case_pane import reason_line, two_lines
 from console.tui.screens.review.views import turn_title
 
 PATH = "workspace.document.drafts.a_report_with_a_long_name.pdf"
@@ -102,6 +102,29 @@ def test_a_model_shows_every_category_and_what_its_first_number_lacks() -> None:
     assert "2 failed inferences judged as answers: memory kv" in shown
     assert "kv .500~ [.40 .60]" in shown
     assert "vector N/A" in shown
+
+
+def test_the_reason_names_its_subject_once() -> None:
+    rollout = Rollout(
+        Key("c"),
+        0,
+        outcome=Outcome.FAILED,
+        reason="wrong_value",
+        subject="room",
+        message="room: 'x' is not among ['y']",
+    )
+    assert reason_line(rollout, None, 120).plain.rstrip() == " ✗ wrong value: room   'x' is not among ['y']"
+
+
+def test_what_was_played_comes_first_and_a_part_of_a_group_is_no_number() -> None:
+    cells = dict.fromkeys(BFCL_LEADERBOARD.columns, Cell(None, note="N/A"))
+    cells |= {"overall": Cell(None, note="2 of 21 categories"), "live": Cell(None, note="1 of 4 categories")}
+    cells |= {"live_simple": Cell(0.5, 0.4, 0.6, 258), "memory_kv": Cell(0.25, 0.1, 0.4, 155)}
+    row = LeaderboardRow("m", "prompt", "", 1.0, ("r",), cells, 0.0, 0)
+    board = Leaderboard("bfcl", BFCL_LEADERBOARD.columns, (row,), BFCL_LEADERBOARD)
+    assert columns_of(board)[:3] == ["live", "live_simple", "memory_kv"]
+    shown = line(board, 0, 0, room_for([board], 98), marked=False).plain
+    assert "— (2 of 21) — (1 of 4) .500 [.40 .60] .250 [.10 .40]" in shown
 
 
 def test_the_watched_conversation_says_turn_and_step() -> None:

@@ -237,8 +237,9 @@ def test_options_and_modes_that_make_no_sense(tmp_path: Path) -> None:
         find_mode(suite, "speech")
     assert find_mode(suite, None) == find_mode(suite, "prompt") == "cave"
     assert find_mode(suite, "fc") == "json"
-    for options in ({"max_steps": 0}, {"cell_seconds": -1}, {"max_history": True}):
-        with pytest.raises(UsageError, match="at least"):
+    wrong = ({"max_steps": 0}, "at least"), ({"cell_seconds": -1}, "at least"), ({"max_history": True}, "of type int")
+    for options, message in wrong:
+        with pytest.raises(UsageError, match=message):
             suite.settle({**{option.name: option.default for option in suite.options}, **options}, {})
 
 

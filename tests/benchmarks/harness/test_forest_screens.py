@@ -70,6 +70,7 @@ async def test_live_shows_the_main_conversation_as_it_is_written_and_a_line_for_
         await assert_until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.screen.feed is not None)
         await assert_until(pilot, lambda: app.screen.feed.is_read and app.screen.feed.overview.status is not None)
         await assert_until(pilot, lambda: "I will ask two researchers." in text_of(app))
+        await assert_until(pilot, lambda: "report  streaming" in text_of(app) and "1 at once" in text_of(app))
         go_on(playing)
         await assert_until(pilot, lambda: "Bees are insects that" in text_of(app))
         await assert_until(pilot, lambda: "Check the spelling" in text_of(app))

@@ -9,7 +9,7 @@ import pytest
 
 from console.core.chat import Reply
 from console.llm.gateway.dialect import GatewayCall
-from console.llm.gateway.server import Gateway
+from console.llm.gateway.server import Answers, Gateway
 
 BODY = b'{"messages": [{"role": "user", "content": "%s"}]}'
 
@@ -22,11 +22,14 @@ class Wire:
         self.writers = list[asyncio.StreamWriter]()
         """Kept, as a connection whose writer is forgotten is closed."""
         await self.gateway.open()
-        self.token = self.gateway.admit(self._answer)
+        self.token = self.gateway.admit(Answers(self._answer, self._embed))
 
     async def _answer(self, role: str, call: GatewayCall) -> Reply:
         self.asked.append(str(call.messages[0]["content"]))
         return Reply(self.asked[-1])
+
+    async def _embed(self, role: str, texts: list[str]) -> list[list[float]]:
+        raise AssertionError(f"{role} is asked to embed {texts}")
 
     def request(self, text: str, *headers: str, body: bytes | None = None) -> bytes:
         body = BODY % text.encode() if body is None else body

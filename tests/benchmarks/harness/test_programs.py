@@ -295,6 +295,17 @@ def test_an_exported_run_has_the_scorers_of_the_program(console: Any, home: Path
     assert [score["metrics"]["accuracy"]["value"] for score in header["results"]["scores"]] == [2.0, 0.5]
     assert [scorer["name"] for scorer in header["eval"]["scorers"]] == ["steps", "half"]
     assert [message["content"] for message in sample["messages"]][-1] == "to c1 step 0"
+    assert console("export", "latest", "--format", "verifiers-traces", "-o", str(home / "traces")).code == 0
+    (trace,) = [
+        trace
+        for line in (home / "traces" / "traces.jsonl").read_text().splitlines()
+        for trace in json.loads(line)["traces"]
+        if trace["task"]["key"] == "c1"
+    ]
+    assert (trace["rewards"], trace["metrics"]) == (
+        {"steps": {"score": 2.0, "weight": 1.0}},
+        {"steps": 2.0, "half": 0.5},
+    )
 
 
 def test_doctor_lists_the_cases_of_a_suite_and_plays_one_up_to_its_first_call(console: Any, home: Path) -> None:
@@ -324,7 +335,7 @@ def test_a_resumed_program_that_asks_something_else_is_noted_with_the_call(conso
         console("allow", "agents")
         console("resume", "latest", "--quiet")
     notes = [note.data for note in all_records(home) if isinstance(note, Noted) and note.kind == "divergence"]
-    assert notes == [{"words": "went another way at call 2", "unused_effects": 1}]
+    assert notes == ["went another way at call 2; recorded effects not requested again: 1"]
     assert len(server.requests) == 3 + 2
 
 

@@ -149,7 +149,7 @@ def play(console: Any, home: Path, compared: Compared, form: str, python: str) -
 
 
 @needs_inspect
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_inspect_gives_the_scores_that_it_gives_alone_and_asks_the_same(console: Any, home: Path) -> None:
     with OpenAIServer(answer) as server, OpenAIServer(answer) as other:
         (home / "models.toml").write_text(f'[m]\nmodel_id = "m"\nbase_url = "{server.base_url}"\n')
@@ -198,7 +198,7 @@ def verifiers_python(home: Path) -> str:
 
 
 @needs_verifiers
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_verifiers_gives_the_rewards_that_it_gives_alone(console: Any, home: Path, verifiers_python: str) -> None:
     with OpenAIServer(answer) as server, OpenAIServer(answer) as other:
         (home / "models.toml").write_text(f'[m]\nmodel_id = "m"\nbase_url = "{server.base_url}"\n')

@@ -12,7 +12,7 @@ from console.benchmarks.bfcl.data.rendering import Doc, render_docs
 from console.benchmarks.bfcl.data.wording import Wording, fill
 from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.entry import Entry
-from console.benchmarks.bfcl.rules.variation import Variation, read_variation
+from console.benchmarks.bfcl.rules.variation import read_variation
 from console.core.chat import Message
 from console.core.json_copy import copied
 
@@ -42,7 +42,7 @@ def system_prompt(docs: Sequence[Doc], config: str, wording: Wording) -> str:
             param_types=wording.param_types[how.returns],
         ),
         multiturn_behavior=style["multiturn_behavior"],
-        available_tools=_available(docs, how, style["available_tools"]),
+        available_tools=fill(style["available_tools"], format=how.docs, functions=render_docs(docs, how.docs)),
     )
 
 
@@ -95,10 +95,6 @@ def _before(messages: list[Message], text: str) -> list[Message]:
         first: Message = {**messages[0], "content": f"{text}\n\n{messages[0].get('content') or ''}"}
         return [first, *messages[1:]]
     return [{"role": "system", "content": text}, *messages]
-
-
-def _available(docs: Sequence[Doc], how: Variation, template: str) -> str:
-    return fill(template, format=how.docs, functions=render_docs(docs, how.docs))
 
 
 def _hinted(doc: Doc, language: str, wording: Wording) -> Doc:

@@ -105,11 +105,11 @@ class ToolLoop:
             scripted=lambda: scripted_answers_for(turn, "json", step),
         )
 
-    async def _answer(self, number: int, step: int, call: ToolCall, given: dict[str, Any]) -> None:
-        request = {"tool": call.name, **given}
+    async def _answer(self, number: int, step: int, call: ToolCall, decoded: dict[str, Any]) -> None:
+        request = {"tool": call.name, **decoded}
         text = str((await self._tool_worker.do("invoke", request, turn=number))["text"])
         self._messages.append({"role": "tool", "tool_call_id": call.id, "content": text})
-        shown = {"tool": call.name, "arguments": given["arguments"], "text": text, "call_id": call.id}
+        shown = {"tool": call.name, "arguments": decoded["arguments"], "text": text, "call_id": call.id}
         self._stage.note("tool", shown, turn=number, step=step)
 
 

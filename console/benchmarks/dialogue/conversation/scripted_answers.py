@@ -40,9 +40,9 @@ def scripted_answers_for(script: Script, turn: int, step: int) -> ScriptedAnswer
     steps = recorded[turn] if turn < len(recorded) else []
     reply = steps[step] if step < len(steps) else RecordedReply()
     calls = tuple(call for calls in reply.calls for call in calls.items())
-    given = Utterance(reply.text or None, calls)
+    utterance = Utterance(reply.text or None, calls)
     is_wrong = script.kept is not None and script.kept.outcome == Outcome.FAILED.value
-    return ScriptedAnswers(answers.right, (given, *answers.wrong) if is_wrong else answers.wrong, given)
+    return ScriptedAnswers(answers.right, (utterance, *answers.wrong) if is_wrong else answers.wrong, utterance)
 
 
 def _answers(script: Script, turn: int, step: int) -> ScriptedAnswers:
@@ -77,9 +77,9 @@ def right_answers(script: Script) -> Output:
 
 def scripted_judge(script: Script, rubric: Rubric, answer: str, turn: int) -> ScriptedAnswers:
     """Return the replies of a simulated judge: what the row scripts for the answer, or else grades."""
-    given = script.simulated.judge if script.simulated else {}
-    if answer in given:
-        return scripted_reply(rubric, given[answer])
+    judge_replies = script.simulated.judge if script.simulated else {}
+    if answer in judge_replies:
+        return scripted_reply(rubric, judge_replies[answer])
     return scripted_grades(rubric, is_right=answer in right_texts(script, turn))
 
 

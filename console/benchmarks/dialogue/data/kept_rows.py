@@ -109,11 +109,11 @@ def _finished(row: Row, defaults: Defaults, place: str, as_outcome: str) -> tupl
         raise UsageError(f"the defaults of suite.toml would change the case: {changed}", where=place, hint=_OTHER)
     outcome = _outcome(_recorded(script_of(case)), case)
     if as_outcome and outcome in ("passed", "failed") and outcome != as_outcome:
-        what = f"its answers {as_outcome} there, but {outcome} by the checks of a row"
-        raise UsageError(f"the case cannot be kept as it was graded: {what}")
+        contradiction = f"its answers {as_outcome} there, but {outcome} by the checks of a row"
+        raise UsageError(f"the case cannot be kept as it was graded: {contradiction}")
     for right in _right_answers(row):
-        given = {key: value for key, value in {**row.get("simulated", {}), "right": right}.items() if value}
-        filled = {**row, "simulated": given}
+        simulated = {key: value for key, value in {**row.get("simulated", {}), "right": right}.items() if value}
+        filled = {**row, "simulated": simulated}
         if _outcome(right_answers(script_of(_case(filled, defaults, place))), case) != Outcome.FAILED.value:
             return filled, "", outcome
     return row, "no right answer is known to simulated models: add `simulated.right` to the row", outcome

@@ -206,13 +206,13 @@ def _problem_of_regex(pattern: str) -> str:
     return problem_of(pattern)
 
 
-def _verify_instructions(wanted: Instructions, where: str) -> None:
+def _verify_instructions(instructions: Instructions, where: str) -> None:
     from console.benchmarks.dialogue.rules.instructions import has_detector, parts_of
 
-    if not parts_of(wanted):
+    if not parts_of(instructions):
         raise FieldError(where, "has no instruction", 'Write one, such as {"words": {"max": 50}}.')
-    values: list[object] = [getattr(wanted, name) for name in Instructions.__struct_fields__]
-    for table in (wanted.times, wanted.letters, wanted.sections):
+    values: list[object] = [getattr(instructions, name) for name in Instructions.__struct_fields__]
+    for table in (instructions.times, instructions.letters, instructions.sections):
         values += table.values()
     for amount in values:
         if not isinstance(amount, Range):
@@ -221,7 +221,7 @@ def _verify_instructions(wanted: Instructions, where: str) -> None:
             raise FieldError(where, "has a count without bounds", 'Write {"min": …}, {"max": …} or both.')
         if amount.max is not None and amount.max < amount.min:
             raise FieldError(where, f"has a count from {amount.min} to {amount.max}", "The smaller is `min`.")
-    if wanted.language and not has_detector():
+    if instructions.language and not has_detector():
         hint = "Install it with pip install 'eval-console[language]'."
         raise FieldError(f"{where}.language", "needs a language detector, which is not installed", hint)
 

@@ -127,44 +127,40 @@ _COUNTS: Mapping[str, Callable[[str], int]] = {
 }
 
 
-def parts_of(wanted: Instructions) -> list[Part]:
+def parts_of(instructions: Instructions) -> list[Part]:
     """Return the single instructions of a check, in the order of its fields."""
-    return list(_parts(wanted))
+    return list(_parts(instructions))
 
 
-def _parts(wanted: Instructions) -> Iterator[Part]:
+def _parts(instructions: Instructions) -> Iterator[Part]:
     for name, count in _COUNTS.items():
-        amount: Amount | None = getattr(wanted, name)
+        amount: Amount | None = getattr(instructions, name)
         if amount is not None:
             label = f"{name.replace('_', ' ')}: {amount_words(amount)}"
             yield label, lambda text, count=count, amount=amount: _amount(count(text), amount)
-    for word in wanted.contains:
-        yield f"contains “{word}”", lambda text, word=word: (_found(text, word), "")
-    for word in wanted.without:
+    for word in instructions.contains:
+        yield f"contains “{word}”", lambda text, word=word: ((word.casefold() in text.casefold()), "")
+    for word in instructions.without:
         yield f"without “{word}”", lambda text, word=word: (not _has_word(text, word), "")
-    for word, amount in wanted.times.items():
+    for word, amount in instructions.times.items():
         yield (
             f"“{word}”: {amount_words(amount)}",
             lambda text, word=word, amount=amount: _amount(len(re.findall(re.escape(word), text, re.I)), amount),
         )
-    for letter, amount in wanted.letters.items():
+    for letter, amount in instructions.letters.items():
         yield (
             f"letter {letter}: {amount_words(amount)}",
             lambda text, letter=letter, amount=amount: _amount(text.lower().count(letter.lower()), amount),
         )
-    for heading, amount in wanted.sections.items():
+    for heading, amount in instructions.sections.items():
         pattern = re.compile(rf"\s?{re.escape(heading)}\s?\d+\s?")
         yield (
             f"sections {heading}: {amount_words(amount)}",
             lambda text, pattern=pattern, amount=amount: _amount(len(pattern.findall(text)), amount),
         )
-    for number, word in wanted.paragraph_starts.items():
+    for number, word in instructions.paragraph_starts.items():
         yield f"paragraph {number} starts with “{word}”", lambda text, n=int(number), word=word: _starts(text, n, word)
-    yield from _forms(wanted)
-
-
-def _found(text: str, word: str) -> bool:
-    return word.casefold() in text.casefold()
+    yield from _forms(instructions)
 
 
 def _starts(text: str, number: int, word: str) -> tuple[bool, str]:
@@ -175,39 +171,42 @@ def _starts(text: str, number: int, word: str) -> tuple[bool, str]:
     return bool(first) and first[1].casefold() == word.casefold(), first[1] if first else ""
 
 
-def _forms(wanted: Instructions) -> Iterator[Part]:
-    if wanted.case:
-        lower = wanted.case == "lower"
+def _forms(instructions: Instructions) -> Iterator[Part]:
+    if instructions.case:
+        lower = instructions.case == "lower"
         label = "all lowercase" if lower else "all capitals"
         yield label, lambda text: ((text.islower() if lower else text.isupper()), "")
-    if wanted.no_commas:
+    if instructions.no_commas:
         yield "no commas", lambda text: (not (count := len(re.findall("[,，、]", text))), f"{count} commas")
-    if wanted.json:
+    if instructions.json:
         yield "JSON only", lambda text: (_is_json(text), "")
-    yield from _marks(wanted)
+    yield from _marks(instructions)
 
 
-def _marks(wanted: Instructions) -> Iterator[Part]:
-    if wanted.quoted:
+def _marks(instructions: Instructions) -> Iterator[Part]:
+    if instructions.quoted:
         yield "in quotation marks", lambda text: (_is_quoted(text.strip()), "")
-    if wanted.title:
+    if instructions.title:
         yield "a title in <<…>>", lambda text: (any(m.strip("<> ") for m in _TITLE.findall(text)), "")
-    if wanted.postscript:
-        mark = re.compile(re.escape(wanted.postscript.strip()).replace("\\.", "\\.\\s?"), re.IGNORECASE)
-        yield f"a postscript {wanted.postscript}", lambda text: (mark.search(text) is not None, "")
-    if wanted.two_answers:
+    if instructions.postscript:
+        mark = re.compile(re.escape(instructions.postscript.strip()).replace("\\.", "\\.\\s?"), re.IGNORECASE)
+        yield f"a postscript {instructions.postscript}", lambda text: (mark.search(text) is not None, "")
+    if instructions.two_answers:
         yield "two answers separated by ******", lambda text: (_has_two(text), "")
-    if wanted.starts_with:
-        start = wanted.starts_with.strip().casefold()
-        yield f"starts with “{wanted.starts_with}”", lambda text: (text.strip().casefold().startswith(start), "")
-    if wanted.ends_with:
-        end = wanted.ends_with.strip().casefold()
-        yield f"ends with “{wanted.ends_with}”", lambda text: (text.strip().strip('"').casefold().endswith(end), "")
-    if wanted.one_of:
-        options = wanted.one_of
+    if instructions.starts_with:
+        start = instructions.starts_with.strip().casefold()
+        yield f"starts with “{instructions.starts_with}”", lambda text: (text.strip().casefold().startswith(start), "")
+    if instructions.ends_with:
+        end = instructions.ends_with.strip().casefold()
+        yield (
+            f"ends with “{instructions.ends_with}”",
+            lambda text: (text.strip().strip('"').casefold().endswith(end), ""),
+        )
+    if instructions.one_of:
+        options = instructions.one_of
         yield f"one of {' | '.join(options)}", lambda text: (any(option in text for option in options), "")
-    if wanted.language:
-        yield f"in the language {wanted.language}", lambda text: _in_language(text, wanted.language)
+    if instructions.language:
+        yield f"in the language {instructions.language}", lambda text: _in_language(text, instructions.language)
 
 
 def _is_quoted(text: str) -> bool:
@@ -232,16 +231,16 @@ def variants_of(text: str) -> list[str]:
     return [*cut, *(form.replace("*", "") for form in cut)]
 
 
-def check_instructions(wanted: Instructions, text: str) -> Finding:
+def check_instructions(instructions: Instructions, text: str) -> Finding:
     """Check each instruction; the check holds if all are followed, and its score is the share that is."""
-    parts = parts_of(wanted)
+    parts = parts_of(instructions)
     try:
         strict = [_follows(part, [text]) for part in parts]
         loose = [_follows(part, variants_of(text)) for part in parts]
     except NoDetector:
         hint = "the language detector is not installed: pip install 'eval-console[language]'"
         return Finding(FOLLOWED, None, _listed(parts), text, "no_detector", hint)
-    counted = loose if wanted.loose else strict
+    counted = loose if instructions.loose else strict
     followed = sum(counted)
     scores = {FOLLOWED: followed / len(parts), LOOSELY: sum(loose) / len(parts), ASKED: len(parts)}
 

@@ -83,8 +83,8 @@ def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
                 *(item.name for item in criteria_of(rubric)),
                 *tags,
             ):
-                one = scales.get(name, (low, high))
-                scales[name] = (min(low, one[0]), max(high, one[1]))
+                scale = scales.get(name, (low, high))
+                scales[name] = (min(low, scale[0]), max(high, scale[1]))
     return scales
 
 
@@ -116,8 +116,8 @@ def _pair(criterion: Criterion, grade: Grade, rubric: Rubric, answer: str) -> Pa
     mark = Mark.SAME if is_met == (criterion.weight >= 0) else Mark.DIFFERS
     reference = f"reference: {rubric.reference}" if rubric.reference else ""
     texts = (rubric.against,) if rubric.against else (rubric.rubric or criterion.about, reference)
-    wanted = tuple(text[:_SHOWN] for text in texts if text)
-    rows = (Row(mark, "answer", wanted, answer[:_SHOWN]),) if answer else ()
+    references = tuple(text[:_SHOWN] for text in texts if text)
+    rows = (Row(mark, "answer", references, answer[:_SHOWN]),) if answer else ()
     return Pair(mark, _wanted(criterion, rubric), grade_words(grade), rows, note=grade.why, kind="judge")
 
 

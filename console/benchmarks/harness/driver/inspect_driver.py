@@ -86,7 +86,11 @@ class EngineSource:
         for name, score in (sample.scores or {}).items():
             value = score.value
             parts = value if isinstance(value, dict) else {"": value}
-            numbers = {part: number_of(one) for part, one in parts.items() if not isinstance(one, (dict, list))}
+            numbers = {
+                part: number_of(part_value)
+                for part, part_value in parts.items()
+                if not isinstance(part_value, (dict, list))
+            }
             scores[name] = {"value": value, "numbers": numbers, "answer": score.answer, "why": score.explanation}
         self.link.say(
             "finished",

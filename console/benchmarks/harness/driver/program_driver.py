@@ -85,8 +85,8 @@ def result_of(printed: str, target: Any) -> dict[str, Any]:
     if "score" in result:
         numbers = {"score": result["score"], **numbers}
     if not numbers and target not in (None, "", []):
-        wanted = target if isinstance(target, list) else [target]
-        numbers = {"target": float(any(str(each) in answer for each in wanted))}
+        targets = target if isinstance(target, list) else [target]
+        numbers = {"target": float(any(str(each) in answer for each in targets))}
     scores = {name: {"value": value, "numbers": {"": value}} for name, value in numbers.items()}
     return {"answer": answer[:_MOST], "scores": scores}
 

@@ -150,7 +150,7 @@ class Player:
         if talk.reason not in EVALUATED or not self._task.needs_judge:
             return None, ""
         messages = cast(list[Sent], judge_messages(self._edition, self._task, talk.messages))
-        wanted = len(self._task.criteria.nl_assertions or ())
+        assertion_count = len(self._task.criteria.nl_assertions or ())
         text, problem = "", ""
         for step in range(TRIES):
             reply = await self._stage.ask(
@@ -163,13 +163,13 @@ class Player:
             )
             text = reply.content or ""
             try:
-                given = len(read_judge(text))
+                verdict_count = len(read_judge(text))
             except UnreadableJudge as error:
                 problem = str(error)
                 continue
-            if given == wanted:
+            if verdict_count == assertion_count:
                 return text, ""
-            problem = f"{given} verdicts for {wanted} assertions"
+            problem = f"{verdict_count} verdicts for {assertion_count} assertions"
         return text, problem
 
 

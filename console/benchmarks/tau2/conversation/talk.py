@@ -6,6 +6,8 @@ Models are asked through functions, so that the same rules play a run and record
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from console.benchmarks.tau2.rules.domains.world import AGENT, USER, World
 from console.benchmarks.tau2.rules.task import Call, Message
 
@@ -18,8 +20,7 @@ DONE = "done"
 """The tool with which an agent without a user ends it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """Rules of a conversation."""
 
     max_steps: int = 200

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from console.benchmarks.tau2.rules.domain import KINDS, REFUSED, Domain
+from console.benchmarks.tau2.rules.domain import REFUSED, WORLDS, Domain
 from console.benchmarks.tau2.rules.task import Task
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
@@ -89,9 +89,9 @@ def find_edition(folder: Path, name: str = "") -> Edition:
     pulled = editions(folder)
     if not pulled or (name and name not in pulled):
         source = "--from CHECKOUT" if name == CHECKOUT else ""
-        wanted = f"the edition {name}" if name else "the data"
+        missing_data = f"the edition {name}" if name else "the data"
         raise UsageError(
-            f"{wanted} of τ²-bench is missing", where=str(folder), hint=f"Run `eval-console pull tau2 {source}`."
+            f"{missing_data} of τ²-bench is missing", where=str(folder), hint=f"Run `eval-console pull tau2 {source}`."
         )
     return pulled[name] if name else next(iter(pulled.values()))
 
@@ -104,14 +104,14 @@ def played(domain: str) -> str:
     """
     if domain == REFUSED:
         raise UsageError(f"the domain {REFUSED} is not played here: its 68 tools are not rebuilt", hint="See docs.")
-    if domain not in KINDS:
-        raise UsageError(f"no domain {domain!r}", hint=f"Use one of: {', '.join(KINDS)}.")
+    if domain not in WORLDS:
+        raise UsageError(f"no domain {domain!r}", hint=f"Use one of: {', '.join(WORLDS)}.")
     return domain
 
 
 @cache
 def _domain(folder: Path, name: str) -> Domain:
-    place, kind = folder / "domains" / name, KINDS[name][0]
+    place, kind = folder / "domains" / name, WORLDS[name].rows
     if name == "telecom":
         rows = {**_read(place / "db.toml"), "phone": _read(place / "user_db.toml")}
     elif (place / "user_db.json").exists():

@@ -10,7 +10,7 @@ import msgspec
 
 from console.benchmarks.tau2.data.editions import CHECKOUT, WHEEL, Edition
 from console.benchmarks.tau2.data.wording import ToolWording, model_wordings, tool_wordings
-from console.benchmarks.tau2.rules.domain import KINDS
+from console.benchmarks.tau2.rules.domain import WORLDS
 from console.benchmarks.tau2.rules.domains.phone import MODES, ApnSettings
 from console.benchmarks.tau2.rules.domains.world import USER, Tool, tools_of
 
@@ -30,7 +30,7 @@ def tool_schemas(edition: Edition, domain: str, requestor: str) -> list[Schema]:
 
 @cache
 def _schemas(folder: Path, domain: str, requestor: str) -> list[Schema]:
-    world: Any = KINDS[domain][1]
+    world = WORLDS[domain]
     kit = world.user_kit if requestor == USER else world.agent_kit
     if kit is None:
         return []

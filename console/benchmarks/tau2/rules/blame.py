@@ -96,7 +96,7 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
 def _loose(text: str) -> str:
     """Return a text without signs of money and commas, and numbers without trailing zeros."""
     plain = _NOT_DIGITS.sub(" ", text.lower().replace(",", "").replace("$", ""))
-    return re.sub(r"(\d+)\.0+\b|(\d+\.\d*[1-9])0+\b", lambda found: found[1] or found[2], plain)
+    return re.sub(r"(\d+)\.0+\b|(\d+\.\d*[1-9])0+\b", lambda number: number[1] or number[2], plain)
 
 
 # User ----------------------------------------------------------------------------------------------------------------
@@ -113,11 +113,11 @@ def _user_signs(domain: Domain, task: Task, output: Output) -> Iterator[Sign]:
         yield Sign(USERS, "two_marks", "ends with two marks")
     if any(_AGENT_WORDS.search(text) for text in texts):
         yield Sign(USERS, "left_role", "speaks like the agent", strong=True)
-    wanted = {action.name for action in task.criteria.actions or () if action.requestor == USER}
+    expected_names = {action.name for action in task.criteria.actions or () if action.requestor == USER}
     world = domain.world()
     for call in calls:
         tool = world.find_tool(USER, call.name) if call.requestor == USER else None
-        if tool is not None and tool.kind == "write" and wanted and call.name not in wanted:
+        if tool is not None and tool.kind == "write" and expected_names and call.name not in expected_names:
             yield Sign(USERS, "needless_write", f"{call.name} is expected of nobody")
     if output.reason == "user_error":
         yield Sign(USERS, "protocol", "text and calls in one message", strong=True)
@@ -204,8 +204,8 @@ def _differing_keys(near: Sequence[Action], call: Call) -> str:
     return f"differs in {', '.join(min(keys, key=len))}"
 
 
-def _other_keys(wanted: dict[str, Any], given: dict[str, Any]) -> list[str]:
-    return [name for name in {**wanted, **given} if wanted.get(name) != given.get(name)]
+def _other_keys(gold: dict[str, Any], actual: dict[str, Any]) -> list[str]:
+    return [name for name in {**gold, **actual} if gold.get(name) != actual.get(name)]
 
 
 def task_signs(domain: Domain, task: Task) -> Iterator[Sign]:

@@ -1,30 +1,25 @@
 """A domain: data, tools and the world that they make."""
 
 import copy
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
 
 from console.benchmarks.tau2.rules.domains.airline import AirlineWorld
-from console.benchmarks.tau2.rules.domains.airline import Data as AirlineData
-from console.benchmarks.tau2.rules.domains.mock import Data as MockData
 from console.benchmarks.tau2.rules.domains.mock import MockWorld
-from console.benchmarks.tau2.rules.domains.retail import Data as RetailData
 from console.benchmarks.tau2.rules.domains.retail import RetailWorld
-from console.benchmarks.tau2.rules.domains.telecom import Data as TelecomData
 from console.benchmarks.tau2.rules.domains.telecom import TelecomWorld
 from console.benchmarks.tau2.rules.domains.world import World
 from console.core.ready_type import ready_type
 
-KINDS: dict[str, tuple[type[msgspec.Struct], Callable[[Any], World]]] = {
-    "airline": (AirlineData, AirlineWorld),
-    "retail": (RetailData, RetailWorld),
-    "telecom": (TelecomData, TelecomWorld),
-    "mock": (MockData, MockWorld),
+WORLDS: dict[str, type[World]] = {
+    "airline": AirlineWorld,
+    "retail": RetailWorld,
+    "telecom": TelecomWorld,
+    "mock": MockWorld,
 }
-"""Rows and world of each domain."""
+"""World of each domain."""
 REFUSED = "banking_knowledge"
 """The domain that is not played here."""
 
@@ -38,11 +33,11 @@ class Domain:
 
     def world(self, agent_data: dict[str, Any] | None = None, user_data: dict[str, Any] | None = None) -> World:
         """Return a new world, with rows of a task merged into the data."""
-        kind, make = KINDS[self.name]
+        make = WORLDS[self.name]
         if not agent_data and not user_data:
             return make(self.rows)
         plain = cast(dict[str, Any], msgspec.to_builtins(self.rows))
-        return make(msgspec.convert(_merged(_merged(plain, agent_data or {}), user_data or {}), ready_type(kind)))
+        return make(msgspec.convert(_merged(_merged(plain, agent_data or {}), user_data or {}), ready_type(make.rows)))
 
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

@@ -52,17 +52,7 @@ def evaluate(
     solo: bool = False,
     judge_reply: str | None = None,
 ) -> Evaluation:
-    """Compute the reward of a trajectory.
-
-    Args:
-        domain: the task's domain.
-        task: the task.
-        messages: the whole trajectory.
-        reason: how it ended.
-        evaluation: see `WHOLE`.
-        strict: refuse a trajectory whose recorded results differ from those of our tools.
-        solo: there was no user.
-        judge_reply: what the judge wrote; needed if `needs_judge`.
+    """Compute the reward of a trajectory; if `strict`, recorded results must be those of our tools.
 
     Raises:
         ReplayError: the trajectory cannot be carried out again, or an assertion fails to run.
@@ -74,19 +64,19 @@ def evaluate(
     if criteria is None:
         return Evaluation(1.0)
     whole, ignores = evaluation == WHOLE, evaluation == "all_ignore_basis"
-    wanted = {"env", "action", "communicate"} if whole or ignores else {evaluation}
+    parts_asked = {"env", "action", "communicate"} if whole or ignores else {evaluation}
     parts: dict[str, float] = {}
     db_match = assertions = actions = spoken = judged = None
-    if "env" in wanted:
+    if "env" in parts_asked:
         db_match, assertions = _environment(domain, task, criteria, messages, strict=strict, solo=solo)
         if assertions is not None:
             env_parts: dict[Basis, bool] = {"DB": db_match, "ENV_ASSERTION": all(assertions)}
             parts |= {name: float(met) for name, met in env_parts.items() if name in criteria.reward_basis}
-    if "action" in wanted:
+    if "action" in parts_asked:
         actions = action_checks(domain.world(), criteria, messages)
         if not whole or "ACTION" in criteria.reward_basis:
             parts["ACTION"] = float(all(met for met, _ in actions))
-    if "communicate" in wanted:
+    if "communicate" in parts_asked:
         spoken = communicate_checks(criteria, messages)
         if not whole or "COMMUNICATE" in criteria.reward_basis:
             parts["COMMUNICATE"] = float(all(spoken))

@@ -148,11 +148,26 @@ class CompareController:
 
     def use_runs(self, pair: RunPair) -> None:
         """Show runs that were read; list all pairs if none has changed."""
-        self.pair = pair
+        is_first, self.pair = self.pair is None, pair
+        if is_first and self.is_continuation:
+            self.view = TALK_B
         self._cases.forget()
         if self.scope == "changed" and not pair.comparison.changes():
             self.scope = "all"
         self._list()
+
+    @property
+    def is_continuation(self) -> bool:
+        """True if B goes on with conversations of A."""
+        if self.pair is None:
+            return False
+        a, b = self.pair.a.reader.manifest, self.pair.b.reader.manifest
+        return b.parent == a.id and b.experiment is not None and bool(b.experiment.beginnings)
+
+    @property
+    def is_beside(self) -> bool:
+        """True if both conversations are shown beside each other, if there is room."""
+        return self.is_continuation and self.view in (TALK_A, TALK_B)
 
     @property
     def scores_apart(self) -> Section | None:

@@ -23,7 +23,7 @@ from console.tui.render.columns import Column, marked_columns, with_names
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.compare.controller import Change, CompareController, change_key
-from console.tui.suite_views.conversation_blocks import conversation_blocks
+from console.tui.suite_views.conversation_blocks import block_key, conversation_blocks
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
@@ -187,15 +187,21 @@ class CasePane(Vertical):
         self._caption.tell(name if is_first_view else name.append_text(f"  {view}", MUTED), position)
         self._case.border_title, self._case.border_subtitle = name, muted(view)
 
-    def show_blocks(self, blocks: Sequence[Block]) -> None:
+    def show_blocks(self, blocks: Sequence[Block], *, at: str = "") -> None:
+        """Show blocks, from the one with the key `at` if given."""
         self._case.show(blocks)
+        if any(block.key == at for block in blocks):
+            self._case.scroll_to_block(at)
 
-    def show_conversations(self, case: CaseInBoth, models: tuple[str, str]) -> None:
-        """Show both conversations; hidden if there is no room."""
+    def show_conversations(self, case: CaseInBoth, models: tuple[str, str], *, at_difference: bool) -> None:
+        """Show both conversations, from their first difference if asked for; hidden if there is no room."""
+        shared = case.shared
         sides = zip(self._conversations, (case.a, case.b), "AB", models, strict=True)
         for transcript, side, letter, model in sides:
             transcript.border_title = Content.assemble(f"{letter} ", one_line(model, 40))
-            transcript.show(conversation_blocks(side.conversation))
+            transcript.show(conversation_blocks(side.conversation, shared=shared))
+            if at_difference and transcript.blocks:
+                transcript.scroll_to_block(block_key(case.before_difference))
 
 
 def comparison_blocks(case: CaseInBoth, why_no_suite: str, width: int) -> list[Block]:

@@ -27,7 +27,7 @@ from console.tui.screens.compare.controller import NUMBERS, SIDE_BY_SIDE, TALK_A
 from console.tui.screens.compare.panes import CasePane, ChangeList, SummaryPane, comparison_blocks
 from console.tui.screens.sorting import SortActions
 from console.tui.services import Services
-from console.tui.suite_views.conversation_blocks import conversation_blocks
+from console.tui.suite_views.conversation_blocks import block_key, conversation_blocks
 from console.tui.symbols import muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
@@ -57,6 +57,7 @@ class CompareScreen(BaseScreen):
             #list-side { width: 42%; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
             &.-tall #lost { display: block; height: auto; max-height: 9; padding: 0 2; }
             &.-tall #conversations { display: block; height: 1fr; }
+            &.-beside { #conversations { display: block; height: 1fr; } #case { display: none; } }
             &.-single { #numbers { height: 8; } #list-side { height: 1fr; } }
             #conversations Transcript { width: 1fr; height: 1fr; }
         }
@@ -185,10 +186,12 @@ class CompareScreen(BaseScreen):
             self.case.show_blocks(comparison_blocks(case, controller.why_no_suite, self._case_width))
         else:
             side = case.a if controller.view == TALK_A else case.b
-            self.case.show_blocks(conversation_blocks(side.conversation))
-        if case is not None and self.has_class("-wide") and self.has_class("-tall"):
-            comparison = controller.pair.comparison
-            self.case.show_conversations(case, (comparison.a.model, comparison.b.model))
+            at = block_key(case.before_difference) if controller.is_beside else ""
+            self.case.show_blocks(conversation_blocks(side.conversation, shared=case.shared), at=at)
+        self.set_class(controller.is_beside, "-beside")
+        if case is not None and self.has_class("-wide") and (self.has_class("-tall") or controller.is_beside):
+            models = (controller.pair.comparison.a.model, controller.pair.comparison.b.model)
+            self.case.show_conversations(case, models, at_difference=controller.is_beside)
 
     @property
     def _case_width(self) -> int:

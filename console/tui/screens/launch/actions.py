@@ -203,6 +203,10 @@ class PresetActions:
         name = await self.services.ask(PresetChooser(presets))
         if not name:
             return
+        if presets.presets[name].changes:
+            words = f"{name} changes what is sent, which the form cannot show"
+            self.services.refuse(UsageError(words, hint=f"`eval-console run --preset {name}` plays it."))
+            return
         missing, problems = self.controller.fill_in(presets.presets[name])
         self.filled_in(problems)
         if missing:

@@ -31,6 +31,7 @@ from console.tui.screens.live.run_controls import ReplayControls, RunControls
 from console.tui.screens.live.several_runs import SeveralRuns
 from console.tui.screens.live.standard_view import STANDARD, live_view
 from console.tui.screens.run_screen import RunScreen
+from console.tui.screens.trial_report import TrialReports
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 from console.tui.widgets.row_list import RowList
@@ -137,6 +138,7 @@ class LiveScreen(RunScreen):
             laid_out=self._set_list_shown,
             redraw=self._redraw_watched,
         )
+        self.trials = TrialReports(services, run, start=lambda report: self.run_worker(report, group="trial"))
         self._status = Content.empty()
         self._was_live = self._is_restored = False
 
@@ -190,6 +192,7 @@ class LiveScreen(RunScreen):
         replay = self.replay_controls.replay
         if not feed.is_live or (replay is not None and not replay.is_playing):
             self._draw_figures(feed)
+        self.trials.follow(feed, is_current=self.is_current)
         if changes.status or changes.settled or self._was_live != feed.is_live:
             self._was_live = feed.is_live
             self.set_class(feed.is_live, "-streams")

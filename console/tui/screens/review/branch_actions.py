@@ -22,10 +22,8 @@ from console.insight.as_sent import (
     beginning_of,
     called_words,
     change_of,
-    check_change,
     diff_of,
     points_of,
-    shared_change,
     text_of,
 )
 from console.insight.conversation import Conversation
@@ -37,21 +35,23 @@ from console.tui.editor import edit_text
 from console.tui.render import row_cells
 from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
-from console.tui.screens.branching import start_plan
 from console.tui.screens.review.case_pane import CasePane
 from console.tui.screens.review.controller import ReviewController
+from console.tui.screens.review.triage import FAILURES
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 from console.tui.symbols import MUTED, muted
 
 if TYPE_CHECKING:  # engine code is imported when it is needed
+    from console.engine.experiment import Use
     from console.engine.plan import Plan
 
-_REPEATS = (1, 4, 8, 16)
 _DIFF_LINES = 6
-_CASE_COLUMNS = (Column("change", 10), Column("of", 15), Column("case", 30, 1, is_name=True))
+REPEATS = (1, 4, 8, 16)
+"""Choices of the number of continuations."""
 _COLUMNS = (Column("step", 8), Column("what", 40, 3))
 _START = "start"
+_GRADED = "is:passed,failed"
 
 
 class StartWorker(Protocol):
@@ -98,44 +98,11 @@ class BranchActions:
         """Try a change on the listed cases and a guard; of a run that did so, show the report."""
         self.start(self._try(), group="branch")
 
-    async def _report(self) -> None:
-        """Show what came of the trial that is read; its cases open in Review."""
-        from console.exchange.tried import read_tried
-        from console.insight.experiment import VERDICTS, sentence_of
-        from console.tui.dialogs.filter_dialog import Chooser
-
-        try:
-            tried = await asyncio.to_thread(read_tried, self.run)
-        except UsageError as error:
-            self.services.refuse(error)
-            return
-        if tried is None:
-            return
-        lines: list[Content] = []
-        rows: dict[str, tuple[Content, ...]] = {}
-        for result in tried.arms:
-            lines.append(one_line(sentence_of(tried, result), 400, "bold"))
-            diff = [line for change in result.arm for line in diff_of(change) if line[:1] in "+-"]
-            lines += [one_line(line, 60, "$pass" if line[:1] == "+" else "$fail") for line in diff[:_DIFF_LINES]]
-            verdicts = [change.verdict for change in result.changes]
-            lines.append(muted(", ".join(f"{verdicts.count(word)} {word}" for word in VERDICTS)))
-            for change in sorted(result.changes, key=lambda change: VERDICTS.index(change.verdict)):
-                rows.setdefault(
-                    change.case, (Content(change.verdict), Content(change.stratum), one_line(change.case, 200))
-                )
-        report = command("try", "--report", *run_words([self.run]), places=self.services.paths)
-        answers = [Answer("o", "open a case"), Answer("c", "copy the command")]
-        answer = await self.services.ask(Question(Content("\n").join(lines), answers))
-        if answer == "c":
-            self.services.copy(report, "command")
-        elif answer == "o":
-            case = await self.services.ask(Chooser(Content("Cases"), _CASE_COLUMNS, rows, "Nothing was graded yet."))
-            if case:
-                self.services.navigator.open_review(self.run, (case, 0))
-
     async def _try(self) -> None:
-        if _is_trial(self.run):
-            await self._report()
+        from console.tui.screens.trial_report import is_trial, show_trial
+
+        if is_trial(self.run.manifest()):
+            await show_trial(self.services, self.run)
             return
         case, chosen = self.controller.case(), [rollout.key.case for rollout in self.controller.triage.order]
         points = points_of(case.conversation) if case is not None else []
@@ -145,51 +112,63 @@ class BranchActions:
         try:
             edits = (await self._edited(_Form(None, ""), case.conversation, points, is_shared=True)).edits
             if edits:
-                await self._ask_to_try(edits, list(dict.fromkeys(chosen)), points[0])
+                ((what, text),) = edits.items()
+                change = change_of(case.conversation, points[0], what, text)
+                await self._ask_to_try(what, text, change, list(dict.fromkeys(chosen)))
         except (UsageError, ValueError) as error:
             self.services.refuse(error)
 
-    async def _ask_to_try(self, edits: dict[str, str], chosen: list[str], point: Point) -> None:
-        ((what, text),) = edits.items()
-        change = shared_change(what, text)
-        check_change(point, change)
-        plan, took = await asyncio.to_thread(self._trial, change, chosen)
-        assert plan.experiment is not None
-        drawn = [f"{len(it.cases)} of {it.size} {it.name}" for it in plan.experiment.strata if it.size]
-        words = run_words([self.run])
-        words += ["--filter", self.controller.triage.narrow.text] if self.controller.triage.narrow.text else []
+    async def _ask_to_try(self, what: str, text: str, change: Change, chosen: list[str]) -> None:
         value = text.strip() if what.startswith("params.") else str(_kept_edit(what, text))
-        shell = command("try", *words, "--set", f"{what}={value}", places=self.services.paths)
-        lines = [
-            Content.assemble("Try another ", one_line(what, 40, "bold"), " on what is listed, and on a guard"),
-            Content.assemble(("   drawn    ", MUTED), one_line(", ".join(drawn), 56)),
-            Content.assemble(("   takes    ", MUTED), took),
-            one_line(f"   {shell}", 400, MUTED),
-        ]
-        answers = [Answer("y", "try it"), Answer("c", "copy the command")]
-        answer = await self.services.ask(Question(Content("\n").join(lines), answers))
+        from console.engine.experiment import new_seed
+
+        terms, has_control, seed = self._terms, False, new_seed()
+        while True:
+            plan, took = await asyncio.to_thread(self._trial, change, chosen, seed, has_control)
+            words = [*run_words([self.run]), *(["--filter", terms] if terms else []), "--set", f"{what}={value}"]
+            words += [*(["--control"] if has_control else []), "--seed", str(seed)]
+            shell = command("try", *words, places=self.services.paths)
+            answers = [
+                Answer("y", "try it"),
+                Answer("u", "against the recorded run" if has_control else "against an unchanged arm too"),
+                Answer("c", "copy the command"),
+            ]
+            lines = _trial_lines(what, plan, took, shell)
+            if (answer := await self.services.ask(Question(Content("\n").join(lines), answers))) != "u":
+                break
+            has_control = not has_control
         if answer == "c":
             self.services.copy(shell, "command")
         elif answer == "y":
+            from console.tui.screens.branching import start_plan
+
             self.start(lambda: start_plan(self.services, lambda: plan, self._watch), group="spawn")
 
     def _watch(self, tried: RunFolder) -> None:
         self.services.navigator.open_live(tried)
-        self.services.notify(Content("When it has ended, A t in its Review shows the report."))
+        self.services.notify(Content("Its report opens here when it has ended; A t in its Review shows it again."))
 
-    def _trial(self, change: Change, chosen: list[str]) -> "tuple[Plan, str]":
+    @property
+    def _terms(self) -> str:
+        """The filter that is set, as `try` reads it; empty for all that failed, its default."""
+        triage = self.controller.triage
+        terms = f"{triage.scope.text or _GRADED} {triage.narrow.text}".strip()
+        return "" if terms == FAILURES else terms
+
+    def _trial(self, change: Change, chosen: list[str], seed: int, has_control: bool) -> "tuple[Plan, str]":
         """Return the plan of a trial, and what it will take in words. Call in a thread."""
-        from console.engine.experiment import experiment_plan, new_seed
+        from console.engine.experiment import experiment_plan
         from console.exchange.tried import draw_strata
 
-        seed, paths = new_seed(), self.services.paths
-        strata = draw_strata(self.run, chosen, seed=seed)
+        paths = self.services.paths
+        strata, luck = draw_strata(self.run, chosen, seed=seed)
         plan = experiment_plan(
             self.run,
             [case for stratum in strata for case in stratum.cases],
-            arms=((change,),),
+            arms=((), (change,)) if has_control else ((change,),),
             strata=strata,
-            label=self.controller.triage.narrow.text,
+            luck=luck,
+            label=self._terms,
             name=f"try {change.label}",
             seed=seed,
             models_path=paths.models,
@@ -244,8 +223,7 @@ class BranchActions:
             case "m":
                 return replace(form, model=await self._chosen_model(form.model) or form.model)
             case "k":
-                further = [count for count in _REPEATS if count > form.repeats]
-                return replace(form, repeats=further[0] if further else _REPEATS[0])
+                return replace(form, repeats=next_count(form.repeats))
             case "c":
                 self.services.copy(self._command(form), "command")
             case _:
@@ -296,6 +274,7 @@ class BranchActions:
 
     def _start(self, form: _Form, points: list[Point], arm: Arm) -> None:
         """Start the branch beside the original. Call in a thread."""
+        from console.tui.screens.branching import start_plan
 
         def plan() -> "Plan":
             from console.engine.experiment import rehearse
@@ -384,10 +363,24 @@ class BranchActions:
         return await self.services.ask(Chooser(Content("Go on with …"), row_cells.MODELS, rows, nothing)) or ""
 
 
-def _is_trial(run: RunFolder) -> bool:
-    """Return whether a run tried a change on cases of another."""
-    experiment = run.manifest().experiment
-    return experiment is not None and bool(experiment.strata)
+def _trial_lines(what: str, plan: "Plan", took: str, shell: str) -> list[Content]:
+    assert plan.experiment is not None
+    drawn = [
+        f"{len(stratum.cases)} of {stratum.size} {stratum.name}" for stratum in plan.experiment.strata if stratum.size
+    ]
+    against = "the recorded run" if plan.experiment.control is None else "an unchanged arm, played with it"
+    return [
+        Content.assemble("Try another ", one_line(what, 40, "bold"), " on what is listed, and on a guard"),
+        Content.assemble(("   drawn    ", MUTED), one_line(", ".join(drawn), 56)),
+        Content.assemble(("   against  ", MUTED), against),
+        Content.assemble(("   takes    ", MUTED), took),
+        one_line(f"   {shell}", 400, MUTED),
+    ]
+
+
+def next_count(repeats: int) -> int:
+    """Return the next larger choice of the number of continuations, or the first after the last."""
+    return next((count for count in REPEATS if count > repeats), REPEATS[0])
 
 
 def _took(plan: "Plan") -> str:
@@ -395,9 +388,13 @@ def _took(plan: "Plan") -> str:
     from console.engine.experiment import expected_use
     from console.engine.plan import prepare
 
-    use = expected_use(prepare(plan))
+    return use_words(expected_use(prepare(plan)))
+
+
+def use_words(use: "Use", bound: str = "about") -> str:
+    """Return calls and cost of an experiment in words, as an estimate or, with `at most`, a bound."""
     price = "simulated" if use.is_free else "price unknown" if use.cost_usd is None else dollars(use.cost_usd)
-    return f"about {plural(round(use.calls), 'call')}, {price}"
+    return f"{bound} {plural(round(use.calls), 'call')}, {price}"
 
 
 def _point_of(passage: Passage, points: list[Point]) -> Point | None:

@@ -7,7 +7,7 @@ later results are drawn when they are available.
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from console.core.annotation import Annotation
 from console.core.case import Key, Slot
@@ -23,6 +23,9 @@ from console.suites.run_suite import RunSuite
 from console.suites.suite import Report, Result
 from console.tui.data.case_reads import WAIT_S, CaseReads
 from console.tui.suite_views.suite_view import ReviewedCase
+
+if TYPE_CHECKING:
+    from console.insight.deciding import Branch
 
 
 class ReviewedRun(Protocol):
@@ -71,6 +74,7 @@ class CaseLoader:
         in_loop: Callable[[Callable[[], None]], object],
         changed: Callable[[], None],
         read_apart: Callable[[], Section | None] = lambda: None,
+        read_branches: "Callable[[], Mapping[str, Sequence[Branch]]]" = dict,
     ) -> None:
         """Start without a suite; cases have no comparison until `use_suite`.
 
@@ -78,6 +82,7 @@ class CaseLoader:
             in_loop: schedules a call in the event loop; thread-safe.
             changed: called in that loop when a delayed result is available.
             read_apart: returns the run's scores with decided keys and corrected by people; called in a thread.
+            read_branches: returns the branches of the run by case; called in a thread.
         """
         self.suite: RunSuite | None = None
         """The run's suite; None while it is being opened."""
@@ -85,6 +90,8 @@ class CaseLoader:
         self._comparisons = CaseReads[Key, Comparison | None](in_loop, lambda _: changed())
         self._apart = CaseReads[object, Section | None](in_loop, lambda _: changed())
         self._read_apart = read_apart
+        self._branches: CaseReads[None, Mapping[str, Sequence[Branch]]] = CaseReads(in_loop, lambda _: changed())
+        self._read_branches = read_branches
         self._report: tuple[object, Report | None] | None = None
         """The last report, and how far the run was then."""
         self._reporting: Future[Report | None] | None = None
@@ -103,6 +110,7 @@ class CaseLoader:
     def close(self) -> None:
         self._comparisons.close()
         self._apart.close()
+        self._branches.close()
 
     def case(self, run: ReviewedRun, rollout: Rollout) -> ReviewedCase:
         """Return a case with everything that its views need.
@@ -116,7 +124,16 @@ class CaseLoader:
         if not why:
             comparison = self._comparisons.get(conversation.key, partial(self._compare, conversation))
             why = comparison.fault if comparison is not None else "comparing expected and actual …"
-        return ReviewedCase(rollout, conversation, None if why else comparison, why, attempts)
+        branches = self.branches(rollout.key.case)
+        return ReviewedCase(rollout, conversation, None if why else comparison, why, attempts, branches)
+
+    def branches(self, case: str) -> "Sequence[Branch]":
+        """Return the branches of a case, newest first; empty while they are being read."""
+        return (self._branches.get(None, self._read_branches) or {}).get(case, ())
+
+    def forget_branches(self) -> None:
+        """Read the branches again on request, because there may be new ones."""
+        self._branches.forget()
 
     def prefetch(self, run: ReviewedRun, keys: Sequence[Key]) -> None:
         """Read and compare cases in advance."""

@@ -87,6 +87,8 @@ def reason_line(rollout: Rollout, comparison: Comparison | None, width: int, *, 
     is_said = is_told or (is_summed_up and rollout.outcome in (Outcome.PASSED, Outcome.UNDECIDED))
     particulars = rollout.message.rpartition(": ")[2]
     message = "" if is_said or particulars in words else rollout.message
+    if rollout.subject and words.endswith(rollout.subject):
+        message = message.removeprefix(f"{rollout.subject}: ")
     return lines.fit(line.append("   ").append(one_line(message, 400)), width) if message else lines.fit(line, width)
 
 
@@ -269,7 +271,8 @@ class CasePane(Vertical):
         cost = spent(rollout, simulated=shown.simulated)
         spare = max(room.width - names.cell_length - cost.cell_length - 10, 12)
         name = one_line(str(rollout.key), 120, "bold")
-        self._title.tell(fit_name(name, min(spare, name.cell_length)).append("  ").append(names), cost)
+        title = fit_name(name, min(spare, name.cell_length)).append("  ").append(names)
+        self._title.tell(title, cost if title.cell_length + cost.cell_length + 6 <= room.width else Content.empty())
         width = max((self._head.content_size.width or room.width) - 1, 20)
         is_told = not room.is_wide and shown.view.id == DIFFERENCE and bool(case.comparison and case.comparison.pairs)
         reason = reason_line(rollout, case.comparison, 2 * width, is_told=is_told)

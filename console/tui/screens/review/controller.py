@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Flag, auto
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Key, Slot
@@ -28,6 +28,9 @@ from console.tui.screens.review.triage import FAILURES, Rows, Triage
 from console.tui.screens.review.views import STANDARD_VIEWS, ShownCase
 from console.tui.suite_views.registry import STANDARD, find_view
 from console.tui.suite_views.suite_view import CaseView, ReviewedCase, SuiteView
+
+if TYPE_CHECKING:
+    from console.insight.deciding import Branch
 
 LEAST_PAUSE_S = 0.3
 """Minimum seconds between lists."""
@@ -494,6 +497,16 @@ class ReviewController:
             return []
         views = self.suite_view.case_views(STANDARD_VIEWS)
         return [view for view in views if case is not None and view.exists_for(case)]
+
+    @property
+    def branches(self) -> "Sequence[Branch]":
+        """Branches of the current case, newest first."""
+        return self._loader.branches(self.rollout.key.case) if self.rollout is not None else ()
+
+    def read_branches(self) -> None:
+        """Read the branches again, because there may be new ones."""
+        self._loader.forget_branches()
+        self._stale |= Stale.CASE
 
     @property
     def view(self) -> CaseView:

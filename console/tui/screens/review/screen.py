@@ -5,7 +5,7 @@ Opens on the first unreviewed failure. The case follows the cursor of the list; 
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -20,6 +20,8 @@ from console.insight.report import Section
 from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
+from console.suites.stage import JUDGE
+from console.tui.actions import Action
 from console.tui.data.label_session import LabelSession
 from console.tui.data.run_feed import Changes
 from console.tui.keymap import find_action
@@ -41,6 +43,7 @@ from console.tui.screens.review.case_list import (
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
+from console.tui.screens.review.decide_actions import DecideActions
 from console.tui.screens.review.label_actions import LabelActions
 from console.tui.screens.review.list_actions import FilterActions, RepeatActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister
@@ -50,9 +53,14 @@ from console.tui.services import Services, Severity
 from console.tui.suite_views.registry import load_view
 from console.tui.widgets.row_list import RowList
 
+if TYPE_CHECKING:
+    from console.insight.deciding import Branch
+
 PREFETCH_AFTER_S = 0.05
 HISTORY_AFTER_S = 0.15
 """Seconds on a case after which its history is read: the case itself is shown first."""
+
+_SECOND = 2
 
 
 class ReviewScreen(RunScreen):
@@ -81,7 +89,9 @@ class ReviewScreen(RunScreen):
     def __init__(self, services: Services, run: RunFolder, slot: Slot | None = None, find: str = "") -> None:
         """Initialize the screen, with the cursor on `slot` if given, and at a text of that case."""
         super().__init__(services, run)
-        self.loader = CaseLoader(self._in_loop, partial(self._draw_again, Stale.CASE), self._read_apart)
+        self.loader = CaseLoader(
+            self._in_loop, partial(self._draw_again, Stale.CASE), self._read_apart, partial(_read_branches, run)
+        )
         self.lister = Lister(self._in_loop, self._show_portion)
         self.controller = ReviewController(Notes(run.path), self.loader, self.lister, slot)
         self.search = RunSearch(run.journal_path, self._in_loop, self._relist, partial(self._draw_again, Stale.FIGURES))
@@ -105,6 +115,7 @@ class ReviewScreen(RunScreen):
             CopyActions(services, run, self.controller),
             self._retry,
             BranchActions(services, run, self.controller, self.case_pane, self._start_worker),
+            DecideActions(services, run, self.controller, self._start_worker, self.draw),
             KeepActions(services, self.controller, self._start_worker),
         )
         self._pace = ListPace()
@@ -324,6 +335,7 @@ class ReviewScreen(RunScreen):
     def show_workspace(self, part: str) -> None:
         """Read histories again when the index has changed."""
         self.histories.forget()
+        self.loader.forget_branches()
         self._draw_history()
 
     @work
@@ -361,6 +373,13 @@ class ReviewScreen(RunScreen):
 
     # Keys and threads ------------------------------------------------------------------------------------------------
 
+    def why_not(self, action: Action) -> str:
+        """Keep what measures graders from readers who have a single run, graded by code."""
+        run, runs = self.controller.run, self.services.workspace.runs
+        if action.id not in ("label.blind", "branch.regrade") or run is None or JUDGE in run.manifest.roles:
+            return super().why_not(action)
+        return "it takes a judge, or a second run" if runs is not None and len(runs) < _SECOND else ""
+
     def key_words(self) -> Mapping[str, str]:
         return {"fail.next": "next match"} if self.case_pane.search_text else {}
 
@@ -394,3 +413,9 @@ class ReviewScreen(RunScreen):
         """Schedule a call in the app's event loop while the screen exists; thread-safe."""
         if self.is_running:
             self.call_later(callback)
+
+
+def _read_branches(run: RunFolder) -> "dict[str, list[Branch]]":
+    from console.exchange.tried import branches_of  # behind the first frame
+
+    return branches_of(run)

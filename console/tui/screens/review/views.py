@@ -55,7 +55,7 @@ class ShownCase:
     def context(self, width: int, *, with_conversation: bool, token: int | None = None) -> DrawContext:
         """Return the context for drawing a view."""
         return DrawContext(width, self.style, self.suite_view, with_conversation, self.rollouts, self.report,
-                           self.judging, token, self.apart)  # fmt: skip
+                           self.judging, token, self.apart, self.model.name)  # fmt: skip
 
 
 # Tools, truth ---------------------------------------------------------------------------------------------------------
@@ -450,6 +450,16 @@ def _was_repeated(case: ReviewedCase) -> bool:
 
 
 TOKENS = "tokens"
+
+
+def _draw_branches(case: ReviewedCase, context: DrawContext) -> list[Block]:
+    from console.tui.screens.review.branch_view import branch_blocks  # few cases have branches
+
+    return branch_blocks(case, context)
+
+
+BRANCHES = CaseView("branches", "Branches", _draw_branches, exists_for=lambda case: bool(case.branches))
+"""Chances from each step, and the experiments on this case alone."""
 STANDARD_VIEWS = (
     CaseView("diff", "Diff", diff_blocks, folds_same=_has_comparison),
     CaseView("talk", "Talk", lambda case, context: conversation_blocks(case.conversation)),
@@ -463,6 +473,7 @@ STANDARD_VIEWS = (
     CaseView(TOKENS, "Tokens", _token_blocks, exists_for=_has_tokens),
     CaseView("raw", "Raw", lambda case, context: raw_blocks(case)),
     CaseView("attempts", "Attempts", lambda case, context: attempt_blocks(case), exists_for=_was_repeated),
+    BRANCHES,
 )
 """Views available for any suite, in the order of their tabs; a suite's own view may change them."""
 

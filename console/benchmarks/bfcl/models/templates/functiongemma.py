@@ -97,13 +97,13 @@ def _result(message: Turn) -> str:
     return f"<start_function_response>response:{message['name']}{shown}<end_function_response>"
 
 
-def _render(given: PromptInput) -> Iterator[str]:
-    own = given.texts.of("functiongemma", "SYSTEM_PROMPT")[0] if given.system is None else given.system
-    if given.docs or own:
-        tools = (f"<start_function_declaration>{_declaration(doc)}<end_function_declaration>" for doc in given.docs)
+def _render(inputs: PromptInput) -> Iterator[str]:
+    own = inputs.texts.of("functiongemma", "SYSTEM_PROMPT")[0] if inputs.system is None else inputs.system
+    if inputs.docs or own:
+        tools = (f"<start_function_declaration>{_declaration(doc)}<end_function_declaration>" for doc in inputs.docs)
         head = f"{own.strip()}\n" if own else ""
         yield f"<start_of_turn>developer\n{head}{''.join(tools)}<end_of_turn>\n"
-    for message in given.after_system:
+    for message in inputs.after_system:
         match message["role"]:
             case "user":
                 yield f"<start_of_turn>user\n{message['content'].strip()}<end_of_turn>\n"

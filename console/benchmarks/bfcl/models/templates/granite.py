@@ -75,12 +75,12 @@ def _block(role: str, content: object) -> str:
     return f"<|start_of_role|>{role}<|end_of_role|>{content}<|end_of_text|>\n"
 
 
-def _granite_4(given: PromptInput) -> Iterator[str]:
-    texts = given.texts.of("granite_4", "Granite4FCHandler._format_prompt")
-    tools = f"{texts[0]}{json_lines(given.docs)}{texts[1]}" if given.docs else ""
-    parts = [part for part in (given.system, tools) if part]
-    yield _block("system", "\n\n".join(parts) if parts else "" if given.system is not None else texts[2])
-    for message, begins, ends in runs_of_tools(given.after_system):
+def _granite_4(inputs: PromptInput) -> Iterator[str]:
+    texts = inputs.texts.of("granite_4", "Granite4FCHandler._format_prompt")
+    tools = f"{texts[0]}{json_lines(inputs.docs)}{texts[1]}" if inputs.docs else ""
+    parts = [part for part in (inputs.system, tools) if part]
+    yield _block("system", "\n\n".join(parts) if parts else "" if inputs.system is not None else texts[2])
+    for message, begins, ends in runs_of_tools(inputs.after_system):
         role, content = message["role"], message["content"]
         if role in ("user", "system"):
             yield _block(role, content)
@@ -92,32 +92,32 @@ def _granite_4(given: PromptInput) -> Iterator[str]:
     yield "<|start_of_role|>assistant<|end_of_role|>"
 
 
-def _granite_3(given: PromptInput) -> Iterator[str]:
+def _granite_3(inputs: PromptInput) -> Iterator[str]:
     """Yield no tail: the prompt ends with the last message, as in the official code."""
-    texts = given.texts.of("granite_3", "Granite3FCHandler._format_prompt")
-    own = texts[4] + (texts[5] if given.docs else "") if given.system is None else given.system
+    texts = inputs.texts.of("granite_3", "Granite3FCHandler._format_prompt")
+    own = texts[4] + (texts[5] if inputs.docs else "") if inputs.system is None else inputs.system
     yield _block("system", own)
-    if given.docs:
-        yield _block("tools", json.dumps(given.docs, indent=4))
-    for message in given.after_system:
+    if inputs.docs:
+        yield _block("tools", json.dumps(inputs.docs, indent=4))
+    for message in inputs.after_system:
         yield _block(message["role"], message["content"])
 
 
-def _granite_20b(given: PromptInput) -> Iterator[str]:
-    texts = given.texts.of("granite", "GraniteFunctionCallingHandler._format_prompt")
-    tools = "\n".join(json.dumps(tool["function"]) for tool in native_tools(given.docs))
+def _granite_20b(inputs: PromptInput) -> Iterator[str]:
+    texts = inputs.texts.of("granite", "GraniteFunctionCallingHandler._format_prompt")
+    tools = "\n".join(json.dumps(tool["function"]) for tool in native_tools(inputs.docs))
     yield texts[0].replace("{functions_str}", tools)
-    for message in given.messages:
+    for message in inputs.messages:
         yield f"{message['role'].upper()}:\n{message['content']}\n\n"
     yield "ASSISTANT: "
 
 
-def _phi_native(given: PromptInput) -> Iterator[str]:
-    texts = given.texts.of("phi_fc", "PhiFCHandler._format_prompt")
-    own = texts[2] if given.system is None else given.system
-    docs = "".join(f"{json.dumps(doc)}\n" for doc in given.docs)
+def _phi_native(inputs: PromptInput) -> Iterator[str]:
+    texts = inputs.texts.of("phi_fc", "PhiFCHandler._format_prompt")
+    own = texts[2] if inputs.system is None else inputs.system
+    docs = "".join(f"{json.dumps(doc)}\n" for doc in inputs.docs)
     yield f"<|system|>{own}<|tool|>{docs}<|/tool|><|end|>"
-    for message in given.after_system:
+    for message in inputs.after_system:
         yield f"<|{message['role']}|>{message['content']}<|end|>"
     yield "<|assistant|>"
 

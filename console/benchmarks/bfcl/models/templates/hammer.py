@@ -11,18 +11,18 @@ from console.benchmarks.bfcl.models.templates.template import PromptInput, Templ
 _MODULE = "hammer"
 
 
-def _render(given: PromptInput) -> Iterator[str]:
-    texts = given.texts.of(_MODULE, "HammerHandler._format_prompt")
-    task = given.texts.of(_MODULE, "TASK_INSTRUCTION")[0]
-    form = given.texts.of(_MODULE, "FORMAT_INSTRUCTION")[0]
-    docs = deepcopy(list(given.docs))
+def _render(inputs: PromptInput) -> Iterator[str]:
+    texts = inputs.texts.of(_MODULE, "HammerHandler._format_prompt")
+    task = inputs.texts.of(_MODULE, "TASK_INSTRUCTION")[0]
+    form = inputs.texts.of(_MODULE, "FORMAT_INSTRUCTION")[0]
+    docs = deepcopy(list(inputs.docs))
     tools: list[Doc] = []
-    for _ in range(given.asked_before + 1):
+    for _ in range(inputs.asked_before + 1):
         # The official code changes the documents in place at every prompt of a conversation.
         tools = [_simplified(doc) for doc in docs]
     yield f"{texts[44]}{texts[38]}{task}{texts[39]}{texts[40]}{json.dumps(tools)}{texts[41]}"
     yield f"{texts[42]}{form}{texts[43]}<|im_end|>\n"
-    for message in given.messages:
+    for message in inputs.messages:
         yield f"<|im_start|>{message['role']}\n{message['content']}<|im_end|>\n"
     yield "<|im_start|>assistant\n"
 

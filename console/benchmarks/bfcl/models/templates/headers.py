@@ -15,18 +15,18 @@ def _plain_header(role: str, content: str) -> str:
     return f"<|im_start|>{role}\n{content}<|im_end|>"
 
 
-def _llama_31(given: PromptInput) -> Iterator[str]:
-    texts = given.texts.of("llama_3_1", "LlamaHandler_3_1._format_prompt")
-    system = "" if given.system is None else given.system.strip()
+def _llama_31(inputs: PromptInput) -> Iterator[str]:
+    texts = inputs.texts.of("llama_3_1", "LlamaHandler_3_1._format_prompt")
+    system = "" if inputs.system is None else inputs.system.strip()
     yield "<|begin_of_text|>" + _header("system", f"{texts[6]}{texts[7]}{texts[8]}{system}")
     first_question = True
-    for message in given.after_system:
+    for message in inputs.after_system:
         role, content = message["role"], message["content"]
         if role == "tool":
             yield _header("ipython", content)
         elif role == "user" and first_question:
             first_question = False
-            described = f"{''.join(texts[13:17])}{indented_docs(given.docs)}"
+            described = f"{''.join(texts[13:17])}{indented_docs(inputs.docs)}"
             yield _header("user", described + content.strip())
         else:
             yield _header(role, content.strip())
@@ -36,9 +36,9 @@ def _llama_31(given: PromptInput) -> Iterator[str]:
 def _described_in_system(module: str, handler: str) -> Render:
     """Return the template of xLAM-Llama and BitAgent, with instructions and documents in one system message."""
 
-    def render(given: PromptInput) -> Iterator[str]:
-        yield "<|begin_of_text|>" + _header("system", _tool_prose(given, module, handler))
-        for message in given.after_system:
+    def render(inputs: PromptInput) -> Iterator[str]:
+        yield "<|begin_of_text|>" + _header("system", _tool_prose(inputs, module, handler))
+        for message in inputs.after_system:
             tool = message["role"] == "tool"
             yield _header("ipython" if tool else message["role"], _shown(message))
         yield "<|start_header_id|>assistant<|end_header_id|>\n\n"
@@ -46,9 +46,9 @@ def _described_in_system(module: str, handler: str) -> Render:
     return render
 
 
-def _xlam_qwen(given: PromptInput) -> Iterator[str]:
-    yield _plain_header("system", _tool_prose(given, "salesforce_qwen", "SalesforceQwenHandler"))
-    for message in given.after_system:
+def _xlam_qwen(inputs: PromptInput) -> Iterator[str]:
+    yield _plain_header("system", _tool_prose(inputs, "salesforce_qwen", "SalesforceQwenHandler"))
+    for message in inputs.after_system:
         yield _plain_header(message["role"], _shown(message))
     yield "<|im_start|>assistant\n"
 
@@ -58,18 +58,18 @@ def _shown(message: Turn) -> str:
     return content if message["role"] == "tool" else content.strip()
 
 
-def _tool_prose(given: PromptInput, module: str, handler: str) -> str:
-    texts = given.texts.of(module, f"{handler}._format_prompt")
-    own = texts[1] if given.system is None else given.system.strip()
-    return f"{own}\n{''.join(texts[7:12])}{indented_docs(given.docs)}"
+def _tool_prose(inputs: PromptInput, module: str, handler: str) -> str:
+    texts = inputs.texts.of(module, f"{handler}._format_prompt")
+    own = texts[1] if inputs.system is None else inputs.system.strip()
+    return f"{own}\n{''.join(texts[7:12])}{indented_docs(inputs.docs)}"
 
 
-def _think_agent(given: PromptInput) -> Iterator[str]:
+def _think_agent(inputs: PromptInput) -> Iterator[str]:
     """Yield one question with the tools; later messages are ignored, as in the official code."""
-    texts = given.texts.of("think_agent", "ThinkAgentHandler._format_prompt")
+    texts = inputs.texts.of("think_agent", "ThinkAgentHandler._format_prompt")
     yield f"<|begin_of_text|>{''.join(texts[3:7])}"
-    tools = [_properties_only(doc) for doc in given.docs]
-    for message in given.after_system[:1]:
+    tools = [_properties_only(doc) for doc in inputs.docs]
+    for message in inputs.after_system[:1]:
         yield f"{''.join(texts[7:12])}{tools}{message['content'].strip()}<|eot_id|>"
     yield "<|start_header_id|>assistant<|end_header_id|>"
 

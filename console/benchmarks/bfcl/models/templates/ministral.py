@@ -17,17 +17,17 @@ from console.benchmarks.bfcl.models.templates.template import (
 )
 
 
-def _render(given: PromptInput) -> Iterator[str]:
+def _render(inputs: PromptInput) -> Iterator[str]:
     """Yield the prompt. Ids are numbered, not random as in the official code, so that a resumed run repeats them."""
-    messages = given.after_system
+    messages = inputs.after_system
     questions = [message for message in messages if message["role"] == "user"]
     numbers, waiting = count(1), list[str]()
     yield "<s>"
     for index, message in enumerate(messages):
         role, content = message["role"], message["content"]
         if role == "user":
-            tools = _tools(given.docs) if given.docs and message == questions[-1] else ""
-            own = f"{given.system}\n\n" if given.system and index == len(messages) - 1 else ""
+            tools = _tools(inputs.docs) if inputs.docs and message == questions[-1] else ""
+            own = f"{inputs.system}\n\n" if inputs.system and index == len(messages) - 1 else ""
             yield f"{tools}[INST]{own}{content}[/INST]"
         elif role == "assistant" and "calls" in message:
             waiting = [f"id{next(numbers):07}" for _ in message["calls"]]

@@ -19,9 +19,9 @@ from console.benchmarks.bfcl.models.templates.template import (
 def _wrapped(begin: str, before: str, between: str, after: str, tail: str, strip: bool = False) -> Render:
     """Return a template that wraps every message, whatever its role, in fixed marks."""
 
-    def render(given: PromptInput) -> Iterator[str]:
+    def render(inputs: PromptInput) -> Iterator[str]:
         yield begin
-        for message in given.messages:
+        for message in inputs.messages:
             content = message["content"].strip() if strip else message["content"]
             yield f"{before}{message['role']}{between}{content}{after}"
         yield tail
@@ -29,10 +29,10 @@ def _wrapped(begin: str, before: str, between: str, after: str, tail: str, strip
     return render
 
 
-def _gemma(given: PromptInput) -> Iterator[str]:
-    prefix = "" if given.system is None else f"{given.system.strip()}\n\n"
+def _gemma(inputs: PromptInput) -> Iterator[str]:
+    prefix = "" if inputs.system is None else f"{inputs.system.strip()}\n\n"
     yield "<bos>"
-    for message in given.after_system:
+    for message in inputs.after_system:
         yield f"<start_of_turn>{message['role']}\n{prefix}{message['content'].strip()}<end_of_turn>\n"
         prefix = ""
     yield "<start_of_turn>model\n"
@@ -83,15 +83,15 @@ LLAMA_4 = Template(
 GEMMA = Template(_gemma, described_in_prompt=True, open_turn=_gemma_turn)
 
 
-def _glm_4(given: PromptInput) -> Iterator[str]:
+def _glm_4(inputs: PromptInput) -> Iterator[str]:
     """Yield the tools under headings in a Chinese system message."""
-    texts = given.texts.of("glm", "GLMHandler._format_prompt")
-    tools = native_tools(given.docs)
+    texts = inputs.texts.of("glm", "GLMHandler._format_prompt")
+    tools = native_tools(inputs.docs)
     if tools:
         yield texts[1]
     for tool in tools:
         yield f"\n\n## {tool['function']['name']}\n\n{json.dumps(tool['function'], indent=4)}{texts[7]}"
-    for message in given.messages:
+    for message in inputs.messages:
         yield f"<|{message['role']}|>\n{message['content']}"
     yield "<|assistant|>"
 
@@ -99,10 +99,10 @@ def _glm_4(given: PromptInput) -> Iterator[str]:
 GLM_4 = Template(_glm_4, request={"stop_token_ids": [151329, 151336, 151338]})
 
 
-def _deepseek_r1(given: PromptInput) -> Iterator[str]:
+def _deepseek_r1(inputs: PromptInput) -> Iterator[str]:
     """Yield the prompt without system role; thoughts are removed from earlier answers."""
     yield "<｜begin▁of▁sentence｜>"
-    for message in given.messages:
+    for message in inputs.messages:
         if message["role"] == "user":
             yield f"<｜User｜>{message['content']}"
         elif message["role"] == "assistant":

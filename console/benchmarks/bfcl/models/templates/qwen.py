@@ -38,30 +38,30 @@ def results(message: Turn, begins: bool, ends: bool) -> str:
     return f"{opening}\n<tool_response>\n{message['content']}\n</tool_response>" + ("<|im_end|>\n" if ends else "")
 
 
-def _qwen(given: PromptInput) -> Iterator[str]:
-    if given.system is not None:
-        yield block("system", given.system)
-    yield from _conversation(given.messages)
+def _qwen(inputs: PromptInput) -> Iterator[str]:
+    if inputs.system is not None:
+        yield block("system", inputs.system)
+    yield from _conversation(inputs.messages)
 
 
-def _qwen_native(given: PromptInput) -> Iterator[str]:
-    texts = given.texts.of("qwen_fc", "QwenFCHandler._format_prompt")
-    if given.docs:
-        own = "" if given.system is None else f"{given.system}\n\n"
-        yield f"<|im_start|>system\n{own}{texts[6]}{json_lines(given.docs)}{texts[8]}"
-    elif given.system is not None:
-        yield block("system", given.system)
-    yield from _conversation(given.messages)
+def _qwen_native(inputs: PromptInput) -> Iterator[str]:
+    texts = inputs.texts.of("qwen_fc", "QwenFCHandler._format_prompt")
+    if inputs.docs:
+        own = "" if inputs.system is None else f"{inputs.system}\n\n"
+        yield f"<|im_start|>system\n{own}{texts[6]}{json_lines(inputs.docs)}{texts[8]}"
+    elif inputs.system is not None:
+        yield block("system", inputs.system)
+    yield from _conversation(inputs.messages)
 
 
-def _nanbeige(given: PromptInput) -> Iterator[str]:
-    texts = given.texts.of("nanbeige_fc", "NanbeigeFCHandler._format_prompt")
-    if given.docs:
-        own = texts[6] if given.system is None else f"{given.system}\n\n"
-        yield f"<|im_start|>system\n{own}{texts[7]}{json_lines(given.docs)}{texts[9]}"
+def _nanbeige(inputs: PromptInput) -> Iterator[str]:
+    texts = inputs.texts.of("nanbeige_fc", "NanbeigeFCHandler._format_prompt")
+    if inputs.docs:
+        own = texts[6] if inputs.system is None else f"{inputs.system}\n\n"
+        yield f"<|im_start|>system\n{own}{texts[7]}{json_lines(inputs.docs)}{texts[9]}"
     else:
-        yield texts[15] if given.system is None else block("system", given.system)
-    yield from _conversation(given.messages)
+        yield texts[15] if inputs.system is None else block("system", inputs.system)
+    yield from _conversation(inputs.messages)
 
 
 def _conversation(messages: Sequence[Turn]) -> Iterator[str]:
@@ -103,15 +103,15 @@ def _read_thought(text: str) -> Completion:
     return Completion(answer, {"role": "assistant", "content": answer, "reasoning": reasoning}, reasoning)
 
 
-def _pelican(given: PromptInput) -> Iterator[str]:
-    texts = given.texts.of("pelican_vl_fc", "PelicanVLFCHandler._format_prompt")
-    if given.docs:
-        own = "" if given.system is None else f"{given.system}\n\n"
-        tools = f"{texts[6]}{texts[7]}\n<tools>{json_lines(given.docs)}\n</tools>{texts[11]}{texts[12]}"
+def _pelican(inputs: PromptInput) -> Iterator[str]:
+    texts = inputs.texts.of("pelican_vl_fc", "PelicanVLFCHandler._format_prompt")
+    if inputs.docs:
+        own = "" if inputs.system is None else f"{inputs.system}\n\n"
+        tools = f"{texts[6]}{texts[7]}\n<tools>{json_lines(inputs.docs)}\n</tools>{texts[11]}{texts[12]}"
         yield block("system", own + tools)
     else:
-        yield texts[21] if given.system is None else block("system", given.system)
-    for message in given.after_system:
+        yield texts[21] if inputs.system is None else block("system", inputs.system)
+    for message in inputs.after_system:
         content = message["content"]
         if message["role"] == "tool":
             content = f"<tool_response>\n{content}\n</tool_response>"
@@ -123,14 +123,14 @@ def _pelican(given: PromptInput) -> Iterator[str]:
     yield _TAIL
 
 
-def _arch(given: PromptInput) -> Iterator[str]:
-    texts = given.texts.of("arch", "ArchHandler._format_prompt")
-    own = texts[4] if given.system is None else given.system
-    if given.docs:
-        yield f"<|im_start|>system\n{own}{texts[6]}{json_lines(given.docs)}{texts[8]}"
+def _arch(inputs: PromptInput) -> Iterator[str]:
+    texts = inputs.texts.of("arch", "ArchHandler._format_prompt")
+    own = texts[4] if inputs.system is None else inputs.system
+    if inputs.docs:
+        yield f"<|im_start|>system\n{own}{texts[6]}{json_lines(inputs.docs)}{texts[8]}"
     else:
         yield block("system", own)
-    for index, (message, begins, ends) in enumerate(runs_of_tools(given.messages)):
+    for index, (message, begins, ends) in enumerate(runs_of_tools(inputs.messages)):
         if message["role"] == "tool":
             yield results(message, begins, ends)
         elif message.get("calls"):

@@ -63,17 +63,6 @@ class DirectFlight(msgspec.Struct, gc=False):
     prices: dict[Cabin, int]
 
 
-class Address(msgspec.Struct, kw_only=True, gc=False):
-    """The address of a user."""
-
-    address1: str
-    address2: str | None = None
-    city: str
-    country: str
-    state: str
-    zip: str
-
-
 class GiftCard(msgspec.Struct, tag_field="source", tag="gift_card", gc=False):
     """A gift card with its balance."""
 
@@ -125,7 +114,7 @@ class User(msgspec.Struct, gc=False):
 
     user_id: str
     name: Name
-    address: Address
+    address: dict[str, str | None]
     email: str
     dob: str
     payment_methods: dict[str, CreditCard | GiftCard | Certificate]
@@ -201,7 +190,7 @@ class AirlineAgent:
         insurance: YesNo,
     ) -> Reservation:
         """Book flights; certificates are used up whole."""
-        wanted, people = rows_or_given(FlightInfo, flights), rows_or_given(Passenger, passengers)
+        flight_infos, people = rows_or_given(FlightInfo, flights), rows_or_given(Passenger, passengers)
         payments = rows_or_given(Payment, payment_methods)
         user = self._user(user_id)
         reservation = converted(
@@ -222,7 +211,7 @@ class AirlineAgent:
                 "insurance": insurance,
             },
         )
-        reservation.flights = self._legs(wanted, cabin, len(people), {})
+        reservation.flights = self._legs(flight_infos, cabin, len(people), {})
         price = sum(leg.price for leg in reservation.flights) + INSURANCE_PRICE * (insurance == "yes")
         self._pay(user, payments, price * len(people) + BAG_PRICE * nonfree_baggages)
         for leg in reservation.flights:
@@ -344,8 +333,8 @@ class AirlineAgent:
     ) -> list[ReservationFlight]:
         """Return flights as they are booked; those without a kept price need free seats."""
         legs: list[ReservationFlight] = []
-        for wanted in flights:
-            number, date = wanted.flight_number, wanted.date
+        for flight_info in flights:
+            number, date = flight_info.flight_number, flight_info.date
             price = kept.get((number, date))
             if price is None:
                 day = self._day(number, date)
@@ -419,4 +408,4 @@ class AirlineAgent:
 class AirlineWorld(World):
     """An airline; the user has no tools."""
 
-    agent_kit = AirlineAgent
+    rows, agent_kit = Data, AirlineAgent

@@ -41,7 +41,7 @@ class Data(msgspec.Struct, gc=False):
 
     tasks: dict[str, Task]
     users: dict[str, User]
-    notifications: dict[str, Notification] = msgspec.field(default_factory=dict[str, Notification])
+    notifications: dict[str, Notification] = {}
 
 
 class MockAgent:
@@ -105,4 +105,4 @@ class MockUser:
 class MockWorld(World):
     """Tasks, and the user's notifications."""
 
-    agent_kit, user_kit = MockAgent, MockUser
+    rows, agent_kit, user_kit = Data, MockAgent, MockUser

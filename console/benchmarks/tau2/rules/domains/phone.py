@@ -91,7 +91,7 @@ class Device(msgspec.Struct, gc=False):
     vpn_enabled_setting: bool = False
     vpn_connected: bool = False
     vpn_details: VpnDetails | None = None
-    app_statuses: dict[str, App] = msgspec.field(default_factory=dict[str, App])
+    app_statuses: dict[str, App] = {}
 
 
 class PaymentRequest(msgspec.Struct, gc=False):

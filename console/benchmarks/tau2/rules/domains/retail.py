@@ -88,13 +88,6 @@ class OrderItem(msgspec.Struct, gc=False):
     options: dict[str, str]
 
 
-class Fulfillment(msgspec.Struct, gc=False):
-    """A parcel."""
-
-    tracking_id: list[str]
-    item_ids: list[str]
-
-
 class OrderPayment(msgspec.Struct, gc=False):
     """A payment or refund."""
 
@@ -111,7 +104,7 @@ class Order(msgspec.Struct, gc=False):
     address: UserAddress
     items: list[OrderItem]
     status: Status
-    fulfillments: list[Fulfillment]
+    fulfillments: list[dict[str, list[str]]]
     payment_history: list[OrderPayment]
     cancel_reason: Reason | None = None
     exchange_items: list[str] | None = None
@@ -357,4 +350,4 @@ def _address(*values: str) -> UserAddress:
 class RetailWorld(World):
     """A shop; the user has no tools."""
 
-    agent_kit = RetailAgent
+    rows, agent_kit = Data, RetailAgent

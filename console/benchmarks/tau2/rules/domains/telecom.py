@@ -28,23 +28,6 @@ class Plan(msgspec.Struct, gc=False):
     data_refueling_price_per_gb: float
 
 
-class Address(msgspec.Struct, gc=False):
-    """The address of a customer."""
-
-    street: str
-    city: str
-    state: str
-    zip_code: str
-
-
-class PaymentMethod(msgspec.Struct, gc=False):
-    """A card or account."""
-
-    method_type: str
-    account_number_last_4: str
-    expiration_date: str
-
-
 class Customer(msgspec.Struct, gc=False):
     """A customer."""
 
@@ -53,11 +36,11 @@ class Customer(msgspec.Struct, gc=False):
     date_of_birth: str
     email: str
     phone_number: str
-    address: Address
+    address: dict[str, str]
     account_status: str = "Pending Verification"
-    payment_methods: list[PaymentMethod] = msgspec.field(default_factory=list[PaymentMethod])
-    line_ids: list[str] = msgspec.field(default_factory=list[str])
-    bill_ids: list[str] = msgspec.field(default_factory=list[str])
+    payment_methods: list[dict[str, str]] = []
+    line_ids: list[str] = []
+    bill_ids: list[str] = []
     created_at: str = "2025-01-01"
     last_extension_date: str | None = None
     goodwill_credit_used_this_year: float = 0.0
@@ -99,7 +82,7 @@ class Bill(msgspec.Struct, gc=False):
     issue_date: str
     total_due: float
     due_date: str
-    line_items: list[LineItem] = msgspec.field(default_factory=list[LineItem])
+    line_items: list[LineItem] = []
     status: str = DRAFT
 
 
@@ -349,7 +332,7 @@ def _next_month(day: date) -> date:
 class TelecomWorld(World):
     """The company, and the phone in the user's hands."""
 
-    agent_kit, user_kit = TelecomAgent, TelecomUser
+    rows, agent_kit, user_kit = Data, TelecomAgent, TelecomUser
     agent: TelecomAgent
     user: TelecomUser
 

@@ -122,6 +122,8 @@ class Table(Generic[RowT]):
 class World:
     """The state of one conversation with the tools of both parties."""
 
+    rows: ClassVar[type[msgspec.Struct]]
+    """The class of the pulled data."""
     agent_kit: ClassVar[type[Any]]
     """The class of the agent's tools, made of the data; its attributes are tables."""
     user_kit: ClassVar[type[Any] | None] = None
@@ -230,8 +232,8 @@ def converted(kind: type[RowT], value: Any) -> RowT:
 
 def rows_or_given(kind: type[RowT], values: Any) -> list[RowT]:
     """Build rows from a list of objects; a list with anything else is returned as given, to fail later."""
-    given = list(values)
-    return [converted(kind, value) for value in given] if all(isinstance(value, dict) for value in given) else values
+    items = list(values)
+    return [converted(kind, value) for value in items] if all(isinstance(value, dict) for value in items) else values
 
 
 # Rows and tools of several kits ---------------------------------------------------------------------------------------
