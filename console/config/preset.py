@@ -58,11 +58,11 @@ class Preset:
     """Run to compare with, for `decided`; also its margin, and `category` to ask the question of each category."""
     margin: str = ""
     by: str = ""
-    changes: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Texts and parameters to send in place of the suite's, named as by `try --set`; the runs enter no leaderboard."""
     queue: bool = False
     """Queue the runs instead of playing them side by side."""
     name: str = ""
+    changes: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Texts and parameters to send in place of the suite's, named as by `try --set`; the runs enter no leaderboard."""
 
 
 @dataclass(slots=True)

@@ -47,9 +47,9 @@ def read_tried(run: RunFolder) -> TriedFix | None:
     if manifest.experiment is None or not manifest.experiment.strata:
         return None
     now, before = RunReader(run).side, RunReader(RunFolder(run.path.parent / manifest.parent)).side
-    calls = [side.overview.fold.tally.calls for side in (now, before)]
+    calls, parent_calls = (side.overview.fold.tally.calls for side in (now, before))
     look = latest_look(now.overview.fold.looks)
-    return tried_fix(manifest, now.rollouts, before.manifest, before.rollouts, *calls, look)
+    return tried_fix(manifest, now.rollouts, before.manifest, before.rollouts, calls, parent_calls, look)
 
 
 def changed_preset(run: RunFolder) -> Preset:

@@ -45,11 +45,12 @@ class Suspect:
         """Ranking number, from 0 to 1.25."""
         return self.against - _ODD_WEIGHT * self.odd
 
-    def words(self, key: str) -> str:
+    def words(self, key: str, prompt: str = "") -> str:
         """Say in a sentence why the key, as given, is suspect. Foreign text."""
         if self.same:
             wanted = f"; the key wants {key}" if key else ""
-            return f"{self.same} of {self.models} models answer {self.answer}{wanted}"
+            asked = f"; the prompt says: {prompt}" if prompt else ""
+            return f"{self.same} of {self.models} models answer {self.answer}{wanted}{asked}"
         return f"none of {self.models} models passes" if self.nobody_passed else "weak models pass what good ones fail"
 
 

@@ -151,6 +151,15 @@ def test_ten_unreadable_replies_in_a_row_end_it_and_are_said(console, home: Path
     assert "(“I am not sure, really.”)" in ended.data["stopped"]
 
 
+def test_three_faults_in_a_row_end_it(console, home: Path, served) -> None:
+    graded_run(home / "runs", RUN, {f"case-{n}": "f" for n in range(9)})
+    server = served(
+        lambda request: Scripted(fault="r500"), price="price = { in = 1.0, out = 2.0 }\nlimits = { max_tries = 1 }"
+    )
+    ended = console("explain", RUN, "--model", "reader")
+    assert (ended.code, "stopped:" in ended.err, server.counts["chat"]) == (3, True, 3)
+
+
 def test_a_second_reply_that_can_be_read_counts(console, run_path: Path, served) -> None:
     served(lambda request: Scripted(GOOD if "could not be read" in last_text(request) else "hm"))
     assert console("explain", RUN, "--model", "reader", "--json").data["labelled"] == 3

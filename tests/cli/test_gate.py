@@ -17,6 +17,7 @@ def runs(tmp_path):
         graded_run(root, name, {f"c{n}": "p" if n < passed else "f" for n in range(CASES)})
     graded_run(root, "same", {f"c{n}": "p" if n < 120 else "f" for n in range(CASES)})
     graded_run(root, "unfinished", {f"c{n}": "p" for n in range(50)}, planned=CASES, close=False)
+    graded_run(root, "one left", {f"c{n}": "p" for n in range(CASES - 1)}, planned=CASES, close=False)
     graded_run(root, "broken", {f"c{n}": "b" if n < 30 else "p" for n in range(CASES)})
     graded_run(root, "few broken", {f"c{n}": "b" if n < 10 else "p" for n in range(CASES)})
     graded_run(root, "elsewhere", {f"d{n}": "p" for n in range(5)})
@@ -46,6 +47,7 @@ def gate(console, runs):
         ("worse", ("--margin", "25pt"), 3, "too wide"),
         ("worse", ("--margin", "5%"), 1, "below the margin of 5 points"),
         ("unfinished", (), 3, "inconclusive: B has not finished: 150 of 200 rollouts are left"),
+        ("one left", (), 3, "inconclusive: B has not finished: 1 of 200 rollouts are left"),
         ("few broken", (), 0, "not worse: "),  # a twentieth, which is the limit
         ("broken", (), 3, "inconclusive: 30 of 200 rollouts of B broke or are undecided"),
     ],

@@ -45,6 +45,9 @@ def test_verdicts_stay_hidden_and_the_score_is_corrected(console, judged, label,
     assert all(line["blind"] and line["grader"] for line in written)
     shown = console("show", judged, "--json").data
     assert shown["summary"]["tally"]["passed"] == 13  # no score has changed
+    for form in ("markdown", "html"):
+        assert console("export", judged, "--format", form, "-o", str(home / form)).code == 0
+        assert "corrected by people" in (home / form).read_text()
     export = console("export", judged, "--format", "csv").out
     assert sum("ann passed" in line or "ann failed" in line for line in export.splitlines()) == 20
 

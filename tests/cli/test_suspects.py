@@ -1,6 +1,7 @@
 """Suspect ground truths: planted wrong keys are found, decisions are kept, and three scores are never mixed."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -56,6 +57,8 @@ def test_planted_keys_are_listed_first_and_errata_bring_the_right_score_back(con
     found = console("suspects", "harbor", "-n", "10", *data, "--json").data
     listed = [each["case"] for each in found["suspects"]]
     assert len(set(planted) & set(listed)) >= 4
+    sentence = next(each["sentence"] for each in found["suspects"] if each["case"] in planted)
+    assert re.search(r"^\d of 8 models answer .+; the key wants .+; the prompt says: .+", sentence)
     for case in planted:
         assert (
             console("suspects", "harbor", "--wrong", case, "--reason", "as asked", "--reader", "ann", *data).code == 0

@@ -33,6 +33,14 @@ def test_calls_in_flight_cannot_overshoot_together() -> None:
         meter.reserve(4, *worst_case(request, PRICED))
 
 
+def test_a_cap_of_tokens_is_used_to_the_last_and_no_further() -> None:
+    meter = BudgetMeter(Budget(tokens=100))
+    meter.add_reply(reply(Usage(input=60, output=30)), PRICED)
+    meter.check(tokens=10)
+    with pytest.raises(BudgetReached, match="90 tokens used of at most 100, the next call may take 11"):
+        meter.check(tokens=11)
+
+
 async def test_a_call_that_may_fit_later_waits_for_those_in_flight() -> None:
     meter = BudgetMeter(Budget(tokens=150_000))
     request = ChatRequest([{"role": "user", "content": "x"}])

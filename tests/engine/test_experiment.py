@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.folder_suites import write_folder_suite
+from support.folder_suites import CITIES, write_folder_suite
 from support.tau2_edition import write_edition
 
 from console.core.case import Key
@@ -227,3 +227,34 @@ def test_an_opening_that_is_not_the_suites_breaks_the_case(tmp_path: Path) -> No
     branch, prepared = start(experiment_plan(run, (case,), arms=((change,),)))
     ended = next(it for it in played(branch, prepared) if isinstance(it, Finished))
     assert (ended.verdict.outcome, ended.verdict.reason) == (Outcome.BROKEN, "data")
+
+
+def test_a_tool_outside_of_this_program_is_named_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it remembers itself cannot be rebuilt; its recorded results are used, and it is not called again."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    code = CITIES.replace("def population", "async def population")
+    allow(FolderCode(read_entry(write_folder_suite(tmp_path / "own", code=code))))
+    run, records = recorded(tmp_path, "cities", "", 1, roles={"user": "sim/user"}, data_path=tmp_path / "own")
+    case = longest(records)
+    old = requests(records, case)
+    beginnings = {case: Beginning(len(old) - 1, old[-1].turn, old[-1].step)}
+    prepared = prepare(experiment_plan(run, (case,), beginnings=beginnings, data_path=tmp_path / "own"))
+    (warning,) = rehearse(prepared)
+    assert "population is not called again: its recorded results are used" in warning
+
+
+def test_a_play_that_reads_a_clock_is_refused_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    code = "import time\n" + CITIES.replace("to know how many people live in {city}", "to know {time.time_ns()} {city}")
+    allow(FolderCode(read_entry(write_folder_suite(tmp_path / "own", code=code))))
+    run, records = recorded(tmp_path, "cities", "", 1, roles={"user": "sim/user"}, data_path=tmp_path / "own")
+    case = longest(records)
+    old = requests(records, case)
+    beginnings = {case: Beginning(len(old) - 1, old[-1].turn, old[-1].step)}
+    prepared = prepare(experiment_plan(run, (case,), beginnings=beginnings, data_path=tmp_path / "own"))
+    with pytest.raises(UsageError, match="cannot be rebuilt"):
+        rehearse(prepared)

@@ -8,9 +8,10 @@ from console.config.paths import WorkspacePaths
 from console.config.preset import Preset
 from console.core.fault import UsageError
 from console.core.run import Budget, Selection
+from console.engine import plan as plan_module
 from console.engine.forecast import Forecast, RunForecast, forecast_runs
 from console.engine.matrix import plans_of, read_ids
-from console.engine.plan import Plan
+from console.engine.plan import Plan, prepare
 
 MODELS = """\
 [priced]
@@ -82,6 +83,19 @@ def test_what_does_not_fit_is_said_of_its_option(where, change, flag, words):
         plans_of(preset, where)
     assert told.value.where == flag
     assert words in str(told.value)
+
+
+def test_a_run_has_at_least_one_rollout_and_at_most_so_many(where, monkeypatch):
+    def planned(rollouts: int) -> int:
+        plan = Plan("own", BFCL, Selection(limit=4), rollouts=rollouts, models_path=where.models, runs_path=where.runs)
+        return prepare(plan).manifest.cases
+
+    monkeypatch.setattr(plan_module, "MOST_ROLLOUTS", 12)
+    assert planned(3) == 12
+    with pytest.raises(UsageError, match="at least 1"):
+        planned(0)
+    with pytest.raises(UsageError, match="that one run may have"):
+        planned(4)
 
 
 def test_ids_are_shared_out_to_their_suites(where, tmp_path):

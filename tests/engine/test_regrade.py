@@ -21,7 +21,7 @@ from console.engine.engine import Engine
 from console.engine.launch import run_in_foreground, start
 from console.engine.plan import Plan, PreparedRun, prepare, reopen
 from console.engine.queue import RetryScope
-from console.engine.regrade import prepare_regrade
+from console.engine.regrade import MOST_REPEATS, prepare_regrade
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import compare
 from console.insight.gate import judge
@@ -225,6 +225,12 @@ def test_a_judge_asked_several_times_while_playing_shows_its_noise_and_decides_o
 def test_code_alone_is_not_graded_several_times() -> None:
     with pytest.raises(UsageError, match="has no judge"):
         prepare_regrade(played("bfcl-starter"), repeats=2)
+
+
+@pytest.mark.parametrize("repeats", [0, MOST_REPEATS + 1])
+def test_so_often_that_it_makes_no_sense_is_refused(repeats: int) -> None:
+    with pytest.raises(UsageError, match="must be from 1 to"):
+        prepare_regrade(played("bfcl-starter"), repeats=repeats)
 
 
 def test_killed_and_resumed_as_if_nothing_had_happened() -> None:

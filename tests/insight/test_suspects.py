@@ -42,6 +42,20 @@ def test_agreement_counts_by_the_score_on_other_cases() -> None:
     assert only.odd == pytest.approx(-1.0)
 
 
+def test_a_mistake_of_one_model_speaks_against_no_key_however_good_it_is() -> None:
+    easy = {f"e{number}": {"good": RIGHT, "weak": WRONG} for number in range(8)}
+    listed = {each.case: each for each in suspects({**easy, "alone": {"good": WRONG, "weak": RIGHT}})}
+    assert "alone" not in listed or (listed["alone"].same, listed["alone"].against) == (0, 0.0)
+
+
+def test_a_model_is_weighed_by_its_other_cases_alone() -> None:
+    """The score of who passed only this case is none elsewhere: its mistake shared with a good one adds nothing."""
+    given = {"good": WRONG, "once": WRONG, "right": RIGHT}
+    others = {f"e{number}": {"good": RIGHT, "once": WRONG, "right": RIGHT} for number in range(4)}
+    [first] = [each for each in suspects({"odd": given, **others}) if each.case == "odd"]
+    assert first.against == pytest.approx(0.5)
+
+
 def test_three_scores_stand_apart() -> None:
     given = {"a": RIGHT, "b": GivenAnswer(False, "seats=2"), "c": WRONG, "d": RIGHT}
     scores = three_scores(given, {"b": "seats=2"}, frozenset({"c"}))

@@ -245,10 +245,10 @@ async def test_a_provider_that_goes_down_is_probed_by_one_until_it_is_back(seen)
     limiter.succeeded(slot)
     limiter.release(slot)
     slots = [await acquire(limiter, seen) for _ in range(FAULTS_UNTIL_DOWN + 5)]
-    for slot in slots:
+    for place, slot in enumerate(slots, 1):
         limiter.faulted()
         limiter.release(slot)
-    assert limiter.down_since is not None
+        assert (limiter.down_since is not None) == (place >= FAULTS_UNTIL_DOWN)
     assert limiter.state().why == "the provider is down"
     entering = [asyncio.ensure_future(acquire(limiter, seen)) for _ in range(5)]
     probe = (await asyncio.wait(entering, return_when=asyncio.FIRST_COMPLETED))[0]

@@ -71,6 +71,12 @@ async def test_a_rate_limit_is_waited_for_and_not_counted_as_a_try(connect, ques
     assert "rate limited" in [why for why, _ in seen.waits]
 
 
+async def test_a_rate_limit_without_a_time_is_waited_for_as_long_as_is_allowed(connect, question, seen):
+    with pytest.raises(Fault, match="Rate limit"):
+        await connect({"max_wait_s": 0.05, "backoff_s": 0.01}).ask(question("fault:r429"), seen)
+    assert "rate limited" in [why for why, _ in seen.waits]
+
+
 async def test_a_date_is_read_against_the_servers_own_clock(connect, question, seen):
     with pytest.raises(Fault) as caught:
         await connect({"max_wait_s": 0.5}).ask(question("fault:r429_date"), seen)

@@ -16,7 +16,7 @@ from console.core.outcome import Verdict
 from console.core.record import Asked, Finished, Noted, Scored
 from console.core.request import Thread
 from console.store.runs import RunFolder
-from console.suites.code_run import run_code
+from console.suites.stage import UnrecordedStage
 from console.suites.suite import SuiteEntry
 
 SETTING = Setting(mode="fc")
@@ -51,11 +51,12 @@ def judged(folder: Path, row: dict[str, Any], output: Any) -> tuple[Verdict, Com
     return verdict, suite.compare(case, output, verdict, SETTING)
 
 
-class ScriptedStage:
+class ScriptedStage(UnrecordedStage):
     """A stage whose model gives the scripted right answers, or a wrong one wherever there is one."""
 
     def __init__(self, right: bool) -> None:
-        self.key, self.right = Key("case"), right
+        super().__init__(Key("case"))
+        self.right = right
         self.notes: list[tuple[str, Any]] = []
 
     async def ask(self, messages: Sequence[Message], **more: Any) -> Reply:
@@ -65,20 +66,6 @@ class ScriptedStage:
         if is_model and not self.right and utterance.calls:
             utterance = Utterance("I would rather not.")
         return _reply(utterance)
-
-    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
-        raise AssertionError("nothing is embedded")
-
-    async def perform(self, kind: str, request: Any, action: Any) -> Any:
-        return await action()
-
-    async def run_code(self, code: str, **settings: Any) -> Any:
-        return await run_code(self, code, **settings)
-
-    def output_of(self, case_id: str) -> Any:
-        raise AssertionError("nothing builds on another case")
-
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None: ...
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
         self.notes.append((kind, data))

@@ -28,8 +28,8 @@ BETWEEN = {"100x30": (100, 30), "130x36": (130, 36), "145x40": (145, 40)}
 HELD_BETWEEN = frozenset(
     ("home-usual", "live-running", "live-loops", "review", "review-rows-berth-and-price", "compare", "compare-repeats",
      "compare-grid", "compare-grid-cases", "compare-branch", "review-label-rounds", "review-label-criteria",
-     "review-branches", "library-suites", "launch-filled", "search", "review-history", "review-tokens",
-     "check-findings")
+     "review-branches", "review-tokens", "check-findings",
+     "library-suites", "launch-filled", "search", "review-history")
 )  # fmt: skip
 PICTURES = os.environ.get("PICTURES", "")
 LEAST = {CONTRAST: 7.0}

@@ -208,6 +208,7 @@ def _suspect_object(suspect: Suspect, answers: SuiteAnswers) -> dict[str, Any]:
     fields = {name: getattr(suspect, name) for name in ("case", "against", "same", "models", "answer", "odd")}
     return fields | {
         "nobody_passed": suspect.nobody_passed,
+        "sentence": suspect.words(answers.keys.get(suspect.case, ""), answers.prompts.get(suspect.case, "")),
         "doubt": answers.doubts.get(suspect.case, ""),
         "key": answers.keys.get(suspect.case, ""),
         "prompt": answers.prompts.get(suspect.case, ""),

@@ -6,6 +6,8 @@ Several texts (--set system=a.txt,b.txt) are tried against the same control, wit
 
   eval-console try latest --filter reason:unit --set tool.get_weather.description=new.txt
   eval-console try latest --set system=prompt.txt -n 30 --guard 40
+  eval-console try latest --set system=prompt.txt --until decided    stop when it is known
+  eval-console try RUN --report --keep careful                       then: eval-console run --preset careful
 
 Nothing that was recorded is changed. `resume` continues an experiment; `try --report RUN` shows it again.
 """
@@ -174,12 +176,13 @@ def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until
     """Return the rule that ends the experiment, if one is asked for.
 
     Raises:
-        UsageError: several texts are tried.
+        UsageError: several texts are tried, of which none can be decided about, or kept.
     """
+    one_only = [flag for flag, given in (("--until decided", args.until), ("--keep", args.keep)) if given]
+    if one_only and sum(map(bool, arms)) > 1:
+        raise UsageError("is about one change", where=one_only[0], hint="Try one text, or leave it out.")
     if not args.until:
         return None
-    if sum(map(bool, arms)) > 1:
-        raise UsageError("decides about one change", where="--until decided", hint="Try one text, or leave it out.")
     from console.core.looks import Rule, Until
 
     return Until(Rule.DECIDED, baseline=folder.name)

@@ -121,7 +121,7 @@ def _newest(plan: LookPlan, looks: Sequence[Look]) -> Content:
     elif look.value is not None:
         parts.append(with_interval(look.value, look.low, look.high))
         if look.low is not None and look.high is not None and plan.until.rule is Rule.WIDTH:
-            parts.append(f"± {points((look.high - look.low) / 2)} of ± {points(plan.until.half_width)}")
+            parts.append(f"± {(look.high - look.low) * 50:.2f} of ± {points(plan.until.half_width)}")
     parts += [str(look.decision)] * bool(look.decision)
     return one_line("   ".join(parts), 200, "bold")
 

@@ -73,7 +73,9 @@ class MemoryStage:
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         return await action()
 
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
+    def score(
+        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
+    ) -> None:
         self.scores.append((name, value, threshold, turn))
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:

@@ -69,7 +69,8 @@ class SuspectKeys:
 
     def sentences(self, case: str) -> list[str]:
         """Return why the key of a case is suspect, and the decision on it."""
-        sentences = [self.listed[case].words(self.answers.keys.get(case, ""))] if case in self.listed else []
+        key, prompt = (texts.get(case, "") for texts in (self.answers.keys, self.answers.prompts))
+        sentences = [self.listed[case].words(key, prompt)] if case in self.listed else []
         sentences += [doubt for doubt in (self.answers.doubts.get(case, ""),) if doubt]
         if (erratum := self.errata.get(case)) is not None:
             right = f", right is {erratum.answer}" if erratum.answer else ""

@@ -371,7 +371,7 @@ def _trial_lines(what: str, plan: "Plan", took: str, shell: str) -> list[Content
     against = "the recorded run" if plan.experiment.control is None else "an unchanged arm, played with it"
     return [
         Content.assemble("Try another ", one_line(what, 40, "bold"), " on what is listed, and on a guard"),
-        Content.assemble(("   drawn    ", MUTED), one_line(", ".join(drawn), 56)),
+        Content.assemble(("   drawn    ", MUTED), one_line(", ".join(drawn), 120)),
         Content.assemble(("   against  ", MUTED), against),
         Content.assemble(("   takes    ", MUTED), took),
         one_line(f"   {shell}", 400, MUTED),

@@ -21,7 +21,7 @@ from console.insight.report import Section
 from console.insight.rollout import Rollout
 from console.suites.run_suite import RunSuite
 from console.suites.suite import Report, Result
-from console.tui.data.case_reads import WAIT_S, CaseReads
+from console.tui.data.case_reads import WAIT_S, CaseReads, SuiteThread
 from console.tui.suite_views.suite_view import ReviewedCase
 
 if TYPE_CHECKING:
@@ -90,8 +90,9 @@ class CaseLoader:
         self._comparisons = CaseReads[Key, Comparison | None](in_loop, lambda _: changed())
         self._apart = CaseReads[object, Section | None](in_loop, lambda _: changed())
         self._read_apart = read_apart
-        self._branches: CaseReads[None, Mapping[str, Sequence[Branch]]] = CaseReads(in_loop, lambda _: changed())
-        self._read_branches = read_branches
+        self._branches: Mapping[str, Sequence[Branch]] = {}
+        self._has_new_branches = True
+        self._branch_thread, self._read_branches = SuiteThread(), read_branches
         self._report: tuple[object, Report | None] | None = None
         """The last report, and how far the run was then."""
         self._reporting: Future[Report | None] | None = None
@@ -110,7 +111,7 @@ class CaseLoader:
     def close(self) -> None:
         self._comparisons.close()
         self._apart.close()
-        self._branches.close()
+        self._branch_thread.close()
 
     def case(self, run: ReviewedRun, rollout: Rollout) -> ReviewedCase:
         """Return a case with everything that its views need.
@@ -128,12 +129,21 @@ class CaseLoader:
         return ReviewedCase(rollout, conversation, None if why else comparison, why, attempts, branches)
 
     def branches(self, case: str) -> "Sequence[Branch]":
-        """Return the branches of a case, newest first; empty while they are being read."""
-        return (self._branches.get(None, self._read_branches) or {}).get(case, ())
+        """Return the branches of a case as far as they are read, newest first."""
+        if self._has_new_branches:
+            self._has_new_branches = False
+            future = self._branch_thread.start(self._read_branches)
+            future.add_done_callback(lambda done: self._in_loop(partial(self._keep_branches, done)))
+        return self._branches.get(case, ())
+
+    def _keep_branches(self, done: "Future[Mapping[str, Sequence[Branch]]]") -> None:
+        before, self._branches = self._branches, done.result()
+        if before != self._branches:
+            self._changed()
 
     def forget_branches(self) -> None:
-        """Read the branches again on request, because there may be new ones."""
-        self._branches.forget()
+        """Read the branches again on request, because there may be new ones; the old ones are returned until then."""
+        self._has_new_branches = True
 
     def prefetch(self, run: ReviewedRun, keys: Sequence[Key]) -> None:
         """Read and compare cases in advance."""
