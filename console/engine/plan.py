@@ -24,7 +24,6 @@ from console.core.outcome import Verdict
 from console.core.ranges import LARGEST_COUNT
 from console.core.record import Started
 from console.core.run import Budget, Manifest, ModelFacts, Selection, Shard
-from console.core.suggestion import nearest
 from console.core.weights import weights_warning
 from console.engine.compute_target import LOCAL, ComputeTarget
 from console.engine.earlier_run import EarlierRun, earlier_run
@@ -36,10 +35,11 @@ from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import PAIRWISE, RECORDED, Catalog, find_suite, open_pairwise
 from console.suites.grading import GRADING_ROLES, grader_of
 from console.suites.modes import find_mode
+from console.suites.options import check_options
 from console.suites.planned_order import planned_order
 from console.suites.selection import select_cases
 from console.suites.sharding import part_of
-from console.suites.suite import Option, Suite
+from console.suites.suite import Suite
 
 MOST_ROLLOUTS = 1_000_000
 """Rollouts of one run, which are all in memory while it plays."""
@@ -405,40 +405,6 @@ def weights_digests(folder: Path | None) -> dict[str, str]:
         return digests_of(folder) if folder is not None else {}
     except OSError as error:
         raise UsageError(f"the file cannot be read: {error.strerror}", where=str(error.filename or folder)) from None
-
-
-def check_options(options: tuple[Option, ...], values: dict[str, Any]) -> dict[str, Any]:
-    """Return all options with defaults filled in.
-
-    Raises:
-        UsageError: an unknown option (names the nearest) or a value of the wrong kind.
-    """
-    by_name = {option.name: option for option in options}
-    for name in values:
-        if name not in by_name:
-            close = nearest(name, by_name)
-            listed = ", ".join(sorted(by_name)) or "none"
-            hint = f"Did you mean {close}?" if close else f"Known options: {listed}."
-            raise UsageError(f"unknown option {name!r}", where="--option", hint=hint)
-    return {name: _checked(option, values.get(name, option.default)) for name, option in by_name.items()}
-
-
-_KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "text": (str,)}
-
-
-def _checked(option: Option, value: Any) -> Any:
-    if value is None or option.kind == "json":
-        return value
-    kinds = _KINDS.get(option.kind, (str,))
-    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        raise UsageError(f"{option.name} must be of type {option.kind}, not {value!r}", where="--option")
-    if isinstance(value, int | float) and not abs(value) <= LARGEST_COUNT:
-        raise UsageError(f"{option.name} must be a number between -2^53 and 2^53", where="--option")
-    if option.kind == "choice" and value not in option.choices:
-        close = nearest(str(value), option.choices)
-        hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."
-        raise UsageError(f"{option.name} cannot be {value!r}", where="--option", hint=hint)
-    return value
 
 
 def _check_modes(suite: Suite, cases: list[Case], setting: Setting) -> None:

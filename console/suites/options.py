@@ -18,6 +18,21 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
+def check_options(options: Sequence[Option], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options of a planned run, with defaults filled in.
+
+    Raises:
+        UsageError: an unknown option (names the nearest), or a value of the wrong kind.
+    """
+    names = sorted(option.name for option in options)
+    for name in values:
+        if name not in names:
+            close = nearest(name, names)
+            hint = f"Did you mean {close}?" if close else f"Known options: {', '.join(names) or 'none'}."
+            raise UsageError(f"unknown option {name!r}", where="--option", hint=hint)
+    return read_values(options, values)
+
+
 def read_values(
     options: Sequence[Option], values: Mapping[str, Any], bounds: Mapping[str, tuple[float, float | None]] | None = None
 ) -> dict[str, Any]:
