@@ -122,6 +122,7 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "name": ["cavebench", "aidanbench"],
         "preset": [PRESET, attack("mistake")],
         "reader": [attack("reader")],
+        "keep": [attack("kept")],
         "save_preset": [attack("saved")],
         "suite": [SUITE],
         "user": ["sim/user"],
