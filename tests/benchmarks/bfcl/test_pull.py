@@ -65,6 +65,17 @@ def test_refuses_bombs_and_crowds(tmp_path: Path):
         unpack_zip(bomb, tmp_path / "out", lambda name: True, ArchiveLimits(member_bytes=1 << 20, ratio=1e9))
 
 
+def test_the_sum_of_all_members_is_bounded(tmp_path: Path):
+    with zipfile.ZipFile(tmp_path / "many.zip", "w") as archive:
+        for number in range(4):
+            archive.writestr(f"{number}.txt", b"x" * 1000)
+    with pytest.raises(UsageError, match="unpacks to more than"):
+        unpack_zip(tmp_path / "many.zip", tmp_path / "out", lambda _: True, ArchiveLimits(total_bytes=3999))
+    assert (
+        len(unpack_zip(tmp_path / "many.zip", tmp_path / "out", lambda _: True, ArchiveLimits(total_bytes=4000))) == 4
+    )
+
+
 def test_refuses_names_that_collide_when_case_is_ignored(tmp_path: Path):
     archive = _zip(tmp_path / "a.zip", {"Data.txt": b"1", "data.txt": b"2"})
     with pytest.raises(UsageError, match="twice"):
