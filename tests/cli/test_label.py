@@ -76,7 +76,7 @@ def test_a_second_reader_gets_the_same_answers_and_disagreements_are_settled(con
 
 def test_single_answers_of_loops_are_labeled_round_by_round(console, label_run, home):
     loops = console("run", "-m", "sim/hasty", "-s", "aidan-starter", "-n", "12", "--json", "--quiet").data["run"]
-    ended = label_run(loops, " ".join("pf" * 8), "--reader", "ann")
+    ended = label_run(loops, " ".join("f" * 16), "--reader", "ann")
     words = " ".join(ended.out.split())
     assert "answer of round 1 to " in words
     assert "16 rounds labeled · judge alone" in words
@@ -89,9 +89,8 @@ def test_single_answers_of_loops_are_labeled_round_by_round(console, label_run, 
     assert console("export", loops, "--format", "json").data["judging"]["people"] == people
     assert (people["of_rounds"], people["labeled"]) == (True, 16)
     assert sum(part["judged"] for part in people["confusion"]) == shown["summary"]["tally"]["calls"] // 2
-    refused = next(line for line in written if line["verdict"] == "failed")
     disagreed = console("failures", loops, "--filter", "is:passed judge:disagrees", "--json").out
-    assert refused["case"] in disagreed
+    assert any(line["case"] in disagreed for line in written)
     label_run(loops, "p f p q", "--reader", "bea")
     again = lines(console, loops, home)
     assert {(it["case"], it["round"]) for it in again if it["reader"] == "bea"} < {
@@ -100,7 +99,7 @@ def test_single_answers_of_loops_are_labeled_round_by_round(console, label_run, 
     other = console("regrade", loops, "--judge", "sim/judge", "--json", "--quiet").data["people"]
     assert [each["labeled"] for each in other] == [people["labeled"] - other[0]["unsettled"]] * 2
     bad = home / "bad.jsonl"
-    bad.write_text(json.dumps({**refused, "round": 99}) + "\n")
+    bad.write_text(json.dumps({**written[0], "round": 99}) + "\n")
     assert "has no judged round 99" in console("labels", loops, "--import", str(bad)).err
 
 

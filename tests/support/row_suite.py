@@ -51,11 +51,14 @@ def judged(folder: Path, row: dict[str, Any], output: Any) -> tuple[Verdict, Com
     return verdict, suite.compare(case, output, verdict, SETTING)
 
 
+CASE = Key("case")
+
+
 class ScriptedStage(UnrecordedStage):
     """A stage whose model gives the scripted right answers, or a wrong one wherever there is one."""
 
-    def __init__(self, right: bool) -> None:
-        super().__init__(Key("case"))
+    def __init__(self, right: bool, key: Key = CASE) -> None:
+        super().__init__(key)
         self.right = right
         self.notes: list[tuple[str, Any]] = []
 
@@ -80,8 +83,8 @@ class RecordingStage(ScriptedStage):
     """Writes what is asked, scored and noted as an engine would; each model answer is right or wrong as told."""
 
     def __init__(self, recorder: Recorder, key: Key, right: bool) -> None:
-        super().__init__(right)
-        self.key, self._recorder, self._count = key, recorder, 0
+        super().__init__(right, key)
+        self._recorder, self._count = recorder, 0
         self._threads: dict[str, Thread] = defaultdict(Thread)
 
     async def ask(self, messages: Sequence[Message], **more: Any) -> Reply:
