@@ -226,7 +226,7 @@ def edited(text: str, before: str, after: str) -> str:
     """Return a text with those lines changed that an edit has changed in a text like it.
 
     Prompts that differ from case to case, such as by the functions they describe, are changed alike so. Changed lines
-    that the text lacks are left out.
+    that the text lacks are left out; a text that lacks all of them is replaced.
     """
     if text == before:
         return after
@@ -240,7 +240,8 @@ def edited(text: str, before: str, after: str) -> str:
             place = next((n for n in range(len(lines)) if lines[n : n + len(part)] == part), None)
             if place is not None:
                 lines[place : place + len(part)] = new[begin:end]
-    return "\n".join(lines)
+    result = "\n".join(lines)
+    return after if result == text else result
 
 
 def _place_after(lines: list[str], before: list[str]) -> int:

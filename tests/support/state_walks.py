@@ -54,6 +54,7 @@ from console.tui.screens.launch import actions
 from console.tui.screens.launch.screen import LaunchScreen
 from console.tui.screens.live.screen import LiveScreen
 from console.tui.screens.review.decide_actions import DecideActions
+from console.tui.screens.review.screen import ReviewScreen
 from console.tui.screens.run_screen import RunScreen
 from console.tui.screens.search.screen import SearchScreen
 
@@ -532,7 +533,7 @@ async def branches(stage: Stage) -> AsyncGenerator[str, None]:
         await stage.begin(opening)
         app, see = stage.app, stage.see
         app.navigator.open_review(run)
-        await see(lambda: stage.has_read("review") and "Branches" in text_of(app))
+        await see(lambda: stage.has_read("review") and len(stage.on(ReviewScreen).controller.branches) > 0)
         await see("Which step decided", "A", "d")
         yield "review-decide"
         await see(lambda: not isinstance(app.screen, ModalScreen), "escape")
@@ -710,7 +711,7 @@ async def searched(stage: Stage) -> AsyncGenerator[str, None]:
         yield "search-empty"
         await see("None of 10", *"refund xylophone")
         yield "search-nothing"
-        await see("7 hits in 3 runs", *["backspace"] * 10, "asterisk", "enter")
+        await see("7 hits in 3 of 3 runs", *["backspace"] * 10, "asterisk", "enter")
         await see("The refund is on its way.", "]", "j")
         await see(lambda: stage.on(SearchScreen).hits.cursor == "hit a/refund/0")
         yield "search"

@@ -44,16 +44,23 @@ TAGS = {
 LETTERS = {value: letter for letter, (value, _) in TAGS.items() if value}
 
 
-def tabs(views: Sequence[str], current: str) -> Content:
-    """Return the names of the views, the current one in brackets; a click shows the view."""
-    return Content("  ").join(
-        [
-            (Content.styled(f"[{name}]", "bold") if name == current else muted(name)).stylize(
-                Style.from_meta({"@click": f"screen.show_view({place})"})
-            )
-            for place, name in enumerate(views)
-        ]
-    )
+def tabs(views: Sequence[str], current: str, room: int) -> Content:
+    """Return the names of the views, the current one in brackets; a click shows the view.
+
+    Args:
+        views: all names.
+        current: the current view's name.
+        room: width within which the current one must end, so that the first names give way.
+    """
+    names = [
+        (Content.styled(f"[{name}]", "bold") if name == current else muted(name)).stylize(
+            Style.from_meta({"@click": f"screen.show_view({place})"})
+        )
+        for place, name in enumerate(views)
+    ]
+    place, gap = views.index(current), Content("  ")
+    first = next((n for n in range(place) if gap.join(names[n : place + 1]).cell_length <= room), place)
+    return gap.join(names[first:])
 
 
 def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
@@ -267,12 +274,11 @@ class CasePane(Vertical):
 
     def _draw_head(self, shown: ShownCase) -> None:
         case, rollout, room = shown.case, shown.case.rollout, self._room
-        names = tabs([view.name for view in shown.views], shown.view.name)
         cost = spent(rollout, simulated=shown.simulated)
+        names = tabs([view.name for view in shown.views], shown.view.name, room.width - cost.cell_length - 22)
         spare = max(room.width - names.cell_length - cost.cell_length - 10, 12)
         name = one_line(str(rollout.key), 120, "bold")
-        title = fit_name(name, min(spare, name.cell_length)).append("  ").append(names)
-        self._title.tell(title, cost if title.cell_length + cost.cell_length + 6 <= room.width else Content.empty())
+        self._title.tell(fit_name(name, min(spare, name.cell_length)).append("  ").append(names), cost)
         width = max((self._head.content_size.width or room.width) - 1, 20)
         is_told = not room.is_wide and shown.view.id == DIFFERENCE and bool(case.comparison and case.comparison.pairs)
         reason = reason_line(rollout, case.comparison, 2 * width, is_told=is_told)
