@@ -58,7 +58,8 @@ def tabs(views: Sequence[str], current: str, room: int) -> Content:
         )
         for place, name in enumerate(views)
     ]
-    place, gap = views.index(current), Content("  ")
+    gap = Content("  ")
+    place = views.index(current) if current in views else 0  # a view may be gone while its tab is still shown
     first = next((n for n in range(place) if gap.join(names[n : place + 1]).cell_length <= room), place)
     return gap.join(names[first:])
 
