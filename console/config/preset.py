@@ -221,7 +221,7 @@ def _read_preset(file: TomlFile, name: str, table: object) -> Preset | None:
 
 
 def _problem(key: str, value: Any) -> tuple[str, str] | None:
-    """Return what is wrong with one line of a preset, and a hint, or None if it is valid."""
+    """Return the error in one line of a preset and a hint, or None if it is valid."""
     rule = _KEYS.get(key)
     if rule is None:
         close = nearest(key, _KEYS)

@@ -169,7 +169,7 @@ def message_digest(message: dict[str, Any]) -> str:
 
 
 def _arguments(value: object) -> object:
-    """Return arguments as JSON values, since clients write them anew."""
+    """Return arguments as JSON values, since clients reformat them."""
     try:
         return read_json(value) if isinstance(value, str) else value
     except ValueError:

@@ -107,7 +107,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     @property
     def server(self) -> str:
-        """What served it: provider and fingerprint; empty if unknown."""
+        """Provider and fingerprint that served it; empty if unknown."""
         return f"{self.provider} {self.fingerprint}".strip()
 
     def message(self) -> Message:

@@ -283,7 +283,7 @@ class Engine:
                     await self._changed.wait()
 
     def _pause_reason(self) -> str:
-        """Return why no call may be made; empty if calls are allowed."""
+        """Return the reason that forbids calls; empty if they are allowed."""
         if self._manual_pause:
             return "paused"
         return "the disk refuses" if self.journal.blocked_by is not None else ""
@@ -304,7 +304,7 @@ class Engine:
 
     @property
     def _is_needed_soon(self) -> Callable[[Slot], bool] | None:
-        """Whether a rollout may start, for runs that may end early; None for others."""
+        """Decides if a rollout may start, in runs that may end early; None in others."""
         if self._race is not None:
             return self._race.may_start
         return (lambda slot: self._looks.may_start(slot, self.concurrency)) if self._looks.may_end_run else None
@@ -351,7 +351,7 @@ class Engine:
             self._remove(job.key)
 
     def _earlier_play(self, job: Job) -> EarlierPlay | None:
-        """Return an earlier play of a job's conversation whose answers are kept, or None if it is played anew."""
+        """Return an earlier attempt at a job's conversation whose answers are reused, or None."""
         earlier = self.prepared.earlier.play(job.key) if self.prepared.earlier is not None else None
         if earlier is not None:
             return earlier

@@ -186,7 +186,7 @@ def _is_same(case: Case, planned: Case) -> bool:
 
 
 def headline_value(verdict: Verdict, headline: str) -> float | None:
-    """Return what a graded rollout adds to the headline: a score, or whether it passed."""
+    """Return a graded rollout's contribution to the headline: its score, or 1 if it passed."""
     return verdict.scores.get(headline) if headline else float(verdict.outcome is Outcome.PASSED)
 
 

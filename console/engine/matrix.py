@@ -75,7 +75,7 @@ def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
 
 
 def _changes_of(preset: Preset) -> Experiment | None:
-    """Return what is changed in all requests, or None if nothing is.
+    """Return the change made in all requests, or None.
 
     Raises:
         UsageError: a name that cannot be changed in all conversations.

@@ -187,7 +187,7 @@ def _with_prerequisites(experiment: Experiment | None, cases: list[Case], asked:
 
 
 def _notices(plan: Plan, catalog: Catalog, suite: Suite, manifest: Manifest) -> list[str]:
-    """Return what to tell about the weights and the suite before the run."""
+    """Return the warnings about the weights and the suite, for display before the run."""
     of_weights = [warning] if (warning := weights_warning(manifest.weights)) else []
     return [*of_weights, *catalog.hidden_by(plan.suite), *suite.notices(manifest.setting)]
 

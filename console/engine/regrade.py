@@ -1,4 +1,4 @@
-"""Grading a run again: its conversations are replayed from the journal into a run of their own, and graded anew.
+"""Grading a run again: its conversations are replayed from the journal into a new run, which is graded.
 
 Only judges are asked, and only if they or their questions changed, or if the user wants it. A conversation that needs
 any other answer that was never given breaks (see `stage.Unanswered`).

@@ -99,7 +99,7 @@ class LabelQueue:
 
     @property
     def readers_words(self) -> str:
-        """What readers said of the current answer, if they disagree on it and it is to be settled. Foreign text."""
+        """Verdicts of the readers on the current answer, if they disagree and it is to be settled. Foreign text."""
         if self.current is None or not self.settles:
             return ""
         annotation = self._notes.annotations().get(self.current.rollout.slot, NO_ANNOTATION)

@@ -123,7 +123,7 @@ def _answer(comparison: Comparison | None, text: str) -> str:
 
 
 def expected_lines(comparison: Comparison | None) -> list[str]:
-    """Return what was expected, calls with their arguments. Foreign text."""
+    """Return the expected answer, calls with their arguments. Foreign text."""
     parts: list[str] = []
     for pair in comparison.pairs if comparison is not None else ():
         if pair.expected:

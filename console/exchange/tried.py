@@ -83,7 +83,7 @@ def _kept(change: Change) -> Any:
 
 
 def failing_points(run: RunFolder, cases: Iterable[str], data: Path | None) -> dict[str, Beginning]:
-    """Return what comes before the turn that failed, for each failed case; those that failed in the first are left out.
+    """Return the beginning before the failed turn of each failed case, without cases that failed in the first turn.
 
     Raises:
         UsageError: the suite cannot be opened, and only it knows which turn failed.

@@ -87,7 +87,7 @@ def point_at(conversation: Conversation, at: str) -> Point:
 
 
 def beginning_of(points: Sequence[Point], point: Point, arm: Arm) -> Beginning:
-    """Return what is repeated when going on from a point; a changed result goes into the request after it."""
+    """Return the part that is repeated when going on from a point; a changed result goes into the next request."""
     is_after = any(change.what == RESULT for change in arm)
     return points[point.replies + is_after].beginning
 
@@ -105,7 +105,7 @@ def opening_of(conversation: Conversation) -> list[dict[str, Any]]:
 
 
 def text_of(conversation: Conversation, point: Point, what: str) -> str:
-    """Return what was sent or answered at a point, as text to edit.
+    """Return the request or reply at a point, as text to edit.
 
     Args:
         conversation: the conversation.
@@ -209,7 +209,7 @@ def _lines(change: Change, value: Any) -> list[str]:
 
 
 def _before(conversation: Conversation, point: Point, what: str) -> Any:
-    """Return what was sent or answered at a point; a text, messages, a reply, or a parameter's value."""
+    """Return the request or reply at a point: a text, messages, a reply, or a parameter's value."""
     kind, name = read_kind(what)
     request = point.request
     match kind:
@@ -346,7 +346,7 @@ def _restored(text: str, before: str) -> str:
 
 
 def called_words(reply: Reply) -> str:
-    """Return what a reply did, in a few words. Foreign text."""
+    """Return a summary of a reply in a few words. Foreign text."""
     names = [call.name for call in reply.tool_calls]
     if names:
         counts = {name: names.count(name) for name in names}

@@ -262,7 +262,7 @@ class RunComparison:
 
     @property
     def simulated_note(self) -> str:
-        """Which part of the runs is simulated; may be empty."""
+        """Simulated parts of the runs; may be empty."""
         return simulated_note_of(side.manifest.simulated_note for side in (self.a, self.b))
 
     @property

@@ -251,7 +251,7 @@ def _why_not(strata: Sequence[Stratum], changes: Sequence[CaseChange]) -> str:
 
 
 def sentence_of(tried: TriedFix, result: ArmResult) -> str:
-    """Return what a fix did, in one sentence."""
+    """Return the effect of a fix in one sentence."""
     chosen, (lost, of_passed) = result.chosen, result.lost_of_passed
     would = "" if chosen.expected is None else f" (about {chosen.expected:.0f} would anyway)"
     is_of_failures = all(

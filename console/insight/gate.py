@@ -98,7 +98,7 @@ def _measured(comparison: RunComparison, name: str) -> tuple[Difference, float]:
 
 
 def _not_to_be_judged(comparison: RunComparison, a: Summary, b: Summary, difference: Difference) -> str:
-    """Return why the runs cannot be judged, before looking at the numbers; empty if they can."""
+    """Return the reason why no verdict on the runs is possible, whatever their numbers; empty if one is."""
     if comparison.data.verdict is False:
         return f"the data differs in {comparison.data.other} of the shared cases"
     runs = comparison.a.manifest, comparison.b.manifest

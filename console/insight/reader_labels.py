@@ -92,7 +92,7 @@ class ReaderScore:
 
 
 def judged_answers(rollouts: Iterable[Rollout], manifest: Manifest) -> list[JudgedAnswer]:
-    """Return what the grader passed or failed: rollouts, or the single answers of loops that a judge graded.
+    """Return the grader's verdicts: on rollouts, or on the single answers of loops that a judge graded.
 
     Loops are those of runs whose score is no share of passed rollouts.
     """
@@ -240,7 +240,7 @@ def _strata(
 
 
 def _reader_pairs(verdicts: Iterable[PeopleVerdict | None]) -> list[tuple[str, str]]:
-    """Return what the first two readers of each answer say, in the order of their names."""
+    """Return the verdicts of the first two readers of each answer, in the order of their names."""
     pairs: list[tuple[str, str]] = []
     for verdict in verdicts:
         if verdict is not None and len(verdict.by_reader) > 1:

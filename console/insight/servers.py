@@ -17,7 +17,7 @@ class Served(Protocol):
 
 
 def server_words(run: Served) -> str:
-    """Return what served a run, such as `gpt-x-2026-01, fp_1`, with counts if there were several; empty if unknown."""
+    """Return the servers of a run, such as `gpt-x-2026-01, fp_1`, with counts if several; empty if unknown."""
     return ", ".join(filter(None, (_counted(run.served), _counted(run.servers))))
 
 

@@ -69,7 +69,7 @@ def suspects(answers: Mapping[str, Mapping[str, GivenAnswer]], marked: Collectio
 
 
 def _suspect(case: str, given: Mapping[str, GivenAnswer], passed: Counter[str], played: Counter[str]) -> Suspect:
-    """Return what several models say against a key; one alone says nothing."""
+    """Return the answer that several models give against a key; one model alone is no evidence."""
     scores = {
         model: (passed[model] - answer.passed) / (played[model] - 1) if played[model] > 1 else 0.0
         for model, answer in given.items()

@@ -35,7 +35,7 @@ def rollout_warnings(ended: Ended, model: ModelFacts) -> list[tuple[str, str]]:
 
 
 def parser_warning(written: Mapping[str, int], failed: int) -> str:
-    """Return why the server seems to have no tool parser; empty if too few failures have a call as text.
+    """Return the evidence that the server has no tool parser; empty if too few failures have a call as text.
 
     Args:
         written: failures with a call as text, by its form.

@@ -31,7 +31,7 @@ _decode = msgspec.json.Decoder(ready_type(AnyRecord)).decode
 
 
 class Skimmed(msgspec.Struct):
-    """What `skim` reads of a record."""
+    """Fields of a record that `skim` reads."""
 
     t: str = ""
     key: Key | None = None

@@ -121,7 +121,7 @@ def reader_labels(notes: Iterable[Note]) -> dict[tuple[Slot, int | None], list[N
 
 
 def people_verdicts(notes: Iterable[Note]) -> dict[Slot, dict[int | None, PeopleVerdict]]:
-    """Return what readers say of each answer, by case id and rollout, and by round."""
+    """Return the readers' labels of each answer, by case id and rollout, and by round."""
     verdicts: dict[Slot, dict[int | None, PeopleVerdict]] = {}
     for (slot, number), labels in reader_labels(notes).items():
         by_reader: dict[str, str] = {}

@@ -197,7 +197,7 @@ def _warn(output: Output, prepared: "Sequence[PreparedRun]") -> None:
 
 
 def _needs_calls(run: "PreparedRun") -> bool:
-    """Whether the model has to call tools natively over a network."""
+    """True if the model has to call tools natively over a network."""
     from console.suites.modes import NATIVE, modes_of
 
     if run.models["model"].simulated or run.earlier is not None:

@@ -83,7 +83,7 @@ def strengths(duels: Sequence[Duel], players: int, *, length_control: bool = Fal
 
 
 def _intervals(values: "Floats", drawn: "Floats", duels: Sequence[Duel], clusters: int) -> tuple[Interval, ...]:
-    """Return a value of each player with its percentiles; there are none if all clusters agree, as nothing varies."""
+    """Return a value of each player with its percentiles, which need clusters that disagree."""
     import numpy as np
 
     bounds = np.quantile(drawn, [0.025, 0.975], axis=0)

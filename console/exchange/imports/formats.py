@@ -122,7 +122,7 @@ def import_formats() -> dict[str, ImportFormat]:
 
 
 def find_items(path: Path, form: str | None = None) -> list[ImportItem]:
-    """Return what can be imported at a path: itself, or the files of a folder, without following links.
+    """Return the importable files at a path: the file itself, or those in a folder, without following links.
 
     Args:
         path: a file or a folder.

@@ -39,7 +39,7 @@ _EMBEDDING = "embedding"
 
 
 class Answers(NamedTuple):
-    """What answers for the models of a rollout, each given the role. A `Fault` is told to the client."""
+    """Answers for the models of a rollout, each given the role. A `Fault` is told to the client."""
 
     ask: Callable[[str, GatewayCall], Awaitable[Reply]]
     embed: Callable[[str, list[str]], Awaitable[list[list[float]]]]

@@ -301,7 +301,7 @@ def scripted_grades(rubric: Rubric, *, is_right: bool) -> ScriptedAnswers:
 
 
 def scripted_reply(rubric: Rubric, given: Any) -> ScriptedAnswers:
-    """Return what a suite scripts for a simulated judge.
+    """Return the script of a suite for a simulated judge.
 
     Args:
         rubric: the rubric of the call.

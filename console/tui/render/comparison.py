@@ -45,7 +45,7 @@ def title(comparison: RunComparison, *, wide: bool) -> Content:
 
 
 def _origin(manifest: Manifest) -> Content:
-    """Return what an experiment changes, or that it is a branch."""
+    """Return the changes of an experiment, or the word for a branch."""
     return one_line(manifest.experiment.words if manifest.experiment is not None else "branch", 40, "$undecided")
 
 

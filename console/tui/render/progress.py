@@ -198,7 +198,7 @@ def confinement_words(level: Confinement) -> Content:
 
 
 def _warnings(overview: Overview) -> list[Content]:
-    """Return what makes the run's results doubtful: calls written as text, a change of the server, an open sandbox."""
+    """Return the warnings about a run's results: calls written as text, a change of the server, an open sandbox."""
     warnings: list[Content] = []
     written = overview.fold.written
     if parser_warning(written, overview.fold.tally.failed):

@@ -43,7 +43,7 @@ def scripted_answers_for(entry: Entry, mode: str) -> ScriptedAnswers:
 
 
 def refused_key(entry: Entry) -> str:
-    """Return why the checker refuses the calls of the key itself; empty if it accepts them, or if there are none.
+    """Return the checker's reason for refusing the calls of the key; empty if it accepts them or there are none.
 
     Keys in Java and JavaScript are not examined, as their values are compared with source text.
     """

@@ -43,7 +43,7 @@ def numbered(samples: Any) -> list[Any]:
 
 
 def describe(sample: Any) -> dict[str, Any]:
-    """Return what the engine shows of a sample."""
+    """Return the fields of a sample that the engine shows."""
     asked = sample.input
     if not isinstance(asked, str):
         asked = "\n".join(str(message.text) for message in asked if message.role in ("system", "user"))

@@ -42,7 +42,7 @@ def rows_of(environment: Any) -> dict[str, dict[str, Any]]:
 
 
 def describe(name: str, row: dict[str, Any]) -> dict[str, Any]:
-    """Return what the engine shows of a row."""
+    """Return the fields of a row that the engine shows."""
     prompt = row.get("prompt") or row.get("question") or ""
     if not isinstance(prompt, str):
         prompt = "\n".join(str(message.get("content", "")) for message in prompt)

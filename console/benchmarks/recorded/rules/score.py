@@ -14,7 +14,7 @@ RUBRIC = "The better answer does what the user asked: it is correct, complete, c
 
 
 def rubric_of(case: Case, words: str) -> Rubric:
-    """Return what the judge is asked about a pair."""
+    """Return the judge's question about a pair."""
     return Rubric(words, against=case.data["answers"][1] or NO_TEXT)
 
 

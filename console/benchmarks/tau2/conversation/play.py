@@ -109,7 +109,7 @@ class Player:
         return reply
 
     def _request(self, party: str, messages: Sequence[Message]) -> list[Sent]:
-        """Return what a party's model is sent: the texts of the other party as a user's."""
+        """Return the messages for a party's model, with the other party's texts as those of a user."""
         sent: list[Sent] = [{"role": "system", "content": self._system[party]}]
         for message in seen_by(party, messages):
             if message.role == "tool":

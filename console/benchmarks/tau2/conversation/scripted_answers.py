@@ -17,7 +17,7 @@ _PATIENCE = 3
 
 
 def agent_answers(task: Task, messages: Sequence[Message], *, solo: bool) -> ScriptedAnswers:
-    """Return what a right and a wrong agent say next."""
+    """Return the next messages of a right and a wrong agent."""
     action = _next_action(task, messages)
     if action is None:
         if solo:
@@ -30,7 +30,7 @@ def agent_answers(task: Task, messages: Sequence[Message], *, solo: bool) -> Scr
 
 
 def user_answers(task: Task, messages: Sequence[Message], *, solo: bool) -> ScriptedAnswers:
-    """Return what the user says next; it plays its part right."""
+    """Return the user's next message, in accordance with its instructions."""
     del solo
     utterances = [message for message in messages if message.role == USER and not message.tool_calls]
     if not utterances:

@@ -90,7 +90,7 @@ def user_prompt(edition: Edition, task: Task, *, has_tools: bool) -> str:
 
 
 def scenario_text(task: Task) -> str:
-    """Return who the user is, in the official form."""
+    """Return the description of the user in the official format."""
     scenario, lines = task.user_scenario, list[str]()
     if scenario.persona is not None:
         lines += ["Persona:", _indented(scenario.persona)]
@@ -100,7 +100,7 @@ def scenario_text(task: Task) -> str:
 
 
 def judge_messages(edition: Edition, task: Task, messages: Sequence[Message]) -> list[dict[str, str]]:
-    """Return what the judge is asked; the wording is official if the sources of a checkout were pulled."""
+    """Return the judge's prompt; the wording is official if the sources of a checkout were pulled."""
     system, user = _JUDGE_SYSTEM, _JUDGE_USER
     source = _checkout_source(edition, "evaluator_nl_assertions.py")
     if source.exists():

@@ -269,7 +269,7 @@ class BranchActions:
         )
 
     def _use(self, form: _Form, points: list[Point], arm: Arm) -> str:
-        """Return what the experiment will take, in words."""
+        """Return the cost of the experiment, in words."""
         return _took(self._plan(form, points, arm))
 
     def _start(self, form: _Form, points: list[Point], arm: Arm) -> None:
@@ -384,7 +384,7 @@ def next_count(repeats: int) -> int:
 
 
 def _took(plan: "Plan") -> str:
-    """Return what an experiment will take, in words."""
+    """Return the cost of an experiment, in words."""
     from console.engine.experiment import expected_use
     from console.engine.plan import prepare
 

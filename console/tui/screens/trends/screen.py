@@ -229,5 +229,5 @@ class TrendsScreen(BaseScreen):
 
 
 def _notes(trend: Trend) -> str:
-    """Return what makes the runs of a trend hard to compare."""
+    """Return the differences that make the runs of a trend hard to compare."""
     return " · ".join(filter(None, (trend.served, trend.grading)))

@@ -125,7 +125,7 @@ class PhoneData(msgspec.Struct, gc=False):
 
 
 def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["TelecomUser"], str]:
-    """Make the tool that turns a setting on or off; some let the phone search its network anew."""
+    """Make the tool that turns a setting on or off; some make the phone search for a network again."""
 
     @tool("write")
     def toggle(self: "TelecomUser") -> str:
