@@ -141,6 +141,8 @@ class Transcript(Viewport):
         self._hits = Hits()
         self._moving = False
         self._is_at_hit = False
+        self._anchor = ""
+        """Key of the block that was scrolled to last, kept at the top when the size changes; empty after other moves."""
         self.fold_key: Literal["", "first", "all"] = ""
         """Folded blocks that the screen's fold key opens, whose titles name it: none, `fold_target`, or all."""
 
@@ -241,6 +243,7 @@ class Transcript(Viewport):
         """Scroll the first line of a block to the top."""
         self._freeze()
         self._scroll(self._tops[self._place[key]])
+        self._anchor = key
 
     def set_follow(self, follow: bool) -> None:
         """Start or stop following the end."""
@@ -305,6 +308,8 @@ class Transcript(Viewport):
         """Freeze when the user scrolls up, and resume at the end."""
         super().watch_scroll_y(old_value, new_value)
         self._is_at_hit &= self._moving
+        if not self._moving and new_value < self.max_scroll_y:
+            self._anchor = ""
         if not self._moving and self._live and round(old_value) != round(new_value):
             if new_value >= self.max_scroll_y:
                 self._resume()
@@ -312,7 +317,7 @@ class Transcript(Viewport):
                 self._freeze()
 
     def _scroll(self, y: int, *, by_user: bool = False) -> None:
-        self._moving = not by_user
+        self._moving, self._anchor = not by_user, ""
         self.go_to(y)
         self._moving = False
 
@@ -367,10 +372,12 @@ class Transcript(Viewport):
 
     def on_resize(self, event: events.Resize) -> None:
         """Rewrap at the new width, keeping the block at the top, and in sight the hit that was gone to last."""
-        top = self.block_at_top()
+        top, anchor = self.block_at_top(), self._anchor if self._anchor in self._place else ""
         self._measure()
         if self.follow:
             self._scroll(self._tops[-1])
+        elif anchor:
+            self.scroll_to_block(anchor)
         elif top is not None and self.scroll_offset.y:
             self._scroll(self._tops[self._place[top.key]])
         if self._is_at_hit and self._hits.hits:
