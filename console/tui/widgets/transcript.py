@@ -142,7 +142,7 @@ class Transcript(Viewport):
         self._moving = False
         self._is_at_hit = False
         self._anchor = ""
-        """Key of the block that was scrolled to last, kept at the top when the size changes; empty after other moves."""
+        """Key of the block that was scrolled to last, kept at the top in other sizes; empty after other moves."""
         self.fold_key: Literal["", "first", "all"] = ""
         """Folded blocks that the screen's fold key opens, whose titles name it: none, `fold_target`, or all."""
 
