@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 import pytest
@@ -161,14 +162,24 @@ async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
         await see("No run is live", "colon", *"mess", "enter")
         yield "messages"
         findings = [{"name": name, "state": state, "text": text, "hint": hint} for name, state, text, hint in FINDINGS]
-        stage.monkeypatch.setattr("console.tui.screens.home.checking.verb_output", lambda *_: {"findings": findings})
+        is_checked = Event()
+
+        def check(*_: object) -> dict[str, Any]:
+            is_checked.wait()
+            return {"findings": findings}
+
+        stage.monkeypatch.setattr("console.tui.screens.home.checking.verb_output", check)
         await see(stage.at("home"), "escape")
         app.clear_notifications()
         await see("a word of the model to check", "t")
         yield "check-models"
         await see("never checked", "enter")
         yield "check-asked"
-        await see("--tool-call-parser", "enter")
+        await see("Checking the endpoint", "enter")
+        app.clear_notifications()
+        await see(lambda: "Checking" not in text_of(app))
+        is_checked.set()
+        await see("--tool-call-parser")
         yield "check-findings"
 
 
