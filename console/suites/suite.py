@@ -355,7 +355,7 @@ class Suite:
         """Release what `play` has opened for the whole run, such as a process; called once at its end."""
 
     def contradiction(self, case: Case, setting: Setting) -> str:
-        """Return why no answer can pass a case, as far as its own data show; empty if they do not."""
+        """Return the reason that no answer can pass a case, as far as its own data show; empty without one."""
         del case, setting
         return ""
 

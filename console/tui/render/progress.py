@@ -262,7 +262,7 @@ def is_starting(overview: Overview, manifest: Manifest) -> bool:
 
 
 def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_live: bool = False) -> Content:
-    """Return why a run is stalled or ended early, and what to do; may be empty.
+    """Return the reason that a run is stalled or ended early, and the remedy; may be empty.
 
     Args:
         overview: the run.
