@@ -4,6 +4,7 @@ A new statistic is a section of `statistics`; the command line, Markdown, web pa
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from console.core.grading import grading_words
 from console.insight.comparison import (
@@ -115,7 +116,8 @@ def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
     if part.rate_a is not None and part.rate_b is not None and comparison.single is None:
         rows.append(("passed", rate(part.rate_a.value), rate(part.rate_b.value), signed(part.difference.value, rate)))
     for score in comparison.scores:
-        rows.append((score.name, number(score.a), number(score.b), signed(score.difference.value, number)))
+        show = partial(number, unit=comparison.a.manifest.units.get(score.name, ""))
+        rows.append((score.name, show(score.a), show(score.b), signed(score.difference.value, show)))
     if a.latency_p50 is not None and b.latency_p50 is not None:
         change = signed(b.latency_p50 - a.latency_p50, duration)
         rows.append(("latency p50", duration(a.latency_p50), duration(b.latency_p50), change))

@@ -329,13 +329,15 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
     scores, headline = overview.fold.scores, headline_of(overview.fold.scores, manifest.headline)
     if overview.fold.is_shown_by_look(manifest, live=live):
         if scores:
-            words = number_format.look_score(latest_look(overview.fold.looks), headline)
+            unit = manifest.units.get(headline, "")
+            words = number_format.look_score(latest_look(overview.fold.looks), headline, unit=unit)
             lines.append(_fact(headline or "passed", words))
         scores = {}  # their means would be of what happened to finish
     elif scores and not headline and tally.rate is not None:
         lines.append(_fact("passed", number_format.with_interval(tally.rate.value, tally.rate.low, tally.rate.high)))
-    for name in sorted(scores, key=lambda name: name != headline)[:4]:
-        lines.append(_fact(name, f"mean {number_format.number(scores[name])}"))
+    first = (headline, *manifest.further_headlines)
+    for name in sorted(scores, key=lambda name: first.index(name) if name in first else len(first))[:4]:
+        lines.append(_fact(name, f"mean {number_format.number(scores[name], manifest.units.get(name, ''))}"))
     if overview.status is not None and overview.status.message:
         lines.append(one_line(overview.status.message, 300, "$broken"))
     return lines
