@@ -127,6 +127,7 @@ def prepare(plan: Plan) -> PreparedRun:
         raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
     selected, cases = cases, part_of(cases, plan.shard) if plan.shard is not None else cases
+    planned = _planned(cases, _positive(plan.rollouts, "rollouts"))  # looks at more would fill the memory
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_needs(plan, suite, cases, setting, models)
     weights = weights_digests(weights_folder(models, suite, cases))
@@ -140,10 +141,10 @@ def prepare(plan: Plan) -> PreparedRun:
         setting=setting,
         selection=plan.selection,
         roles=roles,
-        rollouts=_positive(plan.rollouts, "rollouts"),
+        rollouts=plan.rollouts,
         concurrency=_positive(plan.concurrency or model.limits.concurrency or USUAL_CONCURRENCY, "concurrency"),
         budget=plan.budget,
-        cases=_planned(cases, plan.rollouts),
+        cases=planned,
         setup=sum(not case.graded for case in cases) * plan.rollouts,
         dataset={"name": suite.entry.name, **suite.entry.source},
         weights=weights,
