@@ -20,6 +20,7 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Looked, Opened, Started, Steered, Tried
 from console.core.run import ModelFacts
 from console.core.tally import RunFold, without_output
+from console.core.wait import batch_words
 from console.engine.background import start_task, stop
 from console.engine.budget import BudgetMeter, BudgetReached, worst_case
 from console.engine.circuit_breaker import CircuitBreaker
@@ -35,6 +36,7 @@ from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.publish import Publisher
 from console.engine.queue import Job, JobQueue, RetryScope, all_played, plan_jobs
 from console.engine.race import Race, race_of
+from console.engine.recorded_batches import RecordedBatches
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay, JournalEffects, read_whole
 from console.engine.retry_line import RetryLine
 from console.engine.role_warnings import RoleWarnings
@@ -48,6 +50,7 @@ from console.suites.code_place import files_of, place_of_task
 MAX_CONCURRENCY = 512
 LONGEST_TIMER_S = 1e6
 SAID_DAMAGES = 5
+_DURABLE_S = 0.02
 STOPPED = Verdict(Outcome.NOT_RUN, reason="stopped")
 
 
@@ -85,7 +88,8 @@ class Engine:
         self._retry, self._only, self._to_the_end = retry, only, to_the_end
         self._on_record, self._notify = on_record, notify or _ignore_text
         self._door = JournalDoor(redactor_for(prepared.models.values()))
-        self._endpoints = Endpoints(prepared.models, prepared.manifest)
+        self.batches = RecordedBatches(self.manifest.id)
+        self._endpoints = Endpoints(prepared.models, prepared.manifest, self)
         self._player = player(self, prepared, self._endpoints)
         self._refusal: UsageError | None = None
         self._running = RunningConversations()
@@ -99,7 +103,7 @@ class Engine:
         self._race: Race | None = None
         self._provider_pause = ProviderPause(self._changed.set)
         self._retry_line = RetryLine(self._changed.set)
-        self._circuit_breaker = CircuitBreaker(prepared.models)
+        self._circuit_breaker = CircuitBreaker(prepared.models, is_batched=self.manifest.is_batched)
         self._role_warnings = RoleWarnings(prepared.models, prepared.warnings, self.notify)
         self._ending: tuple[str, str] | None = None
         self._failure: Exception | None = None
@@ -143,6 +147,7 @@ class Engine:
         reader = self.folder.reader()
         for record in read_whole(reader):
             recorded.add(record)
+            self.batches.add(record)
             self.fold.apply(without_output(record))
             if isinstance(record, Asked | Embedded):
                 self.budget_meter.add_call(record, self.facts(record.role))
@@ -472,6 +477,24 @@ class Engine:
         if self._on_record is not None:
             self._on_record(record)
 
+    async def append_durably(self, record: AnyRecord) -> None:
+        """Journal a record, and return when the disk has confirmed it."""
+        self.append(record)
+        while not self.journal.is_durable:
+            self.journal.sync_soon()
+            await asyncio.sleep(_DURABLE_S)
+
+    @property
+    def run_id(self) -> str:
+        """Id of the run."""
+        return self.manifest.id
+
+    @property
+    def all_wait(self) -> bool:
+        """True if every conversation waits, no other can start, and calls are allowed."""
+        is_settled = not (self._changed.is_set() or self._pause_reason() or self._ending)
+        return is_settled and self._running.all_wait
+
     def endpoint(self, role: str) -> Endpoint:
         """Return the open endpoint of a role, or raise a Fault of kind `data` if the run has none."""
         return self._endpoints.of(role)
@@ -565,13 +588,15 @@ class Engine:
             activities=self._running.activities,
             endpoints=list(self._player.endpoint_states()),
             workers=list(self._player.worker_states()),
-            message=self._provider_pause.why or self.journal.why or why or self._role_warnings.text or self._race_words,
+            message=self._provider_pause.why or self.journal.why or why or self._role_warnings.text or self._waits,
         )
 
     @property
-    def _race_words(self) -> str:
-        waits = self._race is not None and not self._running and self._waits_for_rivals
-        return f"waits for {self._race.behind}" if waits and self._race is not None else ""
+    def _waits(self) -> str:
+        """What the run waits for: its batches, or others of a race."""
+        if self._race is not None and not self._running and self._waits_for_rivals:
+            return f"waits for {self._race.behind}"
+        return f"waits for {words}" if (words := batch_words(list(self.fold.batches.values()))) else ""
 
     def _shown_state(self) -> str:
         if not self._manual_pause or self._state != "running":
