@@ -114,6 +114,6 @@ def progress_line(fold: RunFold, manifest: Manifest, failing: str = "", *, live:
         if count
     ]
     if live and (look := latest_look(fold.looks)) is not None:
-        parts.append(look_score(look, manifest.headline))
+        parts.append(look_score(look, manifest.headline, unit=manifest.units.get(manifest.headline, "")))
     parts += filter(None, (failing, batch_words(list(fold.batches.values()))))
     return "  ".join(parts) + slowed_by(tally.rate_limits)

@@ -35,6 +35,7 @@ from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import PAIRWISE, RECORDED, Catalog, find_suite, open_pairwise
 from console.suites.grading import GRADING_ROLES, grader_of
+from console.suites.headline import headlines_of
 from console.suites.modes import find_mode
 from console.suites.options import check_options
 from console.suites.planned_order import planned_order
@@ -134,8 +135,8 @@ def prepare(plan: Plan) -> PreparedRun:
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_needs(plan, suite, cases, setting, models)
     weights = weights_digests(weights_folder(models, suite, cases))
-    roles = _facts(plan, suite, models)
-    model_facts = roles.pop("model")
+    model_facts, roles = _facts(plan, suite, models)
+    headline, *further = headlines_of(suite.headline)
     manifest = Manifest(
         id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name, shard=plan.shard),
         at=time.time(),
@@ -156,8 +157,10 @@ def prepare(plan: Plan) -> PreparedRun:
         regraded=plan.regraded,
         name=plan.name,
         format=suite.entry.format,
-        headline=suite.headline,
-        headline_scale=suite.headline_scale() if suite.headline else None,
+        headline=headline,
+        further_headlines=tuple(further),
+        scales=dict(suite.scales),
+        units=dict(suite.units),
         shard=plan.shard,
         looks=looks,
         experiment=_with_prerequisites(plan.experiment, cases, plan.selection),
@@ -172,14 +175,17 @@ def _concurrency(plan: Plan, model: ModelConfig) -> int:
     return MOST_BATCHED if plan.is_batched else model.limits.concurrency or USUAL_CONCURRENCY
 
 
-def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> dict[str, ModelFacts]:
-    """Return the facts about each role's model; judges and simulated users without a batch API are asked directly.
+def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> tuple[ModelFacts, dict[str, ModelFacts]]:
+    """Return the facts about the model and about those of the other roles.
+
+    With --batch, judges and simulated users without a batch API are asked directly.
 
     Raises:
         UsageError: the model has no batch API, or the run cannot wait for one.
     """
+    others = {role: model for role, model in models.items() if role != "model"}
     if not plan.is_batched:
-        return {role: facts(model) for role, model in models.items()}
+        return facts(models["model"]), {role: facts(model) for role, model in others.items()}
     if plan.target.on:
         raise UsageError("does not go with --on", where="--batch", hint="Leave --on out: batches need no workers.")
     if plan.until is not None and plan.until.rule is Rule.BEST:
@@ -187,11 +193,13 @@ def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> dict[
     if not suite.waits_for_batches:
         words = f"the harness of suite {suite.entry.name} does not wait hours for an answer"
         raise UsageError(words, where="--batch", hint="Leave --batch out.")
-    if plan.asks_models and (why := _why_direct(models["model"])):
+    why = _why_direct(models["model"])
+    if why and plan.asks_models:
         words = f"the model {models['model'].name} cannot be asked in batches: {why}"
         hint = "Leave --batch out, or choose a model of provider openai, responses or anthropic with one address."
         raise UsageError(words, where="--batch", hint=hint)
-    return {role: facts(model, is_batched=not _why_direct(model)) for role, model in models.items()}
+    batched = {role: facts(model, is_batched=not _why_direct(model)) for role, model in others.items()}
+    return facts(models["model"], is_batched=not why), batched
 
 
 def _why_direct(model: ModelConfig) -> str:
@@ -246,9 +254,9 @@ def _planned_looks(
     if plan.shard is not None:
         hint = "Play the plan with --on ray or --workers, or leave --shard out."
         raise UsageError("a shard sees only its own cases and can decide nothing", where=where, hint=hint)
-    if until.rule is Rule.WIDTH and suite.headline:
+    if until.rule is Rule.WIDTH and (headline := headlines_of(suite.headline)[0]):
         hint = "Use --until decided, or another suite."
-        raise UsageError(f"the headline of {plan.suite} is {suite.headline}, not a rate", where=where, hint=hint)
+        raise UsageError(f"the headline of {plan.suite} is {headline}, not a rate", where=where, hint=hint)
     seed = plan.selection.seed or 0
     ordered = planned_order(cases, seed)
     if until.baseline:
@@ -350,7 +358,9 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
         regraded=plan.regraded,
         name=plan.name,
         headline="",
-        headline_scale=None,
+        further_headlines=(),
+        scales={},
+        units={},
         grader=grader_of(suite, chosen, setting, roles, {}),
     )
     roots = find_data_roots(plan.data_path)
