@@ -112,5 +112,5 @@ def progress_line(fold: RunFold, manifest: Manifest, failing: str = "", *, live:
         if count
     ]
     if live and (look := latest_look(fold.looks)) is not None:
-        parts.append(look_score(look, manifest.headline))
+        parts.append(look_score(look, manifest.headline, unit=manifest.units.get(manifest.headline, "")))
     return "  ".join([*parts, failing] if failing else parts) + slowed_by(tally.rate_limits)

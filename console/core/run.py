@@ -98,8 +98,12 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str = ""
     headline: str = ""
     """Score shown in place of the pass rate, as declared by the suite; empty for the pass rate."""
-    headline_scale: tuple[float, float] | None = None
-    """Lowest and highest value of that score; None if unknown."""
+    further_headlines: tuple[str, ...] = ()
+    """Scores shown next to it."""
+    scales: dict[str, tuple[float, float]] = {}
+    """Lowest and highest value by score, where known."""
+    units: dict[str, str] = {}
+    """Unit by score, such as `s`."""
     schema: Count = 1
     format: str = ""
     """Format of the suite, as named in its `suite.toml`; `RunFolder.manifest` fills it in for old runs."""
@@ -119,6 +123,11 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """How often each of its conversations is graded, as consecutive rollouts."""
     experiment: Experiment | None = None
     """The change it makes in its parent's conversations, or in all of its own; None if it changes nothing."""
+
+    @property
+    def headline_scale(self) -> tuple[float, float] | None:
+        """Lowest and highest value of the headline score; None if unknown."""
+        return self.scales.get(self.headline)
 
     @property
     def is_whole(self) -> bool:
@@ -237,7 +246,9 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """`queued`, `starting`, `running`, `interrupted`, `completed`, `decided`, `stopped`, `budget`, `halted`."""
     scores: dict[str, Amount] = {}
     headline: str = ""
-    """Same as in the manifest."""
+    """Same as in the manifest, as are the two below."""
+    further_headlines: tuple[str, ...] = ()
+    units: dict[str, str] = {}
     score_interval: Interval | None = None
     """Mean of the headline score with its interval over cases; None without repeats."""
     reasons: dict[str, Count] = {}

@@ -325,6 +325,8 @@ class RunFold(msgspec.Struct):
             state=self.state(live),
             scores=self.scores,
             headline=manifest.headline,
+            further_headlines=manifest.further_headlines,
+            units=manifest.units,
             score_interval=self.score_interval(manifest.headline, manifest.headline_scale),
             reasons=dict(sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))),
             cut=dict(self.cut),

@@ -34,6 +34,7 @@ from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import PAIRWISE, RECORDED, Catalog, find_suite, open_pairwise
 from console.suites.grading import GRADING_ROLES, grader_of
+from console.suites.headline import headlines_of
 from console.suites.modes import find_mode
 from console.suites.options import check_options
 from console.suites.planned_order import planned_order
@@ -126,10 +127,12 @@ def prepare(plan: Plan) -> PreparedRun:
         raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
     selected, cases = cases, part_of(cases, plan.shard) if plan.shard is not None else cases
+    planned = _planned(cases, _positive(plan.rollouts, "rollouts"))  # looks at more would fill the memory
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_needs(plan, suite, cases, setting, models)
     weights = weights_digests(weights_folder(models, suite, cases))
     roles = {role: facts(config) for role, config in models.items() if role != "model"}
+    headline, *further = headlines_of(suite.headline)
     manifest = Manifest(
         id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name, shard=plan.shard),
         at=time.time(),
@@ -138,10 +141,10 @@ def prepare(plan: Plan) -> PreparedRun:
         setting=setting,
         selection=plan.selection,
         roles=roles,
-        rollouts=_positive(plan.rollouts, "rollouts"),
+        rollouts=plan.rollouts,
         concurrency=_positive(plan.concurrency or model.limits.concurrency or USUAL_CONCURRENCY, "concurrency"),
         budget=plan.budget,
-        cases=_planned(cases, plan.rollouts),
+        cases=planned,
         setup=sum(not case.graded for case in cases) * plan.rollouts,
         dataset={"name": suite.entry.name, **suite.entry.source},
         weights=weights,
@@ -150,8 +153,10 @@ def prepare(plan: Plan) -> PreparedRun:
         regraded=plan.regraded,
         name=plan.name,
         format=suite.entry.format,
-        headline=suite.headline,
-        headline_scale=suite.headline_scale() if suite.headline else None,
+        headline=headline,
+        further_headlines=tuple(further),
+        scales=dict(suite.scales),
+        units=dict(suite.units),
         shard=plan.shard,
         looks=looks,
         experiment=_with_prerequisites(plan.experiment, cases, plan.selection),
@@ -207,9 +212,9 @@ def _planned_looks(
     if plan.shard is not None:
         hint = "Play the plan with --on ray or --workers, or leave --shard out."
         raise UsageError("a shard sees only its own cases and can decide nothing", where=where, hint=hint)
-    if until.rule is Rule.WIDTH and suite.headline:
+    if until.rule is Rule.WIDTH and (headline := headlines_of(suite.headline)[0]):
         hint = "Use --until decided, or another suite."
-        raise UsageError(f"the headline of {plan.suite} is {suite.headline}, not a rate", where=where, hint=hint)
+        raise UsageError(f"the headline of {plan.suite} is {headline}, not a rate", where=where, hint=hint)
     seed = plan.selection.seed or 0
     ordered = planned_order(cases, seed)
     if until.baseline:
@@ -310,7 +315,9 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
         regraded=plan.regraded,
         name=plan.name,
         headline="",
-        headline_scale=None,
+        further_headlines=(),
+        scales={},
+        units={},
         grader=grader_of(suite, chosen, setting, roles, {}),
     )
     roots = find_data_roots(plan.data_path)

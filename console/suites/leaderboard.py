@@ -104,7 +104,7 @@ class LeaderboardRules(Protocol):
         ...
 
     def misfit(self, categories: Collection[str]) -> str:
-        """Return why the rules do not apply to a suite with these categories; empty if they do."""
+        """Return the reason that the rules do not apply to a suite with these categories; empty if they do."""
         ...
 
     def counts(self, category: str) -> bool:
@@ -197,6 +197,8 @@ class ScoreMeans:
     sums: tuple[str, ...] = ()
     details: tuple[DetailTable, ...] = ()
     legend: str = ""
+    first: tuple[str, ...] = ()
+    """Scores whose columns follow the ranking one."""
 
     def misfit(self, categories: Collection[str]) -> str:
         """Accept any categories."""
@@ -217,7 +219,7 @@ class ScoreMeans:
         )
         gap = f"{INCOMPLETE}: {counted.cases} of {cases}" if counted.cases < cases else ""
         note = "; ".join(filter(None, (gap, without_grade(played.tallies.values()))))
-        names = [self.score, *(name for name in played.scores if name != self.score)]
+        names = dict.fromkeys((self.score, *self.first, *played.scores))
         return {
             name: Cell(played.scores[name], count=graded, unit="mean", note=note if name == self.score else "")
             for name in names

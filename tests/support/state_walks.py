@@ -43,7 +43,7 @@ from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
 from console.core.record import Tried
 from console.core.run import Selection, Tally
-from console.engine.experiment import Use
+from console.engine.experiment import SearchUse, Use
 from console.insight.pace import Pace
 from console.store.lock import RunLock
 from console.store.notes import READER_LABEL, Note, Notes
@@ -538,8 +538,10 @@ async def branches(stage: Stage) -> AsyncGenerator[str, None]:
         branch_run(root, replies, passed)
     branch_run(root, 2, 3, Change("result", "x", "y"), rollouts=4)
     trial = trial_run(root)
-    use = Use(96.0, 50_000.0, 0.14, is_free=False)
-    stage.monkeypatch.setattr(DecideActions, "_use", lambda self, case, points, times: use)
+    likely, most, start = (Use(calls, 520 * calls, cost, is_free=False) for calls, cost in ((68.0, 0.1), (96.0, 0.14),
+                                                                                            (40.0, 0.058)))  # fmt: skip
+    use = SearchUse(likely, most, start)
+    stage.monkeypatch.setattr(DecideActions, "_use", lambda self, rollout, points, times: use)
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         app, see = stage.app, stage.see

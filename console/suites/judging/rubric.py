@@ -100,7 +100,7 @@ def criteria_of(rubric: Rubric) -> list[Criterion]:
 
 
 def calls_of(rubric: Rubric) -> int:
-    """Return how often a judge is asked about one answer."""
+    """Return the number of questions to the judge about one answer."""
     parts = 2 if rubric.against else max(len(rubric.criteria), 1) if rubric.each else 1
     return parts * rubric.repeats
 
@@ -156,9 +156,9 @@ def scores_of(grades: Sequence[Grade], rubric: Rubric) -> dict[str, float]:
         return {WIN_RATE: grades[0].grade, **scores, CHOSE_FIRST: sum(votes) / max(len(votes), 1)}
     scores: dict[str, float] = {}
     for grade in grades:
-        about = f"{grade.name}: " if len(criteria) > 1 else ""
         if rubric.categories:
-            scores |= {f"{about}{name}": float(name == grade.category) for name in rubric.categories}
+            shares = _category_scores(rubric, grade.name)
+            scores |= {score: float(name == grade.category) for name, score in shares.items()}
         if not rubric.categories or any(isinstance(credit, float) for credit in rubric.categories.values()):
             scores[grade.name] = grade.grade
     for tag in dict.fromkeys(tag for item in criteria for tag in item.tags):
@@ -166,6 +166,18 @@ def scores_of(grades: Sequence[Grade], rubric: Rubric) -> dict[str, float]:
         scores |= {} if mean is None else {tag: mean}
     mean = weighted_mean(grades, rubric)
     return scores | ({"judge": mean} if len(criteria) > 1 and mean is not None else {})
+
+
+def category_scores(rubric: Rubric) -> list[str]:
+    """Return the names of the scores with the share of each category."""
+    if rubric.against:
+        return list(_OF_BASELINE)
+    return [name for item in criteria_of(rubric) for name in _category_scores(rubric, item.name).values()]
+
+
+def _category_scores(rubric: Rubric, criterion: str) -> dict[str, str]:
+    about = f"{criterion}: " if len(rubric.criteria) > 1 else ""
+    return {name: f"{about}{name}" for name in rubric.categories}
 
 
 def in_order(rubric: Rubric, *, is_first: bool) -> Rubric:

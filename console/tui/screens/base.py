@@ -90,7 +90,7 @@ class BaseScreen(Screen[None]):
         return {}
 
     def why_not(self, action: Action) -> str:
-        """Return why an action is unavailable, or an empty string."""
+        """Return the reason that an action is unavailable; empty if it is available."""
         return ""
 
     @property

@@ -90,7 +90,13 @@ class ReviewScreen(RunScreen):
         )
         self.lister = Lister(self._in_loop, self._show_portion)
         self.controller = ReviewController(Notes(run.path), self.loader, self.lister, slot)
-        self.search = RunSearch(run.journal_path, self._in_loop, self._relist, partial(self._draw_again, Stale.FIGURES))
+        self.search = RunSearch(
+            run.journal_path,
+            self.controller.rollout_of,
+            self._in_loop,
+            self._relist,
+            partial(self._draw_again, Stale.FIGURES),
+        )
         self.controller.triage.matches = self.search.matches
         self.case_list = CaseList(self._go_to_end)
         self.case_pane = CasePane()
