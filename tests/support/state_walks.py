@@ -610,7 +610,7 @@ async def labels(stage: Stage) -> AsyncGenerator[str, None]:
         await see("judge hidden", "X", "l")
         await see(lambda: "true 5" in text_of(app) and "simple ?" in text_of(app), "5")
         yield "review-label-criteria"
-        await see("1 labeled", "f", "p")
+        await see("2 of ", "f", "p")
         await see("says the opposite", "c", *"says the opposite")
         await see("with a remark", "enter")
         yield "review-label-remark"
@@ -620,7 +620,7 @@ async def labels(stage: Stage) -> AsyncGenerator[str, None]:
         app.navigator.open_review(loops)
         await see(lambda: stage.has_read("review"))
         await see("judge hidden", "X", "l")
-        await see("4 rounds labeled", *"ppfp")
+        await see("4 of ", *"ppfp")
         yield "review-label-rounds"
 
 
