@@ -137,7 +137,6 @@ def prepare(plan: Plan) -> PreparedRun:
     _check_needs(plan, suite, cases, setting, models)
     weights = weights_digests(weights_folder(models, suite, cases))
     model_facts, roles = _facts(plan, suite, models)
-    headline, *further = headlines_of(suite.headline)
     manifest = Manifest(
         id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name, shard=plan.shard),
         at=time.time(),
@@ -158,8 +157,8 @@ def prepare(plan: Plan) -> PreparedRun:
         regraded=plan.regraded,
         name=plan.name,
         format=suite.entry.format,
-        headline=headline,
-        further_headlines=tuple(further),
+        headline=headlines_of(suite.headline)[0],
+        further_headlines=headlines_of(suite.headline)[1:],
         scales=dict(suite.scales),
         units=dict(suite.units),
         shard=plan.shard,
