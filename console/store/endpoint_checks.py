@@ -21,7 +21,7 @@ _REQUESTS, _SENT, _WRITTEN = 20, 14_000, 1_500
 
 
 def check_size(model: ModelFacts) -> str:
-    """Say how large a check is and what it costs."""
+    """State the size and the cost of a check."""
     cost = price_of(model, _SENT, 0, _WRITTEN)
     price = f"about {dollars(cost)}" if cost is not None else "price unknown"
     return f"up to {_REQUESTS} requests with {_SENT:,} tokens, {price}"

@@ -104,7 +104,7 @@ class LeaderboardRules(Protocol):
         ...
 
     def misfit(self, categories: Collection[str]) -> str:
-        """Return why the rules do not apply to a suite with these categories; empty if they do."""
+        """Return the reason that the rules do not apply to a suite with these categories; empty if they do."""
         ...
 
     def counts(self, category: str) -> bool:

@@ -244,6 +244,8 @@ class Suite:
     leaderboard: "LeaderboardRules | None" = None
     """Ranking rules; None: those of its benchmark, or else the pass rate or headline."""
 
+    waits_for_batches: bool = True
+    """False if its code gives up on answers that take hours."""
     forks: bool = False
     """True if a rollout may hold several conversations, such as those of sub-agents."""
     grader_sources: tuple[str, ...] = ()
@@ -359,8 +361,13 @@ class Suite:
         """Release what `play` has opened for the whole run, such as a process; called once at its end."""
 
     def contradiction(self, case: Case, setting: Setting) -> str:
-        """Return why no answer can pass a case, as far as its own data show; empty if they do not."""
+        """Return the reason that no answer can pass a case, as far as its own data show; empty without one."""
         del case, setting
+        return ""
+
+    def judged_answer(self, output: Any, turn: int) -> str:
+        """Return the part of a reply that a judge graded in a turn of a loop; empty for the whole reply."""
+        del output, turn
         return ""
 
     async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:

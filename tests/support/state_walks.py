@@ -45,7 +45,7 @@ from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
 from console.core.record import Tried
 from console.core.run import Selection, Tally
-from console.engine.experiment import Use
+from console.engine.experiment import SearchUse, Use
 from console.insight.pace import Pace
 from console.store.lock import RunLock
 from console.store.notes import READER_LABEL, Note, Notes
@@ -540,8 +540,10 @@ async def branches(stage: Stage) -> AsyncGenerator[str, None]:
         branch_run(root, replies, passed)
     branch_run(root, 2, 3, Change("result", "x", "y"), rollouts=4)
     trial = trial_run(root)
-    use = Use(96.0, 50_000.0, 0.14, is_free=False)
-    stage.monkeypatch.setattr(DecideActions, "_use", lambda self, case, points, times: use)
+    likely, most, start = (Use(calls, 520 * calls, cost, is_free=False) for calls, cost in ((68.0, 0.1), (96.0, 0.14),
+                                                                                            (40.0, 0.058)))  # fmt: skip
+    use = SearchUse(likely, most, start)
+    stage.monkeypatch.setattr(DecideActions, "_use", lambda self, rollout, points, times: use)
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         app, see = stage.app, stage.see
@@ -645,7 +647,7 @@ async def labels(stage: Stage) -> AsyncGenerator[str, None]:
         await see("judge hidden", "X", "l")
         await see(lambda: "true 5" in text_of(app) and "simple ?" in text_of(app), "5")
         yield "review-label-criteria"
-        await see("1 labeled", "f", "p")
+        await see("2 of ", "f", "p")
         await see("says the opposite", "c", *"says the opposite")
         await see("with a remark", "enter")
         yield "review-label-remark"
@@ -655,7 +657,7 @@ async def labels(stage: Stage) -> AsyncGenerator[str, None]:
         app.navigator.open_review(loops)
         await see(lambda: stage.has_read("review"))
         await see("judge hidden", "X", "l")
-        await see("4 rounds labeled", *"ppfp")
+        await see("4 of ", *"ppfp")
         yield "review-label-rounds"
 
 

@@ -246,7 +246,9 @@ def test_a_filter_that_cannot_be_read_filters_nothing_and_says_why(tmp_path: Pat
 
 def test_words_found_in_conversations_count_as_matches(tmp_path: Path, run: RunDouble) -> None:
     controller, _, _ = make(tmp_path, run)
-    controller.triage.matches = {"zebra": {("b", 0)}}
+    controller.triage.matches = {
+        "zebra": [rollout for rollout in run.overview.rollouts.values() if rollout.slot == ("b", 0)]
+    }
     controller.narrow("zebra", done=True)
     controller.relist()
     assert listed(controller) == ["b"]

@@ -100,7 +100,7 @@ def criteria_of(rubric: Rubric) -> list[Criterion]:
 
 
 def calls_of(rubric: Rubric) -> int:
-    """Return how often a judge is asked about one answer."""
+    """Return the number of questions to the judge about one answer."""
     parts = 2 if rubric.against else max(len(rubric.criteria), 1) if rubric.each else 1
     return parts * rubric.repeats
 

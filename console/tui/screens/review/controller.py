@@ -181,6 +181,10 @@ class ReviewController:
         by_slot: Mapping[Slot, Rollout] = self.run.overview.rollouts if self.run is not None else {}
         return self.triage.rows(by_slot, with_tops=with_tops)
 
+    def rollout_of(self, slot: Slot | None) -> Rollout | None:
+        """Return a rollout of the run, as far as it was read."""
+        return self.run.overview.rollouts.get(slot) if self.run is not None and slot is not None else None
+
     def relist(self) -> None:
         """Rebuild the list; the cursor stays on its case or moves to the first unreviewed one."""
         if self.run is not None:
@@ -207,7 +211,7 @@ class ReviewController:
         """List everything if the requested rollout is not listed; return whether a new list was started."""
         if self.run is None or self.is_moved or not self.run.is_read or self.triage.scope is self.triage.narrow:
             return False
-        rollout = self.run.overview.rollouts.get(self._first_slot) if self._first_slot is not None else None
+        rollout = self.rollout_of(self._first_slot)
         if rollout is None or self.triage.place_of(rollout):
             return False
         self.triage.scope = self.triage.narrow
@@ -224,10 +228,7 @@ class ReviewController:
 
     def _first_target(self) -> Rollout | None:
         """Return the case to show until the user moves."""
-        assert self.run is not None
-        if self._first_slot is None:
-            return self.triage.first_unseen()
-        return self.run.overview.rollouts.get(self._first_slot)
+        return self.triage.first_unseen() if self._first_slot is None else self.rollout_of(self._first_slot)
 
     def _leave_unlisted(self) -> None:
         """Move from the current case, which is no longer listed, to the first that is."""
@@ -242,9 +243,7 @@ class ReviewController:
 
     def _return(self) -> None:
         """Return to the case that a filter removed, if it is listed again."""
-        if self._left is None or self.run is None:
-            return
-        rollout = self.run.overview.rollouts.get(self._left)
+        rollout = self.rollout_of(self._left)
         if rollout is not None and self.triage.place_of(rollout):
             self.go(rollout)
 
@@ -262,9 +261,7 @@ class ReviewController:
 
     @property
     def rollout(self) -> Rollout | None:
-        if self.run is None or self.current is None:
-            return None
-        return self.run.overview.rollouts.get(self.current)
+        return self.rollout_of(self.current)
 
     @property
     def current_row(self) -> str | None:
@@ -321,7 +318,7 @@ class ReviewController:
             self.go(members[-1] if is_going_up else members[0])
         elif self.run is not None and slot_of(key) != self.current:
             self.is_moved = True
-            self.go(self.run.overview.rollouts.get(slot_of(key)))
+            self.go(self.rollout_of(slot_of(key)))
 
     def _ends_of(self, leaves: Sequence[Group]) -> tuple[Rollout, Rollout]:
         """Return the first and the last rollout of groups; of a case that which its row shows."""
@@ -436,8 +433,7 @@ class ReviewController:
             self._notes.add(note)
         self.read_notes()
         self.relist()
-        if self.run is not None:
-            self.go(self.run.overview.rollouts.get((notes[0].key.case, notes[0].key.rollout)))
+        self.go(self.rollout_of((notes[0].key.case, notes[0].key.rollout)))
         return notes
 
     # The case and its views ------------------------------------------------------------------------------------------

@@ -7,8 +7,7 @@ partial lists, so that the app responds while a hundred thousand rollouts are fi
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -41,8 +40,8 @@ class ListRequest:
     narrow: Filter
     """The user's text filter, in addition to the scope."""
     annotations: Mapping[Slot, Annotation]
-    matches: Mapping[str, AbstractSet[Slot]]
-    """Conversations that contain a free text of the filter, by text."""
+    matches: Mapping[str, Container[Rollout]]
+    """Rollouts in whose conversations a free text of the filter occurs, by text."""
     group_places: Mapping[GroupPath, int]
     """Positions of the groups in earlier lists, which they keep."""
     repeats: int = 1
@@ -52,9 +51,8 @@ class ListRequest:
 
     def keeps(self, rollout: Rollout) -> bool:
         """Return whether a rollout matches the filter."""
-        slot = rollout.slot
-        annotation = self.annotations.get(slot, NO_ANNOTATION)
-        words = [text for text in self.narrow.words if slot in self.matches.get(text, ())]
+        annotation = self.annotations.get(rollout.slot, NO_ANNOTATION) if self.annotations else NO_ANNOTATION
+        words = [text for text in self.narrow.words if rollout in self.matches.get(text, ())]
         return self.scope.matches(rollout, annotation) and self.narrow.matches(rollout, annotation, words)
 
     @property
