@@ -12,7 +12,7 @@ RIGHT, WRONG = GivenAnswer(True, "right"), GivenAnswer(False, "wrong")
 
 @pytest.mark.parametrize(("models", "recall"), [(3, 0.67), (5, 0.8), (8, 0.82), (15, 0.85)])
 def test_twice_as_many_as_are_wrong_hold_most_of_the_wrong_keys(models: int, recall: float) -> None:
-    """Of 800 cases one key in twenty is wrong; the means of ten draws reach those of the method's simulation."""
+    """Of 800 cases one key in twenty is wrong; means of ten draws reach those of the simulation behind the method."""
     assert statistics.fmean(recall_of(models, random.Random(seed)) for seed in range(10)) >= recall
 
 
