@@ -28,6 +28,8 @@ def test_wrapped_lines_fit_and_lose_nothing_but_blanks(text: str, width: int) ->
 def test_words_stay_whole_where_they_can() -> None:
     text = "a wordless verylongword end"
     assert [text[a:b] for a, b in lines.wrap(text, 9)] == ["a", "wordless", "verylongw", "ord end"]
+    text = "assert_speed(expected_speed=200, is_on=true)"
+    assert [text[a:b] for a, b in lines.wrap(text, 20)] == ["assert_speed(", "expected_speed=200,", "is_on=true)"]
 
 
 @given(st.lists(st.text(st.sampled_from("ab \n漢\x1b\t"), max_size=30), min_size=1, max_size=8), st.integers(6, 30))
