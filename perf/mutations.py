@@ -279,12 +279,12 @@ MUTATIONS = (
     Mutation(
         "a short pause of a provider ends its long one",
         "console/engine/pause.py", "if seconds > self.left_s:", "if True:",
-        "tests/engine/test_engine.py",
+        "tests/engine/test_pause.py",
     ),
     Mutation(
         "no rollouts may be asked for",
         "console/engine/plan.py", "if not 1 <= value <= LARGEST_COUNT:", "if not 0 <= value <= LARGEST_COUNT:",
-        "tests/cli/test_bad_input.py",
+        "tests/engine/test_matrix.py",
     ),
     Mutation(
         "the largest run that is allowed is refused",
@@ -324,8 +324,8 @@ MUTATIONS = (
     ),
     Mutation(
         "an unreadable label is asked for once more",
-        "console/engine/labelling.py", ">= TRIES", "> TRIES",
-        "tests/cli/test_explain.py tests/cli/test_label.py",
+        "console/engine/labelling.py", "in range(tries, TRIES):", "in range(tries, TRIES + 1):",
+        "tests/cli/test_explain.py",
     ),
     Mutation(
         "labels cost more than their cap",
@@ -484,7 +484,7 @@ MUTATIONS = (
     Mutation(
         "a summary of another journal is believed",
         "console/store/runs.py", "if status.size != saved.journal_bytes:\n                return False", "pass",
-        "tests/reliability/test_damaged_runs.py tests/store/test_runs.py",
+        "tests/store/test_runs.py",
     ),
     Mutation(
         "a record of a newer version is damage",
@@ -504,7 +504,7 @@ MUTATIONS = (
     Mutation(
         "two letters name a run",
         "console/store/run_list.py", "if len(part) < LEAST_PART:", "if len(part) < LEAST_PART - 1:",
-        "tests/store/test_run_list.py tests/cli/test_newest_run.py",
+        "tests/store/test_runs.py",
     ),
     Mutation(
         "a run moves ahead of the one that plays",
@@ -517,9 +517,9 @@ MUTATIONS = (
         "tests/store/test_run_queue.py",
     ),
     Mutation(
-        "an imported run is published half written",
+        "an import goes on behind what its journal has lost",
         "console/store/staged_run.py", "st_size >= progress.size", "st_size >= 0",
-        "tests/exchange tests/store",
+        "tests/store/test_staged_run.py",
     ),
     Mutation(
         "the largest allowed figure is left out",
@@ -541,7 +541,7 @@ MUTATIONS = (
         "console/insight/comparison.py",
         "outcome = PairOutcome.GAINED if change > 0 else PairOutcome.LOST\n        return CasePair",
         "outcome = PairOutcome.GAINED if change < 0 else PairOutcome.LOST\n        return CasePair",
-        "tests/insight",
+        "tests/insight/test_comparison_runs.py",
     ),
     Mutation(
         "a case that always passes is flaky",
@@ -567,12 +567,12 @@ MUTATIONS = (
     Mutation(
         "a half of a case is lost",
         "console/insight/experiment.py", "lost = sum(change.now < 0.5", "lost = sum(change.now <= 0.5",
-        "tests/insight tests/cli/test_try.py tests/engine/test_experiment.py",
+        "tests/insight/test_tried_fix.py",
     ),
     Mutation(
-        "a significant change is called chance by Holm at five percent",
+        "a change is never called chance among several",
         "console/insight/experiment.py", "result.adjusted >= 0.05 > effect.p", "result.adjusted > 1 > effect.p",
-        "tests/insight tests/cli/test_try.py tests/engine/test_experiment.py",
+        "tests/insight/test_tried_fix.py",
     ),
     Mutation(
         "the decisive step is one late",
@@ -587,7 +587,7 @@ MUTATIONS = (
     Mutation(
         "few clusters are not called rough",
         "console/core/statistics/intervals.py", "self.method in _CLUSTERED and self.clusters < FEW_CLUSTERS", "False",
-        "tests/core/test_statistics.py tests/core/test_stratified.py",
+        "tests/core/test_statistics.py tests/suites/test_clusters.py",
     ),
     Mutation(
         "pass@k of fewer rollouts than k",

@@ -1,7 +1,7 @@
 """Run the trials behind docs/reliability.md and write how many there were, and how many ended wrong, into its table.
 
     python perf/reliability_figures.py                 all rows; twenty minutes on two busy cores
-    python perf/reliability_figures.py signals keys    only rows whose name contains one of the words; only printed
+    python perf/reliability_figures.py signals keys    only rows whose name contains one of the words; the others stay
 
 Each row is a pytest command of its own. A test that tries many things says how many, and how many of them ended wrong
 (`record_property("trials", …)`, `"wrong"`); any other test is one trial, and wrong if it fails. Skipped tests are
@@ -9,7 +9,6 @@ counted on their own: official data that is not there, or programs that are not 
 """
 
 import datetime
-import os
 import shlex
 import subprocess
 import sys
@@ -23,6 +22,7 @@ OPTIONS = '-n 2 -m ""'
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- perf/reliability_figures.py writes from here -->\n", "<!-- to here -->\n"
+HEAD = "| what | trials | wrong | skipped tests | what must hold | seconds | made |\n|" + "---|" * 7 + "\n"
 ROWS = (
     (
         "signals at named points of a run of every suite, then resumed",
@@ -37,7 +37,7 @@ ROWS = (
     (
         "streams and bodies cut or changed at any byte",
         "an answer only where it is proven whole",
-        "EVAL_CONSOLE_STREAMS=40 pytest --timeout 0 tests/llm/test_stream_fuzz.py",
+        "EVAL_CONSOLE_STREAMS=10 pytest --timeout 0 tests/llm/test_stream_fuzz.py",
     ),
     (
         "replies of every API with one damaged part",
@@ -124,9 +124,10 @@ def count(report: ElementTree.Element) -> Figures:
 
 
 def main() -> int:
-    """Print the table and, if it is whole, write it into the page; return 1 if a trial ended wrong."""
+    """Write the rows into the page as they are made; return 1 if a trial ended wrong."""
     words, wrong = sys.argv[1:], 0
-    made = "| what | trials | wrong | skipped tests | what must hold | command | seconds |\n|" + "---|" * 7 + "\n"
+    git = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    made = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d} {git.stdout.strip()}"
     for name, holds, command in ROWS:
         if words and not any(word in name for word in words):
             continue
@@ -134,18 +135,19 @@ def main() -> int:
         it = run(command)
         took = time.monotonic() - start
         wrong += it.wrong
-        made += f"| {name} | {it.trials:,} | {it.wrong} | {it.skipped} | {holds} | `{command}` | {took:.0f} |\n"
-    git = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
-    text = (
-        f"Made by `python perf/reliability_figures.py` at commit {git.stdout.strip()} on"
-        f" {datetime.datetime.now(datetime.UTC):%Y-%m-%d}, each command with `{OPTIONS}`,"
-        f" {os.cpu_count()} cores:\n\n{made}\n"
-    )
-    print(f"\n{text}")
-    if not words:
-        before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-        PAGE.write_text(before + BEGIN + text + END + rest.split(END)[1], encoding="utf-8")
+        row = f"| {name} | {it.trials:,} | {it.wrong} | {it.skipped} | {holds} | {took:.0f} | {made} |\n"
+        print(f"\n{row}")
+        write(name, row)
     return int(wrong > 0)
+
+
+def write(name: str, row: str) -> None:
+    """Put a row in its place in the page's table."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    table, after = rest.split(END)
+    rows = {line.split(" | ")[0].removeprefix("| "): line + "\n" for line in table.splitlines()} | {name: row}
+    table = HEAD + "".join(rows[one] for one, _, _ in ROWS if one in rows)
+    PAGE.write_text(before + BEGIN + table + END + after, encoding="utf-8")
 
 
 if __name__ == "__main__":

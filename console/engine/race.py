@@ -176,7 +176,7 @@ class Race:
         return ", ".join(self._missing(self._judged + 1))
 
     def gone(self) -> str:
-        """Say who has kept this run waiting without playing for a while; empty if nobody has."""
+        """Name the run that has kept this one waiting without playing for a while; empty if none has."""
         missing = {model: self._lanes[model].folder for model in self._missing(self._judged + 1)}
         if all(folder.is_live for model, folder in missing.items() if model != self._model):
             self._waited_since = 0.0

@@ -117,7 +117,9 @@ def _leaderboard(
     form = max(runs, key=lambda run: run.summary.at).summary.format
     played = {category for run in runs for category in run.summary.categories if _has_played(run, category)}
     try:
-        return _ranked(suite, runs, cases, rules_for(own, form, cases.keys() | played, headline))
+        newest = max(runs, key=lambda run: run.summary.at).manifest
+        further, units = newest.further_headlines, newest.units
+        return _ranked(suite, runs, cases, rules_for(own, form, cases.keys() | played, headline, further, units))
     except Exception:  # suites of other packages may raise anything
         if own is None:
             raise

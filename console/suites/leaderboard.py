@@ -104,7 +104,7 @@ class LeaderboardRules(Protocol):
         ...
 
     def misfit(self, categories: Collection[str]) -> str:
-        """Return why the rules do not apply to a suite with these categories; empty if they do."""
+        """Return the reason that the rules do not apply to a suite with these categories; empty if they do."""
         ...
 
     def counts(self, category: str) -> bool:
@@ -150,7 +150,25 @@ class RanksPlayers(LeaderboardRules, Protocol):
         ...
 
 
-class PassRates:
+class AnyCategories:
+    """Rules that apply to any categories and count all of them."""
+
+    def misfit(self, categories: Collection[str]) -> str:
+        """Accept any categories."""
+        del categories
+        return ""
+
+    def counts(self, category: str) -> bool:
+        """Count all categories."""
+        del category
+        return True
+
+    def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
+        """Return the notes of all cells."""
+        return notes_of(cells)
+
+
+class PassRates(AnyCategories):
     """Ranking by pass rate, with one column per category."""
 
     columns: tuple[str, ...] = ()
@@ -163,16 +181,6 @@ class PassRates:
         """Rank by pass rate; `legend` says why, where another ranking is expected."""
         self.legend = legend
 
-    def misfit(self, categories: Collection[str]) -> str:
-        """Accept any categories."""
-        del categories
-        return ""
-
-    def counts(self, category: str) -> bool:
-        """Count all categories."""
-        del category
-        return True
-
     def cells(self, played: Played) -> dict[str, Cell]:
         """Return the overall pass rate, then that of each category."""
         tallies = played.tallies.values()
@@ -182,13 +190,9 @@ class PassRates:
             cells[name] = rate_cell(tally.sample, played.cases.get(name, 0), without_grade([tally]))
         return cells
 
-    def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
-        """Return the notes of all cells."""
-        return notes_of(cells)
-
 
 @dataclass(frozen=True)
-class ScoreMeans:
+class ScoreMeans(AnyCategories):
     """Ranking by a mean score, for rollouts without pass or fail; other scores follow."""
 
     score: str
@@ -197,16 +201,8 @@ class ScoreMeans:
     sums: tuple[str, ...] = ()
     details: tuple[DetailTable, ...] = ()
     legend: str = ""
-
-    def misfit(self, categories: Collection[str]) -> str:
-        """Accept any categories."""
-        del categories
-        return ""
-
-    def counts(self, category: str) -> bool:
-        """Count all categories."""
-        del category
-        return True
+    first: tuple[str, ...] = ()
+    """Scores whose columns follow the ranking one."""
 
     def cells(self, played: Played) -> dict[str, Cell]:
         """Return the mean scores, the ranking one first."""
@@ -217,16 +213,12 @@ class ScoreMeans:
         )
         gap = f"{INCOMPLETE}: {counted.cases} of {cases}" if counted.cases < cases else ""
         note = "; ".join(filter(None, (gap, without_grade(played.tallies.values()))))
-        names = [self.score, *(name for name in played.scores if name != self.score)]
+        names = dict.fromkeys((self.score, *self.first, *played.scores))
         return {
             name: Cell(played.scores[name], count=graded, unit="mean", note=note if name == self.score else "")
             for name in names
             if name in played.scores
         }
-
-    def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
-        """Return the notes of all cells."""
-        return notes_of(cells)
 
 
 def rate_cell(sample: Sample, cases: int, note: str = "") -> Cell:

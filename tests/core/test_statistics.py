@@ -113,6 +113,14 @@ def test_where_all_clusters_agree_they_are_what_was_counted():
     assert (third.low, third.high) == pytest.approx(wilson(40 / 3, 40))
 
 
+def test_fewer_than_fifteen_clusters_are_called_few():
+    few, enough = (
+        mean_interval(sample_of(Observation(f"c{n}", float(n % 2), "", f"g{n // 2}") for n in range(2 * clusters)))
+        for clusters in (14, 15)
+    )
+    assert (few.caution, enough.caution) == ("few clusters: the interval is rough", "")
+
+
 def test_one_cluster_shows_no_spread_between_clusters():
     interval = rate_interval(sample_of_counts(Counts(ten := {1: {0: 2, 1: 8}}, ten, {10: {8.0: 1}})))
     assert (interval.low, interval.high, interval.clusters) == (*wilson(8, 10), 10)

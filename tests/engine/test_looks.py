@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -18,7 +19,7 @@ from console.core.case import Case, Setting
 from console.core.chat import ChatRequest, Reply, Usage
 from console.core.live import EndpointState
 from console.core.looks import Look, Rule, Until
-from console.core.outcome import Outcome
+from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Closed, Finished, Looked
 from console.core.run import Summary
 from console.core.statistics.power import Detectable
@@ -195,6 +196,19 @@ async def test_a_width_ends_a_run(tmp_path: Path, model: Install) -> None:
     assert (last.high - last.low) / 2 <= 0.05
     before = looks(engine.folder)[-2]
     assert (before.high or 0) - (before.low or 0) > 0.1
+
+
+async def test_a_narrow_interval_of_too_few_graded_cases_ends_nothing(tmp_path: Path, model: Install) -> None:
+    class UngradedTenth(TalkSuite):
+        def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+            is_lost = int(case.id[1:-2]) % 10 == 0
+            return Verdict(Outcome.UNDECIDED) if is_lost else super().score(case, output, setting)
+
+    model(passes(0.9, "b"))
+    closed, engine = await play(planned(tmp_path / "r", UngradedTenth(200), Until(Rule.WIDTH, half_width=0.2)))
+    last = looks(engine.folder)[-1]
+    assert (last.high or 0) - (last.low or 1) < 0.4
+    assert (closed.reason, last.decision, last.left_out) == ("completed", "cannot tell", 20)
 
 
 async def test_a_run_stopped_by_hand_is_not_decided(tmp_path: Path, model: Install) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from console.core.case import Key
 from console.core.live import AnyFrame, Began, Command, Deltas, Status
 from console.engine.attach import EngineLink, send_command
-from console.engine.publish import BEGINNING, Publisher
+from console.engine.publish import BACKLOG_BYTES, BEGINNING, Publisher
 
 
 class Desk:
@@ -140,6 +141,28 @@ async def test_a_command_is_heard_by_an_engine_that_is_writing(desk: tuple[Desk,
     writing.cancel()
     assert all(sent)
     assert [command.value for command in desk[0].commands] == list(range(1, 21))
+
+
+async def test_a_watcher_that_reads_nothing_is_cut_off_and_the_others_are_not(desk: tuple[Desk, Path]) -> None:
+    publisher, key = desk[0].publisher, Key("a")
+    with socket.socket(socket.AF_UNIX) as idle:
+        idle.connect(str((desk[1] / "live.sock").resolve()))
+        link = await attach(desk[1])
+        publisher.began(Began(key=key, n=1, role="model"))
+        text = "x" * (BACKLOG_BYTES // 2)
+        for _ in range(5):
+            publisher.text(key, 1, "text", text)
+            assert text_of(await until_text(link, text)) == text
+        link.close()
+        idle.setblocking(False)
+        received = 0
+        async with asyncio.timeout(60):
+            while received < 5 * len(text):
+                piece = await asyncio.get_running_loop().sock_recv(idle, 1 << 20)
+                if not piece:
+                    break
+                received += len(piece)
+    assert received < 5 * len(text)
 
 
 async def test_nobody_listens_on_a_run_that_is_not_live(tmp_path: Path) -> None:

@@ -8,10 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 from engine.test_looks import Model, looks
+from support.dialogue_suite import DialogueSuite
 from support.planned_runs import TalkSuite, passes, planned
 
+from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.looks import Look, Rule, Until
+from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Closed, Finished
 from console.engine import endpoints, race
 from console.engine.engine import Engine
@@ -100,6 +103,18 @@ async def test_equal_models_go_to_the_end_and_nothing_can_be_told(start: Start) 
     for closed, engine in ends.values():
         assert closed.reason == "completed"
         assert engine.folder.fold()[1].decision == "cannot tell"
+
+
+async def test_a_model_that_was_hardly_graded_is_not_out(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    def score(self: TalkSuite, case: Case, output: object, setting: Setting) -> Verdict:
+        is_lost = output == ["answer 9"] and int(case.id[1:-2]) % 2
+        return Verdict(Outcome.UNDECIDED) if is_lost else DialogueSuite.score(self, case, output, setting)
+
+    monkeypatch.setattr(TalkSuite, "score", score)
+    ends = await play(start("good", "poor", cases=120))
+    for closed, engine in ends.values():
+        assert closed.reason == "completed"
+        assert {look.decision for look in judged(engine.folder)} == {"", "cannot tell"}
 
 
 async def test_a_fast_model_waits_for_the_others(start: Start) -> None:

@@ -3,6 +3,7 @@
 import itertools
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from console.core.fault import UsageError
 from console.core.record import Finished
 from console.core.run import Selection
+from console.engine import launch, runner
 from console.engine.launch import enqueue
 from console.engine.plan import Plan
 from console.engine.runner import play_queue, wake
@@ -108,6 +110,21 @@ def test_an_engine_that_outlived_its_runner_is_waited_for(plan, tmp_path, monkey
     opened = [type(record).__name__ for record in JournalReader(runs[0].journal_path).read_new()].count("Opened")
     assert opened == 1
     assert [run.summary().state for run in runs] == ["completed", "completed"]
+
+
+def test_a_run_that_kills_two_engines_is_left_to_its_reader(plan, tmp_path, monkeypatch):
+    engines: list[str] = []
+
+    def spawn(run: RunFolder, **options: object) -> "subprocess.Popen[bytes]":
+        engines.append(run.name)
+        return subprocess.Popen(["sh", "-c", "kill -9 $$"])
+
+    monkeypatch.setattr(launch, "wake", lambda root: False)
+    runs = enqueue([plan, plan])
+    monkeypatch.setattr(runner, "spawn_engine", spawn)
+    play_queue(tmp_path / "runs", pytest.fail)
+    assert engines == [run.name for run in runs for _ in range(2)]
+    assert RunQueue(tmp_path / "runs").names() == []
 
 
 def test_a_run_that_cannot_be_played_does_not_hold_up_the_others(plan, tmp_path):

@@ -90,6 +90,14 @@ def test_rollouts_of_one_case_are_not_counted_as_independent():
     assert mcnemar(8, 0) < 0.01
 
 
+def test_repeats_of_a_case_are_one_change_in_its_direction():
+    found = compare(side("a", c1="pff", c2="ppf", c3="pfp"), side("b", c1="ppf", c2="fff", c3="ppf"))
+    assert {case.name: (case.outcome, case.change) for case in found.cases} == {
+        "c1": (PairOutcome.GAINED, 1), "c2": (PairOutcome.LOST, -2), "c3": (PairOutcome.AS_OFTEN, 0),
+    }  # fmt: skip
+    assert [case.name for case in found.changes()] == ["c2", "c1"]
+
+
 def test_categories_are_compared_each():
     a, b = side("a", x_1="p", x_2="p", y_1="f"), side("b", x_1="f", x_2="p", y_1="p")
     tables = compare(a, b).categories

@@ -106,6 +106,16 @@ def test_a_damaged_archive_is_refused_and_kept(run: RunFolder) -> None:
     assert archive.read_bytes() == data
 
 
+def test_an_archive_that_is_cut_anywhere_is_damaged(run: RunFolder) -> None:
+    archive_run(run)
+    archive = archived_path(run.journal_path)
+    data = archive.read_bytes()
+    for length in range(1, len(data), 97):
+        archive.write_bytes(data[:length])
+        with pytest.raises(UsageError, match=r"truncated|damaged"):
+            JournalReader(run.journal_path).read_new()
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path

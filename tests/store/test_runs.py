@@ -1,5 +1,6 @@
 """Run folders: made exclusively, found by any handle, summed up from the journal alone."""
 
+import os
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ from console.store.journal import JournalWriter
 from console.store.lock import RunLock, RunLocked, is_held
 from console.store.notes import Note, Notes
 from console.store.run_list import find_run, list_runs
-from console.store.runs import RunFolder, create_run, new_run_id
+from console.store.runs import CHEAP_BYTES, RunFolder, create_run, new_run_id
 
 
 def manifest(name: str) -> Manifest:
@@ -65,6 +66,17 @@ def test_a_kept_summary_is_renewed_when_the_journal_grew(tmp_path: Path) -> None
     assert run.summary().state == "completed"
     run.summary_path.write_bytes(b"{damaged")
     assert run.summary().tally.passed == 2
+
+
+def test_a_summary_of_a_journal_of_another_length_is_renewed_though_the_time_is_the_same(tmp_path: Path) -> None:
+    run = create_run(tmp_path, manifest("r"))
+    write(run, Opened(at=1.0, pid=1), *(ended(f"{'a' * 200}{n}", Outcome.PASSED) for n in range(400)))
+    assert run.journal_path.stat().st_size > CHEAP_BYTES
+    assert run.summary().tally.passed == 400
+    modified_ns = run.journal_path.stat().st_mtime_ns
+    write(run, ended("b", Outcome.PASSED))
+    os.utime(run.journal_path, ns=(modified_ns, modified_ns))
+    assert run.summary().tally.passed == 401
 
 
 def test_runs_are_found_by_name_part_and_latest(tmp_path: Path) -> None:

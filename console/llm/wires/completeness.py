@@ -2,7 +2,7 @@
 
 A reason counts if it belongs to the API, if a provider listed here is known to send it, or if the user accepts it.
 Anything else (an unknown reason, an error in any format, no reason) is a machinery fault and never an answer.
-`docs/reliability.md` shows the same table; a test keeps the two equal. The streamed text, the end
+`docs/models.md` shows the same table; a test keeps the two equal. The streamed text, the end
 of the answer and the reply must agree; unreadable parts are faults where they are read (`parts`).
 """
 

@@ -289,6 +289,8 @@ def about_run(line: RunLine, width: int) -> list[Content]:
         shown.append(Content.assemble(("note  ", MUTED), one_line(summary.note, width)))
     if summary.message:
         shown.append(one_line(summary.message, width, "$broken"))
+    if summary.batches:
+        shown.append(Content.styled(f"waits for {summary.batches}", MUTED))
     if summary.damaged:
         damage = f"{number_format.plural(summary.damaged, 'line')} of the journal cannot be read"
         shown.append(Content.styled(damage, "$broken"))

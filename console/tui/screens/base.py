@@ -90,7 +90,7 @@ class BaseScreen(Screen[None]):
         return {}
 
     def why_not(self, action: Action) -> str:
-        """Return why an action is unavailable, or an empty string."""
+        """Return the reason that an action is unavailable; empty if it is available."""
         return ""
 
     @property
@@ -199,8 +199,9 @@ class BaseScreen(Screen[None]):
         return (self.focused.where,) if isinstance(self.focused, HasOwnKeys) else ()
 
     def actions_here(self) -> tuple[Action, ...]:
-        """Return all actions of the screen and the focused pane, the screen's own first."""
-        return actions_at(self.where, *self.kinds_of_focus(), "all")
+        """Return all actions of the screen and the focused pane."""
+        here = actions_at(self.where, *self.kinds_of_focus(), "all")
+        return here if self.services.workspace.has_graders else tuple(each for each in here if not each.of_graders)
 
     def refresh_keys(self) -> None:
         """Redraw the key line after available actions have changed."""

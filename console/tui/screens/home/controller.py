@@ -233,7 +233,7 @@ class HomeController:
     # Available actions ------------------------------------------------------------------------------------------------
 
     def why_not(self, action: str, line: RunLine | None, to_resume: RunLine | None) -> str:
-        """Return why an action is unavailable, or an empty string.
+        """Return the reason that an action is unavailable; empty if it is available.
 
         Args:
             action: its id.

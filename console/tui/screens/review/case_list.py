@@ -121,7 +121,7 @@ def _marks_in_words(rollouts: Sequence[Rollout]) -> str:
 
 
 def empty_text(controller: ReviewController) -> Content:
-    """Return why nothing is listed, and what to do."""
+    """Return the reason that nothing is listed, and the remedy."""
     run, narrow = controller.run, controller.triage.narrow
     if run is None:
         return Content.empty()

@@ -20,8 +20,6 @@ from console.insight.report import Section
 from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
-from console.suites.stage import JUDGE
-from console.tui.actions import Action
 from console.tui.data.label_session import LabelSession
 from console.tui.data.run_feed import Changes
 from console.tui.keymap import find_action
@@ -59,8 +57,6 @@ if TYPE_CHECKING:
 PREFETCH_AFTER_S = 0.05
 HISTORY_AFTER_S = 0.15
 """Seconds on a case after which its history is read: the case itself is shown first."""
-
-_SECOND = 2
 
 
 class ReviewScreen(RunScreen):
@@ -378,13 +374,6 @@ class ReviewScreen(RunScreen):
         self.case_list.pane_title.tell(title, hint)
 
     # Keys and threads ------------------------------------------------------------------------------------------------
-
-    def why_not(self, action: Action) -> str:
-        """Keep what measures graders from readers who have a single run, graded by code."""
-        run, runs = self.controller.run, self.services.workspace.runs
-        if action.id not in ("label.blind", "branch.regrade") or run is None or JUDGE in run.manifest.roles:
-            return super().why_not(action)
-        return "it takes a judge, or a second run" if runs is not None and len(runs) < _SECOND else ""
 
     def key_words(self) -> Mapping[str, str]:
         return {"fail.next": "next match"} if self.case_pane.search_text else {}

@@ -188,7 +188,7 @@ class Triage:
         return was_open
 
     def selected(self, rollout: Rollout) -> Sequence[Rollout]:
-        """Return what the row of a rollout stands for: the failures of a folded case, or the rollout."""
+        """Return the rollouts behind the row of one: the failures of its case if that is folded, or itself."""
         leaf = self.group_of(rollout)
         is_folded = leaf is not None and leaf.is_case and not self.shows_repeats
         return leaf.telling if leaf is not None and is_folded else [rollout]
