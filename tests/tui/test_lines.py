@@ -67,6 +67,12 @@ def test_fit_is_exact(text: str, width: int, right: bool) -> None:
     assert lines.fit(literal(text), width, right=right).cell_length == width
 
 
+def test_a_number_is_left_out_rather_than_cut() -> None:
+    cuts = [lines.fit(Content("starter, 1,150 cases"), width).plain for width in (10, 12, 14, 15)]
+    assert cuts == ["starter, …", "starter, …  ", "starter, …    ", "starter, 1,150…"]
+    assert lines.fit(Content("2.5 s"), 2).plain == "2…"  # where nothing else would be left
+
+
 @given(
     st.lists(st.tuples(st.integers(1, 20), st.integers(0, 3)), min_size=1, max_size=6),
     st.integers(10, 160),

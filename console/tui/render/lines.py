@@ -4,6 +4,7 @@ Wrapping is greedy from the left, so appending text changes only the last wrappe
 All widths are in terminal cells. All text must be sanitized (`console.tui.sanitize`).
 """
 
+import re
 from collections.abc import Callable, Iterable
 
 from rich.cells import cell_len, set_cell_size
@@ -67,13 +68,24 @@ def _reach(line: str, start: int, width: int) -> int:
 
 
 def fit(content: Content, width: int, *, right: bool = False) -> Content:
-    """Return the content at exactly `width` cells, cut with `…` or padded."""
+    """Return the content at exactly `width` cells, cut with `…` or padded; a number is left out rather than cut."""
     if width <= 0:
         return Content.empty()
     missing = width - content.cell_length
     if missing < 0:
-        return content.truncate(width, ellipsis=True)
+        cut = content.truncate(width, ellipsis=True)
+        end = len(cut.plain) - 1
+        start = _number_start(content.plain, end)
+        return content[:start].append("…").pad_right(end - start) if 0 < start < end else cut
     return content.pad_left(missing) if right else content.pad_right(missing)
+
+
+def _number_start(text: str, end: int) -> int:
+    """Return where a number begins that `end` divides, else `end`."""
+    return next((number.start() for number in _NUMBER.finditer(text) if number.start() < end < number.end()), end)
+
+
+_NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
 
 
 def fit_name(content: Content, width: int) -> Content:
