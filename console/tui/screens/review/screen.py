@@ -4,8 +4,8 @@ Opens on the first unreviewed failure. The case follows the cursor of the list; 
 """
 
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
@@ -336,12 +336,21 @@ class ReviewScreen(RunScreen):
             self.case_pane.draw_head()
 
     def show_workspace(self, part: str) -> None:
-        """Read histories again when the index has changed."""
+        """Read histories again when the index has changed, and errata, which another screen may have decided."""
+
+        def use(contested: Collection[str]) -> None:
+            if contested != self.controller.triage.contested:
+                self.controller.triage.contested = contested
+                self._relist()
+
+        def read_contested() -> None:
+            self._in_loop(partial(use, _contested(self.run_folder, self.services.paths.data)))
+
         self.histories.forget()
         self.loader.forget_branches()
         self._draw_history()
         if not part:
-            self._start_worker(self._read_contested, group="contested")
+            self._start_worker(read_contested, group="contested")
 
     @work
     async def action_history(self) -> None:
@@ -407,18 +416,6 @@ class ReviewScreen(RunScreen):
             return Section("Scores", lines=(str(error),), is_fault=True)
         return columns_section([("this run", columns)])
 
-    def _read_contested(self) -> None:
-        """Group by blame with the errata that there are, which may have been decided on another screen."""
-        from console.exchange.score_columns import contested_cases  # behind the first frame
-
-        def use(contested: Collection[str]) -> None:
-            if contested != self.controller.triage.contested:
-                self.controller.triage.contested = contested
-                self._relist()
-
-        with suppress(UsageError):  # the view Scores says why they cannot be read
-            self._in_loop(partial(use, contested_cases(self.run_folder, self.services.paths.data)))
-
     def _in_loop(self, callback: Callable[[], None]) -> None:
         """Schedule a call in the app's event loop while the screen exists; thread-safe."""
         if self.is_running:
@@ -429,3 +426,12 @@ def _read_branches(run: RunFolder) -> "dict[str, list[Branch]]":
     from console.exchange.tried import branches_of  # behind the first frame
 
     return branches_of(run)
+
+
+def _contested(run: RunFolder, data: Path | None) -> Collection[str]:
+    from console.exchange.score_columns import contested_cases  # behind the first frame
+
+    try:
+        return contested_cases(run, data)
+    except UsageError:  # the view Scores says why errata cannot be read
+        return ()
