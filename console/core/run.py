@@ -35,6 +35,8 @@ class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """USD per million cached input tokens; None if priced like other input."""
     price_source: str = ""
     """Source of prices that are not from models.toml, such as `litellm 1.92.0`."""
+    batched: str = ""
+    """Terms of its batches, `half price` or `batch price`, which the prices above are; empty if asked one by one."""
     params: dict[str, Any] = {}
 
 
@@ -133,6 +135,11 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     def is_whole(self) -> bool:
         """True for a complete plan of the suite as it is: no replay of another run's cases, no shard, no change."""
         return not self.parent and self.shard is None and self.experiment is None
+
+    @property
+    def is_batched(self) -> bool:
+        """True if a role is asked through a batch API."""
+        return any(model.batched for model in (self.model, *self.roles.values()))
 
     @property
     def simulated(self) -> bool:
@@ -271,6 +278,10 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """Description of changes made to the journal by others than its engine since the last summary."""
     message: str = ""
     """Reason for a halt; empty otherwise."""
+    batch_terms: str = ""
+    """Terms of the batches in which its models were asked, such as `half price`; empty without batches."""
+    batches: str = ""
+    """Batches that have not ended, in words, such as `batch of 1,200 submitted Thu 14:02 · 340 done`."""
     journal_bytes: Count = 0
     """Journal size this summary was derived from; any other size means stale."""
     journal_checksum: int | None = None

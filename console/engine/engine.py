@@ -34,6 +34,7 @@ from console.engine.plan import PreparedRun
 from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.publish import Publisher
 from console.engine.queue import Job, JobQueue, RetryScope, all_played, plan_jobs
+from console.engine.recorded_batches import RecordedBatches
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay, JournalEffects, read_whole
 from console.engine.retry_line import RetryLine
 from console.engine.role_warnings import RoleWarnings
@@ -47,6 +48,7 @@ from console.suites.code_place import files_of, place_of_task
 MAX_CONCURRENCY = 512
 LONGEST_TIMER_S = 1e6
 SAID_DAMAGES = 5
+_DURABLE_S = 0.02
 STOPPED = Verdict(Outcome.NOT_RUN, reason="stopped")
 
 
@@ -84,7 +86,8 @@ class Engine:
         self._retry, self._only = retry, only
         self._on_record, self._notify = on_record, notify or _ignore_text
         self._door = JournalDoor(redactor_for(prepared.models.values()))
-        self._endpoints = Endpoints(prepared.models, prepared.manifest)
+        self.batches = RecordedBatches(self.manifest.id)
+        self._endpoints = Endpoints(prepared.models, prepared.manifest, self)
         self._player = player(self, prepared, self._endpoints)
         self._refusal: UsageError | None = None
         self._running = RunningConversations()
@@ -97,7 +100,7 @@ class Engine:
         self._cancelled = False
         self._provider_pause = ProviderPause(self._changed.set)
         self._retry_line = RetryLine(self._changed.set)
-        self._circuit_breaker = CircuitBreaker(prepared.models)
+        self._circuit_breaker = CircuitBreaker(prepared.models, is_batched=self.manifest.is_batched)
         self._role_warnings = RoleWarnings(prepared.models, prepared.warnings, self.notify)
         self._ending: tuple[str, str] | None = None
         self._failure: Exception | None = None
@@ -150,6 +153,7 @@ class Engine:
         reader = self.folder.reader()
         for record in read_whole(reader):
             recorded.add(record)
+            self.batches.add(record)
             self.fold.apply(without_output(record))
             if isinstance(record, Asked | Embedded):
                 self.budget_meter.add_call(record, self.facts(record.role))
@@ -421,6 +425,24 @@ class Engine:
                 pass
         if self._on_record is not None:
             self._on_record(record)
+
+    async def append_durably(self, record: AnyRecord) -> None:
+        """Journal a record, and return when the disk has confirmed it."""
+        self.append(record)
+        while not self.journal.is_durable:
+            self.journal.sync_soon()
+            await asyncio.sleep(_DURABLE_S)
+
+    @property
+    def run_id(self) -> str:
+        """Id of the run."""
+        return self.manifest.id
+
+    @property
+    def all_wait(self) -> bool:
+        """True if every conversation waits, no other can start, and calls are allowed."""
+        is_settled = not (self._changed.is_set() or self._pause_reason() or self._ending)
+        return is_settled and self._running.all_wait
 
     def endpoint(self, role: str) -> Endpoint:
         """Return the open endpoint of a role, or raise a Fault of kind `data` if the run has none."""

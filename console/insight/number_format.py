@@ -208,18 +208,24 @@ def spent_amount(tally: Tally) -> str:
     return money(cost, at_least=tally.cost_unknown > 0)
 
 
-def spent(tally: Tally, simulated_note: str = "") -> str:
+def spent(tally: Tally, simulated_note: str = "", batch_terms: str = "") -> str:
     """Format the cost of a run: a lower bound if some costs are unknown, words if all are or nothing was paid.
 
     Args:
         tally: counts of the run.
         simulated_note: which of its models are simulated and so have no price.
+        batch_terms: terms of its batches; empty without batches.
     """
     if simulated_note and is_unpaid(tally):
         return simulated_note
     if tally.cost_unknown and tally.cost_usd == 0:
         return "cost unknown"
-    return money(tally.cost_usd, at_least=tally.cost_unknown > 0)
+    return money(tally.cost_usd, at_least=tally.cost_unknown > 0) + terms_words(batch_terms)
+
+
+def terms_words(batch_terms: str) -> str:
+    """Return ` (half price, in batches)`, to follow a cost; empty without batches."""
+    return f" ({batch_terms}, in batches)" if batch_terms else ""
 
 
 def count(value: float) -> str:

@@ -244,6 +244,8 @@ class Suite:
     leaderboard: "LeaderboardRules | None" = None
     """Ranking rules; None: those of its benchmark, or else the pass rate or headline."""
 
+    waits_for_batches: bool = True
+    """False if its code gives up on answers that take hours."""
     forks: bool = False
     """True if a rollout may hold several conversations, such as those of sub-agents."""
     grader_sources: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ Used by `test_states.py`, which holds their frames and colours, and by `screen_p
 them to be looked at. Time stands still in all walks, so that nothing that is shown depends on how fast the machine is.
 """
 
+import base64
 import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ import pytest
 from support.compared_runs import CallSuite, answer_count_run, call_run
 from support.fake_engine import FakeEngine
 from support.graded_runs import graded_run
+from support.pictures import png
 from support.recorded_runs import (
     FAILURES,
     QUESTION,
@@ -25,7 +27,7 @@ from support.recorded_runs import (
     plain_run,
     replayable_run,
 )
-from support.row_suite import recorded_rows, suite_in
+from support.row_suite import recorded_rows, suite_in, write_folder
 from support.run_suites import compare_by
 from support.sample_workspace import TWO_MODELS
 from support.screen_text import assert_until, text_of, tile_cases
@@ -593,6 +595,41 @@ async def review_rows(stage: Stage) -> AsyncGenerator[str, None]:
         yield "live-rows"
 
 
+KINDS = (
+    {"id": "flag", "prompt": "Which color is below?", "images": "flag.png", "equals": "blue",
+     "simulated": {"right": ["blue"], "wrong": ["It is red."]}},
+    {"id": "fizz", "prompt": "Write fizz(n).", "python_tests": "fizz.py",
+     "simulated": {"wrong": ["```python\ndef fizz(n):\n    return [str(i) for i in range(n)]\n```"]}},
+    {"id": "prime", "prompt": "Which of these is a prime number?", "choices": ["21", "23", "27", "33"], "choice": "B",
+     "simulated": {"wrong": ["The answer is A."]}},
+    {"id": "late", "prompt": "Tell a guest that the ferry is late.", "simulated": {"wrong": ["Late."]},
+     "judge": {"rubric": "The answer is kind and true.", "against": "The ferry is an hour late, sorry."}},
+)  # fmt: skip
+"""Rows with a picture, with hidden tests, with choices, and with a baseline."""
+DOT = base64.b64encode(png(24, 12)).decode()[:24]
+
+
+async def review_kinds(stage: Stage) -> AsyncGenerator[str, None]:
+    """A picture above the answer, tests of code one by one, shuffled choices, and an answer beside its baseline."""
+    folder = write_folder(stage.workspace.root / "data" / "kinds", KINDS, toml='headline = ["passed", "win rate"]\n')
+    (folder / "flag.png").write_bytes(png(24, 12))
+    (folder / "fizz.py").write_text("def test_first(): ...\ndef test_third(): ...\n")
+    compare_by(stage.monkeypatch, suite_in(folder))
+    run = await recorded_rows(stage.workspace.root / "runs", folder, [row["id"] for row in KINDS], name="0119-kinds")
+    async with stage.opened(stage.size) as opening:
+        await stage.begin(opening)
+        for row in KINDS:
+            case = row["id"]
+            stage.app.navigator.open_review(run, (case, 0))
+            await stage.see(lambda case=case: stage.has_read("review") and f" {case} " in text_of(stage.app))
+            yield f"review-kind-{case}"
+            await stage.see("[Talk]", "i")
+            yield f"review-kind-{case}-talk"
+            for _ in range(6):  # all views
+                await stage.see(lambda: True, "v")
+                assert DOT not in text_of(stage.app).replace("\n", ""), "no base64 on any screen"
+
+
 async def labels(stage: Stage) -> AsyncGenerator[str, None]:
     """Blind labels: an answer with criteria, one that readers disagree on, and rounds of loops."""
     stage.monkeypatch.setenv("LOGNAME", "ann")
@@ -782,5 +819,5 @@ async def helped(stage: Stage) -> AsyncGenerator[str, None]:
 
 WALKS: tuple[Walk, ...] = (
     first_day, usual_day, busy_day, new_run, only_failed, live_cases, live_ended, review_cases, review_others,
-    review_rows, labels, branches, compare, library, searched, helped,
+    review_rows, review_kinds, labels, branches, compare, library, searched, helped,
 )  # fmt: skip

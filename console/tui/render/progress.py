@@ -9,7 +9,7 @@ from console.core.live import EndpointState, Status, WorkerState, slowed_words
 from console.core.looks import latest_look
 from console.core.run import Manifest, ModelFacts, Tally
 from console.core.spending import RoleSpending
-from console.core.wait import slowed_by
+from console.core.wait import batch_words, slowed_by
 from console.core.weights import weights_warning
 from console.insight import number_format
 from console.insight.executed_code import Confinement
@@ -276,8 +276,9 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
     if overview.is_deleted:
         words = "The run's folder or journal was deleted; what is shown exists only in memory."
         return Content.styled(words, "$broken")
+    batches = batch_words(list(overview.fold.batches.values()))
     if live:
-        return Content.empty()
+        return Content.styled(f"waits for {batches}", MUTED) if batches else Content.empty()
     if closed is not None and closed.reason == "decided":
         left = rollouts_left(overview, manifest) - _setup_left(overview, manifest)
         words = (
@@ -287,7 +288,8 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
     if closed is not None and closed.message:
         return Content.assemble(one_line(closed.message, 300, "$broken"), (" · r resumes it", MUTED))
     if closed is None and overview.fold.sessions:
-        words = "The engine ended without closing this run; nothing is lost. r resumes it."
+        words = "The engine ended without closing this run; nothing is lost. r resumes it"
+        words += f", and fetches {batches}." if batches else "."
         return Content.styled(words, "$undecided")
     if nothing_live and overview.fold.last_at:
         ended = time.strftime("%d %b %H:%M", time.localtime(overview.fold.last_at)).lstrip("0")
