@@ -41,11 +41,11 @@ from console.tui.screens.review.case_list import (
 )
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
-from console.tui.screens.review.controller import ListPace, ReviewController, Stale
+from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.screens.review.decide_actions import DecideActions
 from console.tui.screens.review.label_actions import LabelActions
 from console.tui.screens.review.list_actions import FilterActions, RepeatActions, RunSearch, StepActions, ViewActions
-from console.tui.screens.review.listing import Lister
+from console.tui.screens.review.listing import Lister, ListPace
 from console.tui.screens.run_screen import RunScreen
 from console.tui.screens.sorting import SortActions
 from console.tui.services import Services, Severity
@@ -234,7 +234,7 @@ class ReviewScreen(RunScreen):
 
     def action_show_view(self, place: int) -> None:
         """Show the view whose tab was clicked."""
-        self.controller.show_view_at(place)
+        self.controller.views.show_at(place)
         self.draw()
 
     @on(CaseText.WidthChanged)
