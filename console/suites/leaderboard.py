@@ -151,7 +151,25 @@ class RanksPlayers(LeaderboardRules, Protocol):
         ...
 
 
-class PassRates:
+class AnyCategories:
+    """Rules that apply to any categories and count all of them."""
+
+    def misfit(self, categories: Collection[str]) -> str:
+        """Accept any categories."""
+        del categories
+        return ""
+
+    def counts(self, category: str) -> bool:
+        """Count all categories."""
+        del category
+        return True
+
+    def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
+        """Return the notes of all cells."""
+        return notes_of(cells)
+
+
+class PassRates(AnyCategories):
     """Ranking by pass rate, with one column per category."""
 
     columns: tuple[str, ...] = ()
@@ -171,16 +189,6 @@ class PassRates:
         """
         self.legend, self.headings, self._first = legend, headings, first
 
-    def misfit(self, categories: Collection[str]) -> str:
-        """Accept any categories."""
-        del categories
-        return ""
-
-    def counts(self, category: str) -> bool:
-        """Count all categories."""
-        del category
-        return True
-
     def cells(self, played: Played) -> dict[str, Cell]:
         """Return the overall pass rate, further headlines, then the rate of each category."""
         tallies = played.tallies.values()
@@ -193,13 +201,9 @@ class PassRates:
             cells[name] = rate_cell(tally.sample, played.cases.get(name, 0), without_grade([tally]))
         return cells
 
-    def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
-        """Return the notes of all cells."""
-        return notes_of(cells)
-
 
 @dataclass(frozen=True)
-class ScoreMeans:
+class ScoreMeans(AnyCategories):
     """Ranking by a mean score, for rollouts without pass or fail; other scores follow."""
 
     score: str
@@ -210,16 +214,6 @@ class ScoreMeans:
     legend: str = ""
     first: tuple[str, ...] = ()
     """Scores whose columns follow the ranking one."""
-
-    def misfit(self, categories: Collection[str]) -> str:
-        """Accept any categories."""
-        del categories
-        return ""
-
-    def counts(self, category: str) -> bool:
-        """Count all categories."""
-        del category
-        return True
 
     def cells(self, played: Played) -> dict[str, Cell]:
         """Return the mean scores, the ranking one first."""
@@ -236,10 +230,6 @@ class ScoreMeans:
             for name in names
             if name in played.scores
         }
-
-    def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
-        """Return the notes of all cells."""
-        return notes_of(cells)
 
 
 def rate_cell(sample: Sample, cases: int, note: str = "") -> Cell:

@@ -75,7 +75,7 @@ async def test_an_endpoint_is_checked_with_its_cost_said_before_the_first_call(o
             await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog) and "vendor@east" in text_of(app))
             await pilot.press(*"east", "enter")
             await assert_until(pilot, lambda: isinstance(app.screen, Question))
-            assert "up to 20 requests with 14,000 tokens, about $0.017" in text_of(app)
+            assert "up to 20 requests with 15,000 tokens, about $0.018" in text_of(app)
             assert "was never checked" in " ".join(text_of(app).split())
             assert server.counts["chat"] == 0
             await pilot.press("enter")

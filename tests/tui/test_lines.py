@@ -29,6 +29,8 @@ def test_wrapped_lines_fit_and_lose_nothing_but_blanks(text: str, width: int) ->
 def test_words_stay_whole_where_they_can() -> None:
     text = "a wordless verylongword end"
     assert [text[a:b] for a, b in lines.wrap(text, 9)] == ["a", "wordless", "verylongw", "ord end"]
+    text = "assert_speed(expected_speed=200, is_on=true)"
+    assert [text[a:b] for a, b in lines.wrap(text, 20)] == ["assert_speed(", "expected_speed=200,", "is_on=true)"]
 
 
 @given(st.lists(st.text(st.sampled_from("ab \n漢\x1b\t"), max_size=30), min_size=1, max_size=8), st.integers(6, 30))
@@ -78,6 +80,12 @@ def test_a_very_long_line_is_cut_alike_however_it_arrives(piece: int) -> None:
 @given(TEXT, st.integers(0, 40), st.booleans())
 def test_fit_is_exact(text: str, width: int, right: bool) -> None:
     assert lines.fit(literal(text), width, right=right).cell_length == width
+
+
+def test_a_number_is_left_out_rather_than_cut() -> None:
+    cuts = [lines.fit(Content("starter, 1,150 cases"), width).plain for width in (10, 12, 14, 15)]
+    assert cuts == ["starter, …", "starter, …  ", "starter, …    ", "starter, 1,150…"]
+    assert lines.fit(Content("2.5 s"), 2).plain == "2…"  # where nothing else would be left
 
 
 @given(

@@ -3,7 +3,8 @@
 Opens on the first unreviewed failure. The case follows the cursor of the list; new data does not move it.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -40,11 +41,11 @@ from console.tui.screens.review.case_list import (
 )
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
-from console.tui.screens.review.controller import ListPace, ReviewController, Stale
+from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.screens.review.decide_actions import DecideActions
 from console.tui.screens.review.label_actions import LabelActions
 from console.tui.screens.review.list_actions import FilterActions, RepeatActions, RunSearch, StepActions, ViewActions
-from console.tui.screens.review.listing import Lister
+from console.tui.screens.review.listing import Lister, ListPace
 from console.tui.screens.run_screen import RunScreen
 from console.tui.screens.sorting import SortActions
 from console.tui.services import Services, Severity
@@ -233,7 +234,7 @@ class ReviewScreen(RunScreen):
 
     def action_show_view(self, place: int) -> None:
         """Show the view whose tab was clicked."""
-        self.controller.show_view_at(place)
+        self.controller.views.show_at(place)
         self.draw()
 
     @on(CaseText.WidthChanged)
@@ -339,6 +340,8 @@ class ReviewScreen(RunScreen):
         self.histories.forget()
         self.loader.forget_branches()
         self._draw_history()
+        if not part:
+            self._start_worker(self._read_contested, group="contested")
 
     @work
     async def action_history(self) -> None:
@@ -403,6 +406,18 @@ class ReviewScreen(RunScreen):
         except UsageError as error:
             return Section("Scores", lines=(str(error),), is_fault=True)
         return columns_section([("this run", columns)])
+
+    def _read_contested(self) -> None:
+        """Group by blame with the errata that there are, which may have been decided on another screen."""
+        from console.exchange.score_columns import contested_cases  # behind the first frame
+
+        def use(contested: Collection[str]) -> None:
+            if contested != self.controller.triage.contested:
+                self.controller.triage.contested = contested
+                self._relist()
+
+        with suppress(UsageError):  # the view Scores says why they cannot be read
+            self._in_loop(partial(use, contested_cases(self.run_folder, self.services.paths.data)))
 
     def _in_loop(self, callback: Callable[[], None]) -> None:
         """Schedule a call in the app's event loop while the screen exists; thread-safe."""

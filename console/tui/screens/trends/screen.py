@@ -31,13 +31,13 @@ from console.tui.widgets.titles import Rule
 
 EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home needs no key.")
 _TREND_COLUMNS = (
-    Column("model", 14, 1, is_name=True), Column("suite", 12, 1, is_name=True), Column("cases", 18, 4),
+    Column("model", 13, 1, is_name=True), Column("suite", 12, 1, is_name=True), Column("cases", 18, 4),
     Column("runs", 4, right=True),
-    Column("last", 5, right=True), Column("over time", 12, 2),
+    Column("last", 7, right=True), Column("over time", 13, 2),
 )  # fmt: skip
 _RUN_COLUMNS = (
-    Column("when", 12), Column("run", 20, 3, is_name=True), Column("value", 5, right=True), Column("95 %", 9),
-    Column("change", 6, right=True), Column("of", 13, right=True),
+    Column("when", 12), Column("run", 20, 3, is_name=True), Column("value", 7, right=True), Column("95 %", 13),
+    Column("change", 7, right=True), Column("of", 13, right=True),
 )  # fmt: skip
 
 
