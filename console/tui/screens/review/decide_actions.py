@@ -58,7 +58,7 @@ class DecideActions:
     def action_branch_decide(self) -> None:
         """Find the step that decided the current case."""
         if self._search is not None and self._search.poll() is None:
-            self.controller.show_view(BRANCHES.id)
+            self.controller.views.show(BRANCHES.id)
             self.draw()
             self.services.notify(Content("A step is being searched for; its curve is in the view Branches."))
         else:
@@ -141,7 +141,7 @@ class DecideActions:
         except OSError as error:
             self.services.refuse(UsageError(f"the search cannot be started: {error}", where=str(self.run.path)))
             return
-        self.controller.show_view(BRANCHES.id)
+        self.controller.views.show(BRANCHES.id)
         while (code := self._search.poll()) is None:
             self.controller.read_branches()
             self.draw()
