@@ -6,7 +6,6 @@ Opens on the first unreviewed failure. The case follows the cursor of the list; 
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -86,10 +85,7 @@ class ReviewScreen(RunScreen):
         """Initialize the screen, with the cursor on `slot` if given, and at a text of that case."""
         super().__init__(services, run)
         self.loader = CaseLoader(
-            self._in_loop,
-            partial(self._draw_again, Stale.CASE),
-            partial(_read_apart, run, services.paths.data),
-            partial(_read_branches, run),
+            self._in_loop, partial(self._draw_again, Stale.CASE), self._read_apart, partial(_read_branches, run)
         )
         self.lister = Lister(self._in_loop, self._show_portion)
         self.controller = ReviewController(Notes(run.path), self.loader, self.lister, slot)
@@ -366,6 +362,16 @@ class ReviewScreen(RunScreen):
     def _start_worker(self, work: Coroutine[Any, Any, None] | Callable[[], None], *, group: str) -> None:
         self.run_worker(work, group=group, exclusive=True, thread=not isinstance(work, Coroutine))
 
+    def _read_apart(self) -> Section | None:
+        """Return the run's scores with decided keys and corrected by people, or why they cannot be read."""
+        from console.exchange.score_columns import columns_section, score_columns
+
+        try:
+            columns = score_columns(self.run_folder, self.services.paths.data)
+        except UsageError as error:
+            return Section("Scores", lines=(str(error),), is_fault=True)
+        return columns_section([("this run", columns)])
+
     def _read_contested(self) -> None:
         """Group by blame with the errata that there are, which may have been decided on another screen."""
         from console.exchange.score_columns import contested_cases  # behind the first frame
@@ -382,17 +388,6 @@ class ReviewScreen(RunScreen):
         """Schedule a call in the app's event loop while the screen exists; thread-safe."""
         if self.is_running:
             self.call_later(callback)
-
-
-def _read_apart(run: RunFolder, data: Path | None) -> Section | None:
-    """Return a run's scores with decided keys and corrected by people, or why they cannot be read."""
-    from console.exchange.score_columns import columns_section, score_columns
-
-    try:
-        columns = score_columns(run, data)
-    except UsageError as error:
-        return Section("Scores", lines=(str(error),), is_fault=True)
-    return columns_section([("this run", columns)])
 
 
 def _read_branches(run: RunFolder) -> "dict[str, list[Branch]]":
