@@ -279,12 +279,12 @@ MUTATIONS = (
     Mutation(
         "a short pause of a provider ends its long one",
         "console/engine/pause.py", "if seconds > self.left_s:", "if True:",
-        "tests/engine/test_engine.py",
+        "tests/engine/test_pause.py",
     ),
     Mutation(
         "no rollouts may be asked for",
         "console/engine/plan.py", "if not 1 <= value <= LARGEST_COUNT:", "if not 0 <= value <= LARGEST_COUNT:",
-        "tests/cli/test_bad_input.py",
+        "tests/engine/test_matrix.py",
     ),
     Mutation(
         "the largest run that is allowed is refused",
@@ -324,8 +324,8 @@ MUTATIONS = (
     ),
     Mutation(
         "an unreadable label is asked for once more",
-        "console/engine/labelling.py", ">= TRIES", "> TRIES",
-        "tests/cli/test_explain.py tests/cli/test_label.py",
+        "console/engine/labelling.py", "in range(tries, TRIES):", "in range(tries, TRIES + 1):",
+        "tests/cli/test_explain.py",
     ),
     Mutation(
         "labels cost more than their cap",
@@ -386,7 +386,7 @@ MUTATIONS = (
         "an outage lasts without end",
         "console/llm/retry.py", "return limiter.pause_s if self.outage_s <= limits.max_outage_s else None",
         "return limiter.pause_s",
-        "tests/llm/test_retry.py tests/llm/test_limiter.py tests/reliability/test_request_faults.py",
+        "tests/llm/test_retry.py",
     ),
     Mutation(
         "one request too many is in flight",

@@ -25,6 +25,7 @@ from console.core.provider import provider_of
 from console.core.ranges import LARGEST_COUNT
 from console.core.record import Started
 from console.core.run import Budget, Manifest, ModelFacts, Selection, Shard
+from console.core.source import IN_PLACE, NO_JUDGE
 from console.core.weights import weights_warning
 from console.engine.compute_target import LOCAL, ComputeTarget
 from console.engine.earlier_run import EarlierRun, earlier_run
@@ -117,9 +118,8 @@ def prepare(plan: Plan) -> PreparedRun:
     """
     book = load_models(find_models_file(plan.models_path), plan.data_path)
     book.models |= {config.name: config for config in plan.further_models}
-    roots = find_data_roots(plan.data_path)
     model = pick_model(book, plan.model)
-    catalog = Catalog(roots)
+    catalog = Catalog(roots := find_data_roots(plan.data_path))
     runs_root = find_runs_root(plan.runs_path, may_be_new=True)
     suite = open_pairwise(plan.suite, runs_root) if plan.is_pairwise else catalog.open(plan.suite)
     options = check_options(suite.options, plan.options)
@@ -132,11 +132,11 @@ def prepare(plan: Plan) -> PreparedRun:
         raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
     selected, cases = cases, part_of(cases, plan.shard) if plan.shard is not None else cases
+    planned = _planned(cases, _positive(plan.rollouts, "rollouts"))  # looks at more would fill the memory
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_needs(plan, suite, cases, setting, models)
     weights = weights_digests(weights_folder(models, suite, cases))
     model_facts, roles = _facts(plan, suite, models)
-    headline, *further = headlines_of(suite.headline)
     manifest = Manifest(
         id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name, shard=plan.shard),
         at=time.time(),
@@ -145,10 +145,10 @@ def prepare(plan: Plan) -> PreparedRun:
         setting=setting,
         selection=plan.selection,
         roles=roles,
-        rollouts=_positive(plan.rollouts, "rollouts"),
+        rollouts=plan.rollouts,
         concurrency=_positive(plan.concurrency or _concurrency(plan, model), "concurrency"),
         budget=plan.budget,
-        cases=_planned(cases, plan.rollouts),
+        cases=planned,
         setup=sum(not case.graded for case in cases) * plan.rollouts,
         dataset={"name": suite.entry.name, **suite.entry.source},
         weights=weights,
@@ -157,8 +157,8 @@ def prepare(plan: Plan) -> PreparedRun:
         regraded=plan.regraded,
         name=plan.name,
         format=suite.entry.format,
-        headline=headline,
-        further_headlines=tuple(further),
+        headline=headlines_of(suite.headline)[0],
+        further_headlines=headlines_of(suite.headline)[1:],
         scales=dict(suite.scales),
         units=dict(suite.units),
         shard=plan.shard,
@@ -333,6 +333,10 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
         UsageError: no judge is named, or the journal cannot be read.
     """
     manifest = source.manifest()
+    if (why := manifest.setting.extras.get(NO_JUDGE)) is not None:
+        raise UsageError(f"cannot be graded again: {why}", where=source.name)
+    if IN_PLACE in manifest.setting.extras:
+        raise UsageError("is a log that is only shown", where=source.name, hint="`eval-console import` makes it a run.")
     if "judge" not in plan.roles:
         hint = "Name a model of models.toml: --judge NAME, and what it checks: --option rubric=TEXT."
         raise UsageError("only a judge can grade what another tool recorded", where="--judge", hint=hint)

@@ -365,6 +365,11 @@ class Suite:
         del case, setting
         return ""
 
+    def judged_answer(self, output: Any, turn: int) -> str:
+        """Return the part of a reply that a judge graded in a turn of a loop; empty for the whole reply."""
+        del output, turn
+        return ""
+
     async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
         """Replay a conversation that is graded again; the stage answers from its journal, and asks only judges."""
         return await self.play(case, stage, setting)

@@ -7,18 +7,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from server.openai_server import OpenAIServer, Scripted, last_text
 from support.child_process import run_module, start_module
 from support.planned_runs import DECIDED, TalkSuite, passes, planned, results
+from support.quick_rows import first_quick
 
 from console.core.case import Case, Setting
 from console.core.chat import ChatRequest, Reply, Usage
 from console.core.live import EndpointState
 from console.core.looks import Look, Rule, Until
-from console.core.outcome import Outcome
+from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Closed, Finished, Looked
 from console.core.run import Summary
 from console.core.statistics.power import Detectable
@@ -197,6 +199,19 @@ async def test_a_width_ends_a_run(tmp_path: Path, model: Install) -> None:
     assert (before.high or 0) - (before.low or 0) > 0.1
 
 
+async def test_a_narrow_interval_of_too_few_graded_cases_ends_nothing(tmp_path: Path, model: Install) -> None:
+    class UngradedTenth(TalkSuite):
+        def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+            is_lost = int(case.id[1:-2]) % 10 == 0
+            return Verdict(Outcome.UNDECIDED) if is_lost else super().score(case, output, setting)
+
+    model(passes(0.9, "b"))
+    closed, engine = await play(planned(tmp_path / "r", UngradedTenth(200), Until(Rule.WIDTH, half_width=0.2)))
+    last = looks(engine.folder)[-1]
+    assert (last.high or 0) - (last.low or 1) < 0.4
+    assert (closed.reason, last.decision, last.left_out) == ("completed", "cannot tell", 20)
+
+
 async def test_a_run_stopped_by_hand_is_not_decided(tmp_path: Path, model: Install) -> None:
     suite, a = TalkSuite(200), passes(0.9, "a")
     ready = planned(tmp_path / "r", suite, DECIDED, results(suite, a), at_once=4)
@@ -252,7 +267,8 @@ async def test_categories_are_questions_of_their_own(tmp_path: Path, model: Inst
 
 
 @pytest.mark.parametrize(
-    ("point", "count"), [("after finished", 37), ("half looked", 3), ("after looked", 2), ("before closed", 1)]
+    ("point", "count"),
+    first_quick([("half looked", 3), ("after finished", 37), ("after looked", 2), ("before closed", 1)]),
 )
 def test_a_killed_run_decides_the_same_at_the_same_look(tmp_path: Path, point: str, count: int) -> None:
     passed = passes(0.6, "b")

@@ -195,3 +195,9 @@ def test_when_a_start_asks_once_more():
         Forecast([one(6.0), one(unpriced=("x",))]).cost_warning == "This will cost at least $6.00; it stops at $10.00."
     )
     assert Forecast([one(0.0, cap=None)]).cost_warning == ""
+
+
+@pytest.mark.parametrize(("name", "count"), [("rollouts", 0), ("rollouts", 2**53 + 1), ("concurrency", -1)])
+def test_a_count_that_makes_no_sense_is_refused(where: WorkspacePaths, name: str, count: int) -> None:
+    with pytest.raises(UsageError, match=f"{name} must be at least 1"):
+        prepare(Plan("sim/careful", BFCL, runs_path=where.runs, **{name: count}))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from console.core.case import Case, Key, Setting
 from console.core.chat import ChatRequest, Reply
 from console.core.live import EndpointState
 from console.core.outcome import Outcome, Verdict
-from console.core.record import Finished, Scored
+from console.core.record import Finished, Noted, Performed, Scored
 from console.engine import endpoints
 from console.engine.engine import Engine
 from console.engine.journal_door import JournalDoor
@@ -30,6 +31,22 @@ from console.store.journal_line import decode, encode, encode_foreign, scrub
 from console.store.runs import create_run
 from console.suites.guard import SuiteError
 from console.suites.stage import Stage
+
+
+def test_what_a_suite_decodes_holds_no_key_and_cases_keep_their_names() -> None:
+    key = "vk-0123456789abcdefghij"
+    door, place = JournalDoor(Redactor([key])), Key(f"asks-{key}")
+    verdict = Verdict(Outcome.FAILED, "wrong", f"it said {key}", (key,), detail={"found": [key]})
+    for record in (
+        Finished(at=1.0, key=place, verdict=verdict, output={"decoded": {"deep": key}}),
+        Noted(at=1.0, key=place, kind="seen", data=[key]),
+        Performed(at=1.0, key=place, n=1, digest="", kind="look", result=key),
+    ):
+        admitted = door.admit(record)
+        assert admitted.key == place
+        text = encode(msgspec.structs.replace(admitted, key=Key("a"))).decode()
+        assert "[redacted]" in text
+        assert key not in text
 
 
 class Model:

@@ -21,14 +21,16 @@ from console.__main__ import main
 from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
+from console.core.record import Asked
 from console.engine.plan import reopen
 from console.exchange.document_reader import read_document
-from console.exchange.imports import importing, json_stream, zip_members
+from console.exchange.imports import importing, inspect_log, json_stream, zip_members
 from console.exchange.imports.formats import ImportSettings, find_items
 from console.exchange.imports.importing import ImportReport, report_object
 from console.exchange.run_reader import RunReader
 from console.insight.conversation import Conversation
 from console.insight.passage import PassageKind
+from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 from console.tui.render.progress import title_words
 
@@ -427,6 +429,31 @@ def test_a_member_that_holds_more_than_it_says_is_refused(tmp_path: Path):
     path.write_bytes(data)
     _, report = imported(path)
     assert "is larger than declared" in report.problems[0].why
+
+
+def test_requests_that_name_the_same_messages_again_and_again_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(inspect_log, "_LARGEST_REQUESTS", 10 * 1_000_000)
+    whole = sample("a")
+    asked = {**whole["events"][0], "input": [], "input_refs": [[0, 10**12]]}
+    pool = {"messages": [{"role": "user", "content": "x" * 10_000}] * 90, "calls": []}
+    folder, _ = imported(
+        write_eval(tmp_path / "log.eval", eval_members([whole | {"events": [asked] * 50, "events_data": pool}]))
+    )
+    requests = [record for record in JournalReader(folder.journal_path).read_new() if isinstance(record, Asked)]
+    assert [record.prefix + len(record.messages) for record in requests] == [90] * 11 + [0] * 39
+
+
+@pytest.mark.parametrize("place", [0, 0xFFFFFFF0])
+def test_a_table_of_contents_that_lies_about_its_place_is_refused(tmp_path: Path, place: int):
+    path = write_eval(tmp_path / "log.eval", eval_members([sample("a")]))
+    data = bytearray(path.read_bytes())
+    end = data.rindex(b"PK\x05\x06")
+    data[end + 16 : end + 20] = place.to_bytes(4, "little")
+    path.write_bytes(data)
+    with pytest.raises(UsageError, match="not where the table of contents says"):
+        imported(path)
 
 
 def test_members_that_lie_over_one_another_are_refused(tmp_path: Path):

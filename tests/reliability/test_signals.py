@@ -60,7 +60,7 @@ def ends(process: "subprocess.Popen[str]", numbers: list[signal.Signals]) -> int
     assert process.stderr is not None
     for number in numbers:
         process.send_signal(number)
-        while number is signal.SIGINT and not process.stderr.readline().startswith(("stopping", "giving up")):
+        while number is signal.SIGINT and not process.stderr.readline().startswith(("stopping", "aborting")):
             if process.poll() is not None:
                 break
     return process.wait(110)
@@ -115,6 +115,8 @@ def test_leaving_at_once_with_a_third_interrupt(console, home: Path, library: Li
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         run = until(lambda: is_under_way(home, library))
         assert ends(process, [signal.SIGINT] * 2) == 130
+        assert process.stderr is not None
+        assert "did not end in time" not in process.stderr.read(), "the second one has a limit, the third ends at once"
     assert not is_held(run / "lock")
     resume_equals_undisturbed(console, run, library, flags)
 

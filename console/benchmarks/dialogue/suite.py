@@ -167,7 +167,7 @@ class DialogueSuite(Suite):
         from console.benchmarks.dialogue.rules.report import report
 
         graded = any(value not in (0.0, 1.0) for result in results for value in result.verdict.scores.values())
-        scales = self.scales if graded else {}
+        scales = self.scales if graded else dict[str, tuple[float, float]]()
         return report(results, read_options(setting.options).variants, scales, self.units)
 
     def row_schema(self) -> dict[str, Any]:

@@ -59,6 +59,8 @@ _LARGEST_RESOLVED = 64 << 20
 """Maximum characters of attachments inserted into one sample."""
 _MOST_MESSAGES = 20_000
 """Maximum messages read of one request."""
+_LARGEST_REQUESTS = 1 << 30
+"""Maximum characters of all requests of one sample, which name ranges of its messages and so may be far longer."""
 _SCORING = ("scorers", "scorer")
 _JUDGES = ("grader", "second_judge")
 """Roles of models that judge, in Inspect's words and in those of our exports."""
@@ -506,6 +508,7 @@ def _model_calls(events: list[Table], pool: list[Table]) -> Iterator[LogCall]:
     A model in the role of the user plays the user, as in our own runs.
     """
     judging: set[str] = set()
+    shared = _SharedMessages(pool)
     for event in events:
         if event.get("event") == "span_begin":
             if event.get("type") in _SCORING or event.get("parent_id") in judging:
@@ -513,10 +516,10 @@ def _model_calls(events: list[Table], pool: list[Table]) -> Iterator[LogCall]:
         elif event.get("event") == "model":
             is_judge = event.get("span_id") in judging or event.get("role") in _JUDGES
             is_user = event.get("role") == SIMULATED_USER
-            yield _model_call(event, pool, "judge" if is_judge else SIMULATED_USER if is_user else "model")
+            yield _model_call(event, shared, "judge" if is_judge else SIMULATED_USER if is_user else "model")
 
 
-def _model_call(event: Table, pool: list[Table], role: str) -> LogCall:
+def _model_call(event: Table, shared: "_SharedMessages", role: str) -> LogCall:
     output = table(event.get("output"))
     reply = _reply(output, seconds(output.get("time") or event.get("working_time")))
     if not tables(output.get("choices")) and (error := text(output.get("error") or event.get("error"))):
@@ -526,7 +529,8 @@ def _model_call(event: Table, pool: list[Table], role: str) -> LogCall:
         for tool in tables(event.get("tools"))
     ]
     return LogCall(
-        messages=[chat_message(message) for message in _asked(event, pool)],
+        messages=[chat_message(message) for message in tables(event.get("input"))]
+        + shared.request(event.get("input_refs")),
         reply=reply,
         tools=tools,
         params=without(table(event.get("config"))),
@@ -535,9 +539,22 @@ def _model_call(event: Table, pool: list[Table], role: str) -> LogCall:
     )
 
 
-def _asked(event: Table, pool: list[Table]) -> list[Table]:
-    """Return the request of a model event, from the event or from ranges of the message pool."""
-    return tables(event.get("input")) + [pool[place] for place in _places(event.get("input_refs"), len(pool))]
+class _SharedMessages:
+    """Messages of a sample that its requests name by ranges; each is converted once."""
+
+    def __init__(self, pool: list[Table]) -> None:
+        self._messages = [chat_message(message) for message in pool]
+        self._left = _LARGEST_REQUESTS
+
+    def request(self, ranges: object) -> list[Table]:
+        """Return the messages in ranges, fewer when all requests together become too long."""
+        named: list[Table] = []
+        for place in _places(ranges, len(self._messages)):
+            self._left -= 100 + len(self._messages[place]["content"])
+            if self._left < 0:
+                break
+            named.append(self._messages[place])
+        return named
 
 
 def _places(ranges: object, length: int) -> Iterator[int]:

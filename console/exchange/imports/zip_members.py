@@ -5,6 +5,7 @@ truncated or is being written, is scanned from its beginning for complete member
 as inspect_ai writes them, compressed with zstd.
 """
 
+import os
 import struct
 import sys
 import zipfile
@@ -207,6 +208,8 @@ def read_member(path: Path, member: Member) -> bytes:
 
 def _local_header(file: BinaryIO, at: int) -> tuple[Member, int, bool] | None:
     """Return the member whose header begins at a byte, the offset of its content, and whether its sizes follow it."""
+    if not 0 <= at < os.fstat(file.fileno()).st_size:
+        return None
     file.seek(at)
     head = file.read(_LOCAL_HEADER.size)
     if len(head) < _LOCAL_HEADER.size or not head.startswith(_LOCAL_MARK):

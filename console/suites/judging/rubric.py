@@ -47,7 +47,7 @@ class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     wording: str = ""
     """Template of the judge's prompt with `{conversation}`, `{answer}`, `{reference}` and `{criteria}`.
 
-    The reply format is appended.
+    The reply format is appended, except with the format `category`.
     """
     reference: str = ""
     """Reference answer for the judge."""
@@ -61,8 +61,8 @@ class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     """Keep the weighted mean on the scale when negative weights would take it off."""
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     """Sampling temperature of the judge; by default that of its model."""
-    response_format: Literal["", "json_object", "json_schema"] = ""
-    """Format that chat completions servers are asked to enforce."""
+    response_format: Literal["", "json_object", "json_schema", "category"] = ""
+    """JSON that chat completions servers are asked to enforce, or `category`: the judge writes the name of one."""
     repeats: Annotated[int, Meta(ge=1, le=25)] = 1
     """Number of times to ask; the mean grade or the most frequent category counts."""
 
@@ -233,8 +233,19 @@ def problem_in(rubric: Rubric) -> tuple[str, str, str] | None:
         return "criteria", f"{min(both)!r} is the name of a criterion or score and also a tag", "Rename the tag."
     if rubric.criteria and not any(criterion.weight > 0 for criterion in rubric.criteria):
         return "criteria", "no weight is positive", "Nothing could be earned: give one criterion a positive weight."
+    return _problem_in_categories(rubric) or _problem_in_thresholds(rubric)
+
+
+def _problem_in_categories(rubric: Rubric) -> tuple[str, str, str] | None:
     if len(rubric.categories) == 1:
         return "categories", "has only one name", 'Write at least two, such as {CORRECT = "passed", WRONG = "failed"}.'
+    is_single = len(rubric.criteria) < 2 or rubric.each
+    if rubric.response_format == "category" and not (rubric.categories and is_single):
+        return "response_format", "needs `categories`, and one criterion a call", "Add `categories`, or `each = true`."
+    return None
+
+
+def _problem_in_thresholds(rubric: Rubric) -> tuple[str, str, str] | None:
     low, high = scale_of(rubric)
     limits = [("threshold", rubric.threshold)]
     limits += [(f"criteria[{place}].threshold", item.threshold) for place, item in enumerate(rubric.criteria)]

@@ -299,14 +299,14 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
 
 
 def title_words(manifest: Manifest, width: int) -> Content:
-    """Return model, suite and id of a run (if narrow, its given name), and whether it was imported."""
+    """Return model, suite and given name of a run (if wide, its id instead of none), and whether it was imported."""
     suite = manifest.suite
     if len(manifest.selection.categories) == 1:
         suite += f"/{manifest.selection.categories[0]}"
     who = Content.assemble(one_line(manifest.model.name, 30, "bold"), (" · ", MUTED), one_line(suite, 40))
     if manifest.model.provider == "imported":
         who = Content.assemble(("imported  ", "$undecided"), who)
-    name = manifest.id if width >= 100 else manifest.name
+    name = manifest.name or (manifest.id if width >= 100 else "")
     return who.append("   ").append(one_line(name, 60 if width >= 100 else 16, MUTED)) if name else who
 
 

@@ -290,7 +290,7 @@ class ViewActions:
     """Draws stale parts of the screen."""
 
     def _step_view(self, by: int) -> None:
-        self.controller.step_view(by)
+        self.controller.views.step(by)
         self.draw()
 
     action_view_next = partialmethod(_step_view, 1)
@@ -298,7 +298,7 @@ class ViewActions:
 
     def _toggle(self, view_id: str) -> None:
         """Toggle between a view and the first one."""
-        self.controller.toggle_view(view_id)
+        self.controller.views.toggle(view_id)
         self.draw()
 
     action_view_talk = partialmethod(_toggle, "talk")
@@ -309,19 +309,19 @@ class ViewActions:
     def action_view_layout(self) -> None:
         """Switch between side by side, stacked and changes only."""
         layouts = list(diff.Layout)
-        shown = diff.fitting(self.controller.style.layout, self.pane.text_width)
-        self.controller.restyle(layout=layouts[(layouts.index(shown) + 1) % len(layouts)])
+        shown = diff.fitting(self.controller.views.style.layout, self.pane.text_width)
+        self.controller.views.restyle(layout=layouts[(layouts.index(shown) + 1) % len(layouts)])
         self.draw()
 
     def action_view_wrap(self) -> None:
-        self.controller.restyle(wrap=not self.controller.style.wrap)
+        self.controller.views.restyle(wrap=not self.controller.views.style.wrap)
         self.draw()
 
     def action_fold(self) -> None:
         """In a diff, show all equal parts if any is hidden, else hide them; in other views, fold one block."""
         if self.pane.folds_same():
             equal = diff.Equal.SHOWN if self.pane.hides_equal else diff.Equal.HIDDEN
-            self.controller.restyle(equal=equal)
+            self.controller.views.restyle(equal=equal)
             self.draw()
         else:
             self.pane.toggle_block()
@@ -338,6 +338,6 @@ class ViewActions:
             return
         view = self.pane.other_view_with(text)
         if view is not None:
-            self.controller.show_view(view.id)
+            self.controller.views.show(view.id)
             self.draw()
             self.pane.find(text)
