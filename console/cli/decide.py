@@ -42,7 +42,7 @@ def decide(
     from console.cli.foreground import play
     from console.engine.experiment import rehearse, search_use
     from console.exchange.tried import branches_of
-    from console.insight.deciding import curve_of, next_point
+    from console.insight.deciding import curve_of, next_point, searches_left, usual_calls
     from console.store.runs import create_run
 
     case, model = rollout.key.case, args.model or reader.manifest.model.name
@@ -53,7 +53,9 @@ def decide(
     curve = read_curve()
     if next_point(curve, len(points)) is not None:
         beginnings = [point.beginning for point in points]
-        accept_cost(args, search_use(_prepared(args, reader, case, points[0]), beginnings), args.max_cost)
+        searches, usual = searches_left(curve, len(points)), usual_calls(reader.ordered, rollout)
+        use = search_use(_prepared(args, reader, case, points[0]), beginnings, searches, usual)
+        accept_cost(args, "; ".join(use.lines), use.most, args.max_cost)
     spent = 0.0
     while (replies := next_point(curve, len(points))) is not None:
         prepared = _prepared(args, reader, case, points[replies])

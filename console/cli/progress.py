@@ -5,10 +5,10 @@ import time
 from console.cli.output import Output
 from console.core.fault import HALTING
 from console.core.looks import latest_look
-from console.core.record import AnyRecord, Closed, Finished, Looked, Tried
+from console.core.record import AnyRecord, Batched, Closed, Finished, Looked, Tried
 from console.core.run import Manifest
 from console.core.tally import RunFold
-from console.core.wait import slowed_by
+from console.core.wait import batch_words, slowed_by
 from console.insight.failing_requests import FailingRequests
 from console.insight.looks import look_words
 from console.insight.number_format import done, duration, look_score
@@ -51,6 +51,8 @@ class Progress:
         plan = self._manifest.looks
         if isinstance(record, Looked) and plan is not None and plan.until is not None:
             self.info(look_words(record.look, plan.until, self._manifest.headline))
+        if isinstance(record, Batched) and record.id and not (record.done or record.ended):
+            self.info(f"waits for {batch_words([record])}")
         due = time.monotonic() - self._last >= _EVERY_S[self._output.rewrites]
         if isinstance(record, Finished | Closed | Tried) and due:
             self._show()
@@ -112,5 +114,6 @@ def progress_line(fold: RunFold, manifest: Manifest, failing: str = "", *, live:
         if count
     ]
     if live and (look := latest_look(fold.looks)) is not None:
-        parts.append(look_score(look, manifest.headline))
-    return "  ".join([*parts, failing] if failing else parts) + slowed_by(tally.rate_limits)
+        parts.append(look_score(look, manifest.headline, unit=manifest.units.get(manifest.headline, "")))
+    parts += filter(None, (failing, batch_words(list(fold.batches.values()))))
+    return "  ".join(parts) + slowed_by(tally.rate_limits)

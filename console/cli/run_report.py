@@ -20,7 +20,7 @@ from console.core.wait import slowed_by
 from console.exchange.json_kind import JsonKind
 from console.insight.judging import Judging, judging_of
 from console.insight.looks import looks_sections, sequential_fields
-from console.insight.number_format import metric_value, plural
+from console.insight.number_format import metric_value, plural, terms_words
 from console.insight.report import reason_sections, report_sections
 from console.insight.servers import server_words
 from console.insight.warnings import run_warnings
@@ -184,7 +184,7 @@ def _counts(summary: Summary) -> str:
 def _cost(summary: Summary) -> str:
     """Return the cost in words, with the number of rollouts of unknown cost."""
     tally = summary.tally
-    cost = f", {dollars(tally.cost_usd)}" if tally.cost_usd else ""
+    cost = f", {dollars(tally.cost_usd)}{terms_words(summary.batch_terms)}" if tally.cost_usd else ""
     if not tally.cost_unknown:
         return cost
     unknown = f"no price or no usage for {plural(tally.cost_unknown, 'rollout')}"

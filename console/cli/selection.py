@@ -38,6 +38,7 @@ class PresetArguments(BudgetArguments):
     embedding: str | None
     vary: str | None
     name: str | None
+    batch: bool
     queue: bool
     until: str | None
     by: str | None
@@ -74,6 +75,8 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--vary", metavar="FIELD=A,B",
                      help="compare versions of a text, each in a file: prompt=a.txt,b.txt")  # fmt: skip
     how.add_argument("--name", metavar="TEXT", help="name of the run")
+    how.add_argument("--batch", action="store_true",
+                     help="ask through batch APIs: at half price, answered within a day")  # fmt: skip
     how.add_argument("--queue", action="store_true", help="play in the background, after the runs already queued")
     end = parser.add_argument_group("when to end it (what is looked at, and when, is fixed before the first call)")
     end.add_argument(
@@ -104,6 +107,7 @@ def preset_of(args: PresetArguments) -> Preset:
         "rollouts": args.rollouts,
         "concurrency": args.concurrency,
         "mode": args.mode,
+        "batch": args.batch,
         "queue": args.queue,
         "until": args.until,
         "by": args.by,

@@ -18,6 +18,7 @@ from console.exchange.json_kind import JsonKind
 from console.insight.number_format import plural
 from console.suites.catalog import Catalog
 from console.suites.guard import describe_error
+from console.suites.headline import headlines_of
 from console.suites.selection import select_cases
 from console.suites.suite import Suite
 from console.testing.case_play import PlayedCase, play_case, usual_setting
@@ -115,7 +116,7 @@ def _try(suite: Suite, played: _Played, setting: Setting) -> None:
         played.right = asyncio.run(_with_what_it_needs(suite, case, setting, right=True))
         if played.right.stage.scripted:
             played.wrong = asyncio.run(_with_what_it_needs(suite, case, setting, right=False))
-        if not suite.headline:
+        if not headlines_of(suite.headline)[0]:
             played.judge()
     except (UsageError, Fault) as error:
         played.problems.append(str(error))

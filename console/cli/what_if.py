@@ -9,9 +9,7 @@ from console.cli.output import Output
 from console.cli.parser import Arguments, read_input
 from console.core.experiment import PARAMS, Change, read_kind
 from console.core.fault import UsageError
-from console.core.price import dollars
 from console.insight.as_sent import diff_of
-from console.insight.number_format import plural
 
 if TYPE_CHECKING:
     from console.engine.experiment import Use
@@ -52,16 +50,20 @@ def change_fields(changes: Iterable[Change]) -> list[dict[str, Any]]:
     return [{"what": change.label, "diff": diff_of(change)} for change in changes]
 
 
-def accept_cost(args: Arguments, use: "Use", max_cost: float | None) -> None:
+def accept_cost(args: Arguments, words: str, most: "Use", max_cost: float | None) -> None:
     """Say what an experiment will take, and ask if that is much.
+
+    Args:
+        args: the options.
+        words: what it will take.
+        most: the most that is expected.
+        max_cost: the cap, if there is one.
 
     Raises:
         UsageError: the answer is no, or much has no cap and nobody can be asked.
     """
-    price = "simulated, free" if use.is_free else "price unknown" if use.cost_usd is None else dollars(use.cost_usd)
-    words = f"about {plural(round(use.calls), 'call')}, {use.tokens:,.0f} tokens, {price}"
     args.output.info(words)
-    is_much = not use.is_free and (use.cost_usd is None or use.cost_usd > ASK_ABOVE_USD)
+    is_much = not most.is_free and (most.cost_usd is None or most.cost_usd > ASK_ABOVE_USD)
     if args.yes or not is_much or max_cost is not None:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

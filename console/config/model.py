@@ -103,6 +103,8 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Limit of a reply in tokens, at least 1. Default: not sent."""
     price: Price = Price()
     """Price in USD per million tokens, see [below](#prices). Default: litellm's list."""
+    batch_price: Price | None = None
+    """Price of the calls of `run --batch`, with the same keys. Default: half of `price`."""
     context: _Count | None = None
     """Context length in tokens; shown, never enforced. Default: litellm's list."""
     limits: Limits = Limits()

@@ -126,13 +126,19 @@ def _weights_state(data: Path | None) -> KeyState:
     return KeyState(True, "on this machine, needs no key; not comparable with published totals")
 
 
-def facts(model: ModelConfig) -> ModelFacts:
-    """Return the facts that a run records about a model: never a key, a header or a password."""
+def facts(model: ModelConfig, *, is_batched: bool = False) -> ModelFacts:
+    """Return the facts that a run records about a model, at batch prices if it is asked in batches.
+
+    They never hold a key, a header or a password.
+    """
     params: dict[str, Any] = {"temperature": model.temperature, "max_tokens": model.max_tokens}
     params = {name: value for name, value in params.items() if value is not None} | model.params
     changes = {"omit": list(model.omit)} if model.omit else {}
     changes |= {"rename": model.rename} if model.rename else {}
     changes |= {"accept": list(model.accept)} if model.accept else {}
+    price, batched = model.price, ""
+    if is_batched:
+        price, batched = (model.batch_price or _half(price)), "batch price" if model.batch_price else "half price"
     return ModelFacts(
         name=model.name,
         model_id=model.model_id,
@@ -140,12 +146,19 @@ def facts(model: ModelConfig) -> ModelFacts:
         base_url=public_address(model.base_url),
         other_urls=tuple(map(public_address, model.other_urls)),
         simulated=model.simulated,
-        price_in=model.price.input,
-        price_out=model.price.output,
-        price_cached=model.price.cached,
-        price_source=model.price_source,
+        price_in=price.input,
+        price_out=price.output,
+        price_cached=price.cached,
+        price_source="" if model.batch_price and is_batched else model.price_source,
+        batched=batched,
         params=mask(params) | changes,
     )
+
+
+def _half(price: Price) -> Price:
+    """Return the usual price of batches."""
+    halves = (None if usd is None else usd / 2 for usd in (price.input, price.output, price.cached))
+    return Price(*halves)
 
 
 def public_address(address: str | None) -> str:

@@ -58,6 +58,8 @@ class Preset:
     """Run to compare with, for `decided`; also its margin, and `category` to ask the question of each category."""
     margin: str = ""
     by: str = ""
+    batch: bool = False
+    """Ask through the batch APIs of the providers."""
     queue: bool = False
     """Queue the runs instead of playing them side by side."""
     name: str = ""
@@ -198,6 +200,7 @@ _KEYS = {
     "margin": _TEXT,
     "by": _TEXT,
     "set": _Key(lambda value: isinstance(value, dict), "a table", '{ system = "Be brief." }'),
+    "batch": _Key(lambda value: isinstance(value, bool), "true or false", "true"),
     "queue": _Key(lambda value: isinstance(value, bool), "true or false", "true"),
     "name": _TEXT,
 }
@@ -256,6 +259,7 @@ def _build(entries: dict[str, Any]) -> Preset:
         ),
         **{key: entries[key] for key in ("until", "baseline", "margin", "by") if key in entries},
         changes=entries.get("set", {}),
+        batch=entries.get("batch", False),
         queue=entries.get("queue", False),
         name=entries.get("name", ""),
     )

@@ -67,6 +67,7 @@ def table_of(name: str, preset: Preset) -> str:
         ("margin", preset.margin or None),
         ("by", preset.by or None),
         ("set", preset.changes or None),
+        ("batch", preset.batch or None),
         ("queue", preset.queue or None),
         ("name", preset.name or None),
     ]

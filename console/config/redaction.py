@@ -309,7 +309,7 @@ def _read(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _decoded(escape: re.Match[str]) -> str:
-    """Return what an escape stands for; the groups are those of `_BACKSLASHED`, then those of other escapes."""
+    """Return the characters of an escape; the groups are those of `_BACKSLASHED`, then those of other escapes."""
     *numbers, octal, name = escape.groups()[:6]
     others = escape.groups()[6:]
     with contextlib.suppress(ValueError, OverflowError, KeyError):
@@ -326,7 +326,7 @@ def _decoded(escape: re.Match[str]) -> str:
 
 
 def _character(entity: str) -> str:
-    """Return what an HTML entity stands for."""
+    """Return the characters of an HTML entity."""
     import html  # here, as its table of 2,231 names is hardly ever needed
 
     return html.unescape(entity)

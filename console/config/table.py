@@ -18,7 +18,10 @@ _FIELDS = ModelConfig.__struct_fields__
 _KEYS = tuple(
     name for name in _FIELDS if name not in ("name", "line", "data", "tokenizer", "other_urls", "price_source")
 )
-_KEYS_WITHIN = {"price": Price.__struct_encode_fields__, "limits": Limits.__struct_encode_fields__}
+_KEYS_WITHIN = {
+    **dict.fromkeys(("price", "batch_price"), Price.__struct_encode_fields__),
+    "limits": Limits.__struct_encode_fields__,
+}
 _ALIASES = {
     "id": "model_id", "model": "model_id", "name": "model_id", "url": "base_url", "endpoint": "base_url",
     "host": "base_url", "key": "api_key_env", "temp": "temperature", "timeout": "limits", "tools": "mode",
@@ -225,7 +228,7 @@ def _report_nesting(file: TomlFile, name: str, inner: str) -> None:
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CHECKS: dict[str, Callable[[Any], None]] = {"headers": _check_headers, "params": _check_params}
-_PARTS: dict[str, type[Price | Limits]] = {"price": Price, "limits": Limits}
+_PARTS: dict[str, type[Price | Limits]] = {"price": Price, "batch_price": Price, "limits": Limits}
 _KINDS = get_type_hints(ModelConfig, include_extras=True) | {"provider": cast(Any, Literal)[tuple(PROVIDERS)]}
 _WORDS = {
     " | null": "", "`str`": "a string", "`int`": "an integer", "`float`": "a number", "`bool`": "a boolean",
@@ -237,6 +240,7 @@ _HINTS = {
     "mode": '"fc" for native tools, "prompt" for tools described in the prompt.',
     "bfcl_name": 'bfcl_name = "gpt-4o-2024-11-20-FC", one of `eval-console bfcl models`.',
     "price": "price = { in = 0.15, out = 0.60 } in USD per million tokens.",
+    "batch_price": "batch_price = { in = 0.08, out = 0.30 } in USD per million tokens.",
     "context": "context = 131072 is the context length in tokens.",
     "limits": f"limits = {{ … }} with {', '.join(Limits.__struct_fields__)}.",
     "params": "params = { top_p = 0.9 } is passed on as is.",

@@ -143,6 +143,8 @@ class ChatRequest(msgspec.Struct, frozen=True):
     tools: list[dict[str, Any]] = msgspec.field(default_factory=list[dict[str, Any]])
     params: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """Overrides of the model's parameters, such as temperature; JSON values."""
+    name: str = ""
+    """Conversation and digest of the request, equal after a resume. Never sent."""
     seed: str = ""
     """Seed of this call for the simulated models, which makes them deterministic. Never sent."""
     prefers: str = ""

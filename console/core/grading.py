@@ -10,7 +10,7 @@ NOT_RECORDED = "grader not recorded"
 
 
 def grading_differences(a: Manifest, b: Manifest) -> list[str]:
-    """Return how the graders of two runs differ, in words; empty if they are equal or one is not recorded."""
+    """Return the differences between the graders of two runs, in words; empty if equal or one is not recorded."""
     if a.grader is None or b.grader is None:
         return []
     same_cases = (a.suite, a.selection, a.cases, a.rollouts) == (b.suite, b.selection, b.cases, b.rollouts)

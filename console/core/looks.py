@@ -157,7 +157,7 @@ def latest_look(looks: Iterable[Look], category: str = "") -> Look | None:
 
 
 def decision_of(looks: Sequence[Look]) -> str:
-    """Return what the looks at a run have decided; with several categories, the worst of their answers."""
+    """Return the decision of the looks at a run; with several categories, the worst of theirs."""
     decided = [look.decision for look in looks if look.decision]
     order = (Decision.WORSE.value, Decision.CANNOT_TELL.value)
     return next((word for word in order if word in decided), decided[-1] if decided else "")

@@ -1,5 +1,7 @@
 """Prices of tokens at a model's list price, and amounts of money as text."""
 
+from collections.abc import Iterable
+
 from console.core.run import ModelFacts
 
 
@@ -10,6 +12,13 @@ def dollars(cost_usd: float) -> str:
     if cost_usd < 0.0001:
         return "<$0.0001"
     return f"${cost_usd:.4f}".removesuffix("0") if cost_usd < 0.01 else f"${cost_usd:.3f}"
+
+
+def batch_terms(models: Iterable[ModelFacts]) -> str:
+    """Return the terms of the batches in which models are asked, such as `half price`; empty without batches."""
+    terms = [model.batched for model in models if not model.simulated]
+    named = dict.fromkeys(filter(None, terms))
+    return f"{', '.join(named)}{', in part' * ('' in terms)}" if named else ""
 
 
 def price_of(facts: ModelFacts, sent: float, cached: float, written: float) -> float | None:

@@ -21,6 +21,8 @@ class Provider(NamedTuple):
     """Path of the list of the server's models, which is free of charge; empty if there is none."""
     embeds: bool = False
     """True if it offers embeddings."""
+    batches: str = ""
+    """Its batch API, a `BatchApi`; empty if there is none, or none that this program uses."""
     vendor: str = ""
     """Name in OpenTelemetry's conventions; empty for the same name as in models.toml."""
 
@@ -35,7 +37,12 @@ class Provider(NamedTuple):
         return not self.endpoint
 
 
-_OPENAI = Provider(address="https://api.openai.com/v1", key_variable="OPENAI_API_KEY", model_list="models")
+_OPENAI = Provider(
+    address="https://api.openai.com/v1",
+    key_variable="OPENAI_API_KEY",
+    model_list="models",
+    batches="console.llm.batches:OPENAI",
+)
 
 PROVIDERS: Mapping[str, Provider] = {
     "openai": _OPENAI._replace(api="console.llm.wires.chat:CHAT_API", embeds=True),
@@ -51,6 +58,7 @@ PROVIDERS: Mapping[str, Provider] = {
         address="https://api.anthropic.com/v1",
         key_variable="ANTHROPIC_API_KEY",
         model_list="models?limit=1000",
+        batches="console.llm.batches:ANTHROPIC",
     ),
     "gemini": Provider(
         api="console.llm.wires.gemini:GEMINI_API",

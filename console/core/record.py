@@ -4,6 +4,7 @@ A record is one JSON line; `t` names its kind. Records are facts and never chang
 earlier one without deleting it. Times are seconds since the epoch (UTC); order is the order of lines, not of times.
 """
 
+import hashlib
 from typing import Any
 
 import msgspec
@@ -148,6 +149,10 @@ MAIN_REPLIES = "replies of the main conversation"
 """Kind of the note with the digests of the main conversation's replies (`core.call_tree.message_digest`)."""
 
 
+GREETING = "greeting"
+"""Kind of the note with the words that open a conversation in the model's name, written by no model."""
+
+
 class Finished(Record, frozen=True):
     """A conversation ended with a verdict; the last record of an attempt."""
 
@@ -194,6 +199,30 @@ The times before and after are not comparable.
 """
 
 
+class Batched(Record, frozen=True):
+    """A step of a batch of calls: planned, then submitted (with an id), then its progress, then its end."""
+
+    name: str
+    """Unique name, with which a batch that was submitted but not journaled is found again."""
+    model: str
+    """Name of the model in models.toml."""
+    total: Count
+    id: str = ""
+    """The provider's id; empty until it has confirmed the batch."""
+    done: Count = 0
+    calls: tuple[str, ...] = ()
+    """Ids of its calls, in the first record only; see `call_name`."""
+    planned_at: Moment = 0.0
+    submitted_at: Moment = 0.0
+    ended: str = ""
+    """Its end, such as `completed` or `expired`, once all of its answers are journaled."""
+
+
+def call_name(run: str, request: str) -> str:
+    """Return the id of a call in batches, without its number among equal ones; `request` is a `ChatRequest.name`."""
+    return hashlib.sha256(f"{run}/{request}".encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
 class Closed(Record, frozen=True):
     """The engine closed the journal in order."""
 
@@ -215,5 +244,6 @@ AnyRecord = (
     | Finished
     | Looked
     | Steered
+    | Batched
     | Closed
 )

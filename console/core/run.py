@@ -35,6 +35,8 @@ class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """USD per million cached input tokens; None if priced like other input."""
     price_source: str = ""
     """Source of prices that are not from models.toml, such as `litellm 1.92.0`."""
+    batched: str = ""
+    """Terms of its batches, `half price` or `batch price`, which the prices above are; empty if asked one by one."""
     params: dict[str, Any] = {}
 
 
@@ -98,8 +100,12 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str = ""
     headline: str = ""
     """Score shown in place of the pass rate, as declared by the suite; empty for the pass rate."""
-    headline_scale: tuple[float, float] | None = None
-    """Lowest and highest value of that score; None if unknown."""
+    further_headlines: tuple[str, ...] = ()
+    """Scores shown next to it."""
+    scales: dict[str, tuple[float, float]] = {}
+    """Lowest and highest value by score, where known."""
+    units: dict[str, str] = {}
+    """Unit by score, such as `s`."""
     schema: Count = 1
     format: str = ""
     """Format of the suite, as named in its `suite.toml`; `RunFolder.manifest` fills it in for old runs."""
@@ -121,9 +127,19 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """The change it makes in its parent's conversations, or in all of its own; None if it changes nothing."""
 
     @property
+    def headline_scale(self) -> tuple[float, float] | None:
+        """Lowest and highest value of the headline score; None if unknown."""
+        return self.scales.get(self.headline)
+
+    @property
     def is_whole(self) -> bool:
         """True for a complete plan of the suite as it is: no replay of another run's cases, no shard, no change."""
         return not self.parent and self.shard is None and self.experiment is None
+
+    @property
+    def is_batched(self) -> bool:
+        """True if a role is asked through a batch API."""
+        return any(model.batched for model in (self.model, *self.roles.values()))
 
     @property
     def simulated(self) -> bool:
@@ -237,7 +253,9 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """`queued`, `starting`, `running`, `interrupted`, `completed`, `decided`, `stopped`, `budget`, `halted`."""
     scores: dict[str, Amount] = {}
     headline: str = ""
-    """Same as in the manifest."""
+    """Same as in the manifest, as are the two below."""
+    further_headlines: tuple[str, ...] = ()
+    units: dict[str, str] = {}
     score_interval: Interval | None = None
     """Mean of the headline score with its interval over cases; None without repeats."""
     reasons: dict[str, Count] = {}
@@ -260,6 +278,10 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """Description of changes made to the journal by others than its engine since the last summary."""
     message: str = ""
     """Reason for a halt; empty otherwise."""
+    batch_terms: str = ""
+    """Terms of the batches in which its models were asked, such as `half price`; empty without batches."""
+    batches: str = ""
+    """Batches that have not ended, in words, such as `batch of 1,200 submitted Thu 14:02 · 340 done`."""
     journal_bytes: Count = 0
     """Journal size this summary was derived from; any other size means stale."""
     journal_checksum: int | None = None

@@ -1,5 +1,6 @@
 """Folds journal records into counts: the single source of a run's numbers, live, in lists and offline."""
 
+from collections.abc import MutableMapping
 from sys import intern
 from typing import Any, Protocol, TypeVar, cast
 
@@ -10,10 +11,12 @@ from console.core.case_counts import CaseCounts
 from console.core.fault import FaultKind
 from console.core.looks import Look, decision_of, latest_look
 from console.core.outcome import Outcome, Verdict
+from console.core.price import batch_terms
 from console.core.record import (
     CLOCK,
     AnyRecord,
     Asked,
+    Batched,
     Closed,
     Embedded,
     Finished,
@@ -28,6 +31,7 @@ from console.core.run import Manifest, Summary, Tally
 from console.core.spending import RoleSpending, add_call
 from console.core.statistics.intervals import Interval, score_interval
 from console.core.statistics.sample import Observation, sample_of
+from console.core.wait import batch_words
 
 RecordT = TypeVar("RecordT", bound=AnyRecord)
 
@@ -109,7 +113,7 @@ class RunFold(msgspec.Struct):
     served: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     servers: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     written: dict[str, int] = msgspec.field(default_factory=dict[str, int])
-    latest: dict[Slot, Ended] = msgspec.field(default_factory=dict[Slot, Ended])
+    latest: MutableMapping[Slot, Ended] = msgspec.field(default_factory=dict[Slot, Ended])
     """Latest ending of each rollout."""
     unfinished: dict[Slot, Key] = msgspec.field(default_factory=dict[Slot, Key])
     unsettled: dict[Key, dict[str, RoleSpending]] = msgspec.field(default_factory=dict[Key, dict[str, RoleSpending]])
@@ -122,6 +126,8 @@ class RunFold(msgspec.Struct):
     closed: Closed | None = None
     looks: list[Look] = msgspec.field(default_factory=list[Look])
     """All looks at the run, in order."""
+    batches: dict[str, Batched] = msgspec.field(default_factory=dict[str, Batched])
+    """Batches of calls that have not ended, by name."""
     beyond: tuple[Slot, ...] = ()
     """Graded rollouts that had started when the looks decided, but were not looked at."""
     first_at: float = 0.0
@@ -139,11 +145,7 @@ class RunFold(msgspec.Struct):
 
     def apply(self, record: AnyRecord) -> None:
         """Apply one record."""
-        self.first_at = self.first_at or record.at
-        self.last_at = max(self.last_at, record.at)
-        if not _starts_interval(record) and self._previous_at:
-            self.seconds += max(0.0, record.at - self._previous_at)
-        self._previous_at = record.at
+        self._add_time(record)
         match record:
             case Opened():
                 self.sessions += 1
@@ -164,11 +166,25 @@ class RunFold(msgspec.Struct):
             case Looked():
                 self._add_look(record.look)
                 self.beyond = record.beyond or self.beyond
+            case Batched():
+                self._follow_batch(record)
             case Closed():
                 self.closed = record
                 self._drop_running()
             case _:
                 pass
+
+    def _add_time(self, record: AnyRecord) -> None:
+        self.first_at = self.first_at or record.at
+        self.last_at = max(self.last_at, record.at)
+        if not _starts_interval(record) and self._previous_at:
+            self.seconds += max(0.0, record.at - self._previous_at)
+        self._previous_at = record.at
+
+    def _follow_batch(self, record: Batched) -> None:
+        self.batches[record.name] = msgspec.structs.replace(record, calls=())
+        if record.ended:
+            del self.batches[record.name]
 
     def _add_look(self, look: Look) -> None:
         """Add a look; what a race has shown replaces what the run alone had seen at the same look."""
@@ -325,6 +341,8 @@ class RunFold(msgspec.Struct):
             state=self.state(live),
             scores=self.scores,
             headline=manifest.headline,
+            further_headlines=manifest.further_headlines,
+            units=manifest.units,
             score_interval=self.score_interval(manifest.headline, manifest.headline_scale),
             reasons=dict(sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))),
             cut=dict(self.cut),
@@ -336,6 +354,8 @@ class RunFold(msgspec.Struct):
             seconds=self.seconds,
             damaged=damaged,
             message=self.closed.message if self.closed else "",
+            batch_terms=batch_terms((manifest.model, *manifest.roles.values())),
+            batches=batch_words(list(self.batches.values())),
             journal_bytes=journal_bytes,
             format=manifest.format,
             lost=self.lost,

@@ -53,17 +53,17 @@ class BudgetMeter:
             BudgetReached: the call does not fit; the message names the cap.
         """
         self.check(cost, tokens)
-        reserved_usd = sum(usd for usd, _ in self._reserved.values())
-        reserved_tokens = sum(tokens for _, tokens in self._reserved.values())
-        if not self._fits(cost + reserved_usd, tokens + reserved_tokens):
+        if not self._fits(cost, tokens):
             return False
         self._reserved[holder] = (cost, tokens)
         return True
 
     def _fits(self, cost: float, tokens: int) -> bool:
-        caps = self.budget
-        too_expensive = caps.cost_usd is not None and self.cost_usd + cost > caps.cost_usd
-        return not too_expensive and (caps.tokens is None or self.tokens + tokens <= caps.tokens)
+        """Return whether so much more fits beside what is reserved, which is added up only under a cap."""
+        caps, reserved = self.budget, self._reserved.values()
+        if caps.cost_usd is not None and self.cost_usd + cost + sum(usd for usd, _ in reserved) > caps.cost_usd:
+            return False
+        return caps.tokens is None or self.tokens + tokens + sum(count for _, count in reserved) <= caps.tokens
 
     @property
     def is_out_of_time(self) -> bool:

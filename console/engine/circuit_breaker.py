@@ -17,8 +17,9 @@ UNPROVEN_CALLS = 3
 class CircuitBreaker:
     """Limits calls to models that have not answered yet, and stops the run if they only refuse."""
 
-    def __init__(self, roles: Iterable[str]) -> None:
-        self._unproven = set(roles)
+    def __init__(self, roles: Iterable[str], *, is_batched: bool = False) -> None:
+        """Start with unproven models of these roles; `is_batched` if calls go through batches, which start together."""
+        self._unproven, self._is_batched = set(roles), is_batched
         self._refusals: dict[str, int] = {}
         self._refused: list[tuple[Job, Finished]] = []
 
@@ -33,7 +34,9 @@ class CircuitBreaker:
 
     def most_in_flight(self, concurrency: int) -> int:
         """Return the maximum number of conversations in flight."""
-        return min(concurrency, UNPROVEN_CALLS - sum(self._refusals.values())) if self._unproven else concurrency
+        if self._is_batched or not self._unproven:
+            return concurrency
+        return min(concurrency, UNPROVEN_CALLS - sum(self._refusals.values()))
 
     def is_case_fault(self, fault: Fault) -> bool:
         """Return whether a refusal is due to the case: a request that a proven model cannot take."""

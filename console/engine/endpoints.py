@@ -1,6 +1,7 @@
 """Open endpoints of a run, one per model, opened when a role first needs them."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from console.config.model import ModelConfig
 from console.core.fault import Fault, FaultKind
@@ -10,13 +11,18 @@ from console.llm.endpoint import Endpoint
 from console.llm.limits.limiter import FAULTS_UNTIL_SUSPECT
 from console.llm.providers import open_endpoint
 
+if TYPE_CHECKING:
+    from console.engine.batches import BatchHost
+
 
 class Endpoints:
     """Endpoints by role; roles with the same model share one."""
 
-    def __init__(self, models: Mapping[str, ModelConfig], manifest: Manifest) -> None:
-        """Take the model of every role; nothing is opened yet."""
-        self._models, self._manifest = models, manifest
+    def __init__(
+        self, models: Mapping[str, ModelConfig], manifest: Manifest, batches: "BatchHost | None" = None
+    ) -> None:
+        """Take the model of every role, and what those need that are asked in batches; nothing is opened yet."""
+        self._models, self._manifest, self._batches = models, manifest, batches
         self._open: dict[str, Endpoint] = {}
 
     def of(self, role: str) -> Endpoint:
@@ -29,8 +35,15 @@ class Endpoints:
         if config is None:
             raise Fault(FaultKind.DATA, f"the run has no model for the role {role}")
         if config.name not in self._open:
-            self._open[config.name] = open_endpoint(config)
+            self._open[config.name] = self._opened(config, is_batched=bool(self.facts(role).batched))
         return self._open[config.name]
+
+    def _opened(self, config: ModelConfig, *, is_batched: bool) -> Endpoint:
+        if self._batches is None or not is_batched:
+            return open_endpoint(config)
+        from console.engine.batches import BatchedEndpoint  # imports the HTTP client, which other runs may not need
+
+        return BatchedEndpoint(config, self._batches)
 
     def facts(self, role: str) -> ModelFacts:
         """Return the manifest's facts about a role's model."""

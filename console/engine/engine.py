@@ -14,27 +14,28 @@ from console import __version__
 from console.config.secrets import redactor_for
 from console.core.case import Key, Slot
 from console.core.chat import ChatRequest
+from console.core.endings import Endings
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.live import Began, Command, Status
 from console.core.outcome import Outcome, Verdict
-from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Looked, Opened, Started, Steered, Tried
+from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Opened, Started, Steered, Tried
 from console.core.run import ModelFacts
 from console.core.tally import RunFold, without_output
 from console.engine.background import start_task, stop
 from console.engine.budget import BudgetMeter, BudgetReached, worst_case
 from console.engine.circuit_breaker import CircuitBreaker
+from console.engine.early_end import EarlyEnd
 from console.engine.endpoints import Endpoints
 from console.engine.journal_buffer import JournalBuffer
 from console.engine.journal_door import JournalDoor, RecordT
 from console.engine.local_conversation import cancelled_by_code
-from console.engine.looks import Looks
 from console.engine.outputs import DependencyOutputs, has_answer
 from console.engine.pause import ManualPause, ProviderPause
 from console.engine.plan import PreparedRun
 from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.publish import Publisher
-from console.engine.queue import Job, JobQueue, RetryScope, all_played, plan_jobs
-from console.engine.race import Race, race_of
+from console.engine.queue import Job, JobQueue, RetryScope, plan_jobs
+from console.engine.recorded_batches import RecordedBatches
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay, JournalEffects, read_whole
 from console.engine.retry_line import RetryLine
 from console.engine.role_warnings import RoleWarnings
@@ -48,6 +49,7 @@ from console.suites.code_place import files_of, place_of_task
 MAX_CONCURRENCY = 512
 LONGEST_TIMER_S = 1e6
 SAID_DAMAGES = 5
+_DURABLE_S = 0.02
 STOPPED = Verdict(Outcome.NOT_RUN, reason="stopped")
 
 
@@ -81,11 +83,12 @@ class Engine:
         self.folder, self.prepared = run, prepared
         self.manifest = prepared.manifest
         self.concurrency = prepared.manifest.concurrency
-        self.fold = RunFold()
-        self._retry, self._only, self._to_the_end = retry, only, to_the_end
+        self.fold = RunFold(latest=Endings(self.manifest.rollouts))
+        self._retry, self._only = retry, only
         self._on_record, self._notify = on_record, notify or _ignore_text
         self._door = JournalDoor(redactor_for(prepared.models.values()))
-        self._endpoints = Endpoints(prepared.models, prepared.manifest)
+        self.batches = RecordedBatches(self.manifest.id)
+        self._endpoints = Endpoints(prepared.models, prepared.manifest, self)
         self._player = player(self, prepared, self._endpoints)
         self._refusal: UsageError | None = None
         self._running = RunningConversations()
@@ -96,15 +99,23 @@ class Engine:
         self._changed = asyncio.Event()
         self._state, self._manual_pause = "running", ManualPause()
         self._cancelled = False
-        self._race: Race | None = None
         self._provider_pause = ProviderPause(self._changed.set)
         self._retry_line = RetryLine(self._changed.set)
-        self._circuit_breaker = CircuitBreaker(prepared.models)
+        self._circuit_breaker = CircuitBreaker(prepared.models, is_batched=self.manifest.is_batched)
         self._role_warnings = RoleWarnings(prepared.models, prepared.warnings, self.notify)
         self._ending: tuple[str, str] | None = None
         self._failure: Exception | None = None
         """The unexpected error in the background that ended the run."""
         self.budget_meter = BudgetMeter(prepared.manifest.budget)
+        self._early_end = EarlyEnd(
+            run,
+            prepared,
+            self.fold,
+            append=self.append,
+            end=self.end,
+            is_ending=lambda: self._ending is not None,
+            to_the_end=to_the_end,
+        )
 
     async def run(self) -> Closed:
         """Play until everything is finished or the run is stopped; return how it ended.
@@ -116,7 +127,7 @@ class Engine:
             Exception: an unexpected error that was passed to `fail`.
         """
         with RunLock(self.folder.lock_path) as lock:
-            recorded = self._read_journal()
+            self._plan_queue(self._read_journal())
             journal = JournalWriter(self.folder.journal_path)
             self.journal = JournalBuffer(
                 journal, self.fold, self._changed.set, self.notify, partial(self.end, "halted"), lock.successor
@@ -124,7 +135,7 @@ class Engine:
             self.publisher = Publisher(self.folder.socket_path, self.status, self.handle_command, self._player.watch)
             try:
                 await self.publisher.open(self.notify)
-                closed = await self._play_all(recorded)
+                closed = await self._play_all()
             finally:
                 await self._shut_down()
                 self._follow_folder(lock.current_path().parent)
@@ -143,6 +154,7 @@ class Engine:
         reader = self.folder.reader()
         for record in read_whole(reader):
             recorded.add(record)
+            self.batches.add(record)
             self.fold.apply(without_output(record))
             if isinstance(record, Asked | Embedded):
                 self.budget_meter.add_call(record, self.facts(record.role))
@@ -156,19 +168,23 @@ class Engine:
             self.notify(f"{more} more; `eval-console doctor --deep` lists them all")
         return recorded
 
-    async def _play_all(self, recorded: JournalEffects) -> Closed:
-        epoch = self.fold.sessions + 1
-        opened = Opened(at=time.time(), pid=os.getpid(), host=socket.gethostname(), version=__version__, epoch=epoch)
-        self.journal.append(opened)
+    def _plan_queue(self, recorded: JournalEffects) -> None:
+        """Queue the jobs that are left; nothing else keeps them, as there may be a million."""
         jobs = jobs_left(self.prepared, recorded, self._retry, self._only)
         self._recorded, self._ungraded = recorded.unfinished, recorded.ungraded
         self.queue = JobQueue(jobs, self.prepared.cases, _answered(recorded, jobs))
-        self._open_looks(jobs)
-        race = start_task(self._follow_race(self._race), "race") if self._race is not None else None
+
+    async def _play_all(self) -> Closed:
+        epoch = self.fold.sessions + 1
+        opened = Opened(at=time.time(), pid=os.getpid(), host=socket.gethostname(), version=__version__, epoch=epoch)
+        self.journal.append(opened)
+        has_jobs = len(self.queue) > 0
+        self._early_end.open(self.queue)
+        race = start_task(self._early_end.follow_race(self._changed.set), "race")
         timer = asyncio.get_running_loop().call_later(
             self.budget_meter.budget.seconds or LONGEST_TIMER_S, self._check_caps
         )
-        if jobs:
+        if has_jobs:
             await self._open_player(epoch)
             await self._role_warnings.check(self._changed, lambda: self._ending is not None)
         await self._schedule()
@@ -176,65 +192,14 @@ class Engine:
         await stop(race)
         self._resolve_refusals()
         reason, message = self._ending or ("completed", "")
-        if reason in ("stopped", "decided") and not self.queue and all_played(jobs, self.fold.latest):
+        is_all_played = not (len(self.queue) or self.queue.is_cut or self.fold.unfinished)
+        if reason in ("stopped", "decided") and is_all_played:
             reason, message = "completed", ""  # the jobs in flight were the last ones
         await self._until_durable()  # first, so that a run is never closed while records are not on the disk
         closed = Closed(at=time.time(), reason=reason, message=message)
         self.append(closed)
         await self._until_durable()
         return closed
-
-    def _open_looks(self, jobs: Sequence[Job]) -> None:
-        self._looks = Looks(
-            self.manifest,
-            self.prepared.cases,
-            self.prepared.suite,
-            self.fold.looks,
-            baseline=self.prepared.baseline,
-            decides=not self._to_the_end,
-        )
-        self._looks.open(job.slot for job in jobs)
-        self._race = None if self._to_the_end else race_of(self.folder, self.prepared)
-        self._drop_decided()
-        self._take_looks()
-
-    def _take_looks(self) -> None:
-        """Take the looks that have become possible, and end the run if they have decided; none after an end."""
-        if self._ending is not None:
-            return
-        for look in self._looks.take(self.fold):
-            self.append(Looked(at=time.time(), look=look, beyond=self._looks.beyond(look, self.fold)))
-            if look.decision and look.category:
-                self._drop_decided()
-        if self._looks.decision:
-            self.end("decided", self._looks.words)
-
-    async def _follow_race(self, race: Race) -> None:
-        """Write down what the race has shown at each look, until this run is out or has won."""
-        while self._ending is None and not race.is_over:
-            for look in race.new_looks(self.fold.looks):
-                self.append(Looked(at=time.time(), look=look))
-                self._looks.judge(look)
-                if look.decision:
-                    self.end("decided", self._looks.words)
-                self._changed.set()
-            if self._waits_for_rivals and (gone := race.gone()):
-                self.end("halted", f"{gone}; `eval-console resume {self.folder.name}` continues the race")
-            await asyncio.sleep(race.poll_s)
-
-    @property
-    def _waits_for_rivals(self) -> bool:
-        """True if nothing may start before the others of a race have come as far."""
-        if self._race is None or self._race.is_over:
-            return False
-        if not len(self.queue):
-            return any(look.is_last for look in self.fold.looks)
-        return self.queue.has_only_held(self._race.may_start)
-
-    def _drop_decided(self) -> None:
-        """Ask no more questions of categories that are decided."""
-        if self._looks.decided_categories:
-            self.queue.drop_categories(self._looks.decided_categories)
 
     async def _open_player(self, epoch: int) -> None:
         try:
@@ -269,7 +234,7 @@ class Engine:
                 await self._until_none_plays()
                 return
             if not self._running:
-                waits = self._waits_for_rivals
+                waits = self._early_end.waits_for_rivals
                 if self._ending or not (len(self.queue) or waits):
                     return
                 if not self._manual_pause and self.journal.blocked_by is None and not self._provider_pause.left_s:
@@ -296,18 +261,13 @@ class Engine:
                 continue
             if not self._retry_line.has_room:
                 return
-            job = self.queue.next(from_end=self._player.is_suspect, may_start=self._is_needed_soon)
+            job = self.queue.next(
+                from_end=self._player.is_suspect, may_start=self._early_end.may_start(self.concurrency)
+            )
             if job is None:
                 return
             self._retry_line.note_start()
             self._start(job)
-
-    @property
-    def _is_needed_soon(self) -> Callable[[Slot], bool] | None:
-        """Decides if a rollout may start, in runs that may end early; None in others."""
-        if self._race is not None:
-            return self._race.may_start
-        return (lambda slot: self._looks.may_start(slot, self.concurrency)) if self._looks.may_end_run else None
 
     def _may_start(self) -> bool:
         if self._ending or self._manual_pause or self.journal.blocked_by is not None or self._provider_pause.left_s:
@@ -391,7 +351,7 @@ class Engine:
             verdict = Verdict(Outcome.NOT_RUN, reason="dependency", messages=(f"{job.key} has no answer",))
             for lost in self.queue.drop_dependents(job.slot):
                 self.append(Finished(at=time.time(), key=lost.key, verdict=verdict))
-        self._take_looks()
+        self._early_end.take_looks()
 
     def end(self, reason: str, message: str = "") -> None:
         """Start nothing more; calls in flight may finish, waiting conversations are cancelled and stay resumable."""
@@ -466,11 +426,29 @@ class Engine:
             case Finished():
                 self.budget_meter.end_conversation(record.key)
                 self._outputs.add(record)
-                self._looks.settle((record.key.case, record.key.rollout))
+                self._early_end.settle((record.key.case, record.key.rollout))
             case _:
                 pass
         if self._on_record is not None:
             self._on_record(record)
+
+    async def append_durably(self, record: AnyRecord) -> None:
+        """Journal a record, and return when the disk has confirmed it."""
+        self.append(record)
+        while not self.journal.is_durable:
+            self.journal.sync_soon()
+            await asyncio.sleep(_DURABLE_S)
+
+    @property
+    def run_id(self) -> str:
+        """Id of the run."""
+        return self.manifest.id
+
+    @property
+    def all_wait(self) -> bool:
+        """True if every conversation waits, no other can start, and calls are allowed."""
+        is_settled = not (self._changed.is_set() or self._pause_reason() or self._ending)
+        return is_settled and self._running.all_wait
 
     def endpoint(self, role: str) -> Endpoint:
         """Return the open endpoint of a role, or raise a Fault of kind `data` if the run has none."""
@@ -559,19 +537,15 @@ class Engine:
     def status(self) -> Status:
         """Return the engine's state for watchers."""
         why = self._ending[1] if self._ending else ""
+        waits = "" if self._running else self._early_end.waiting_words
         return Status(
             state=self._shown_state(),
             concurrency=self.concurrency,
             activities=self._running.activities,
             endpoints=list(self._player.endpoint_states()),
             workers=list(self._player.worker_states()),
-            message=self._provider_pause.why or self.journal.why or why or self._role_warnings.text or self._race_words,
+            message=self._provider_pause.why or self.journal.why or why or self._role_warnings.text or waits,
         )
-
-    @property
-    def _race_words(self) -> str:
-        waits = self._race is not None and not self._running and self._waits_for_rivals
-        return f"waits for {self._race.behind}" if waits and self._race is not None else ""
 
     def _shown_state(self) -> str:
         if not self._manual_pause or self._state != "running":
@@ -632,5 +606,5 @@ def _ignore_text(text: str) -> None:
 
 def _answered(recorded: JournalEffects, jobs: Sequence[Job]) -> list[Slot]:
     """Return the rollouts that have an answer and are not due for another attempt."""
-    due = {job.slot for job in jobs}
+    due = {job.slot for job in jobs} if recorded.finished else set[Slot]()
     return [slot for slot, ended in recorded.finished.items() if slot not in due and has_answer(ended)]

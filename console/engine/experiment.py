@@ -5,14 +5,12 @@ lies before the first live request is taken from the old journal (see `earlier_r
 """
 
 import asyncio
-import dataclasses
+import math
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
-
-import msgspec
 
 from console.core.case import Case, Key
 from console.core.chat import Message, Reply, ScriptedAnswers
@@ -20,7 +18,7 @@ from console.core.experiment import REPLY, Arm, Beginning, Experiment, Stratum
 from console.core.fault import Fault, UsageError
 from console.core.live import Began
 from console.core.looks import Until
-from console.core.price import price_of
+from console.core.price import dollars, price_of
 from console.core.record import AnyRecord, Asked, Embedded, Performed
 from console.core.run import Budget, Manifest, Selection
 from console.engine.earlier_run import EarlierRun, open_run
@@ -111,7 +109,7 @@ def new_seed() -> int:
     return random.randrange(1, _MOST_SEEDS)  # noqa: S311 - not a secret
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Use:
     """Calls, tokens and cost that an experiment is expected to take."""
 
@@ -122,55 +120,95 @@ class Use:
     is_free: bool = True
     """True if every model is simulated."""
 
+    def __add__(self, other: "Use") -> "Use":
+        cost = None if self.cost_usd is None or other.cost_usd is None else self.cost_usd + other.cost_usd
+        return Use(self.calls + other.calls, self.tokens + other.tokens, cost, self.is_free and other.is_free)
+
+    def times(self, factor: float) -> "Use":
+        """Return a multiple of it."""
+        cost = None if self.cost_usd is None else self.cost_usd * factor
+        return Use(self.calls * factor, self.tokens * factor, cost, self.is_free)
+
+    @property
+    def words(self) -> str:
+        """All of it in words."""
+        price = "simulated" if self.is_free else "price unknown" if self.cost_usd is None else dollars(self.cost_usd)
+        calls = round(self.calls)
+        return f"{calls:,} call{'' if calls == 1 else 's'}, {self.tokens:,.0f} tokens, {price}"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchUse:
+    """What a search for the step that decided a conversation is expected to take."""
+
+    likely: Use
+    """The geometric mean of the cheapest and the dearest search that finds a step."""
+    most: Use
+    start: Use
+    """Continuations from the start, which are all if none of them comes right."""
+
+    @property
+    def lines(self) -> list[str]:
+        """All of it in words, as lines."""
+        alone = [f"{self.start.words} if none comes right"] if self.start.calls else []
+        return [f"about {self.likely.words}", f"at most {self.most.words}", *alone]
+
 
 def expected_use(prepared: PreparedRun) -> Use:
     """Reckon the use of an experiment from what the recorded conversations took after the point."""
-    manifest, experiment, use = prepared.manifest, prepared.manifest.experiment, Use()
+    manifest, experiment = prepared.manifest, prepared.manifest.experiment
     recorded = open_run(manifest, prepared.runs_root)
     assert experiment is not None
-    facts = {"model": manifest.model, **manifest.roles}
-    use.is_free = all(model.simulated for model in facts.values())
+    total = _use_of(manifest, ())
     for case in prepared.cases:
         beginning = experiment.beginnings.get(case.id, Beginning(0))
-        if beginning.replies is None or (case.id, beginning.rollout) not in recorded.finished:
-            continue
-        for effect in _after(recorded.effects((case.id, beginning.rollout)), beginning):
-            if isinstance(effect, Performed):
-                continue
-            use.calls += manifest.rollouts
-            sent, cached, written = _tokens(effect)
-            use.tokens += (sent + written) * manifest.rollouts
-            model = facts.get(effect.role)
-            price = 0.0 if model is None or model.simulated else price_of(model, sent, cached, written)
-            if use.cost_usd is not None:
-                use.cost_usd = None if price is None else use.cost_usd + price * manifest.rollouts
-    return use
+        if beginning.replies is not None and (case.id, beginning.rollout) in recorded.finished:
+            total += _use_of(manifest, _after(recorded.effects((case.id, beginning.rollout)), beginning))
+    return total
 
 
-def search_use(prepared: PreparedRun, beginnings: Sequence[Beginning]) -> Use:
-    """Reckon the most that a search for the step that decided a conversation takes, by halving from its start.
-
-    The earlier half is the dearer one, and is assumed each time.
+def search_use(
+    prepared: PreparedRun, beginnings: Sequence[Beginning], searches: Sequence[Sequence[int]], usual: float
+) -> SearchUse:
+    """Reckon the use of a search for the step that decided a conversation.
 
     Args:
         prepared: a continuation of the conversation.
         beginnings: one for each reply of the conversation.
+        searches: the points to go on from, for each step that may have decided it.
+        usual: calls of a conversation that comes right; this one may have been cut short by its failure.
     """
-    manifest, most = prepared.manifest, Use()
+    manifest = prepared.manifest
     (case,) = manifest.selection.ids
-    halves = [0, *(len(beginnings) >> power for power in range(1, len(beginnings).bit_length()))]
-    for replies in dict.fromkeys(halves):
-        assert manifest.experiment is not None
-        starts = manifest.experiment.beginnings | {case: beginnings[replies]}
-        experiment = msgspec.structs.replace(manifest.experiment, beginnings=starts)
-        started = msgspec.structs.replace(manifest, experiment=experiment)
-        use = expected_use(dataclasses.replace(prepared, manifest=started))
-        most.calls += use.calls
-        most.tokens += use.tokens
-        is_priced = most.cost_usd is not None and use.cost_usd is not None
-        most.cost_usd = (most.cost_usd or 0.0) + (use.cost_usd or 0.0) if is_priced else None
-        most.is_free = use.is_free
-    return most
+    effects = open_run(manifest, prepared.runs_root).effects((case, beginnings[0].rollout))
+    points = dict.fromkeys(replies for search in searches for replies in search)
+    nothing = _use_of(manifest, ())
+    by_point = {replies: _use_of(manifest, _after(effects, beginnings[replies])) for replies in points}
+    missing = usual * manifest.rollouts - _use_of(manifest, effects.in_order).calls
+    if missing > 0:
+        by_point = {replies: use.times(1 + missing / max(use.calls, 1)) for replies, use in by_point.items()}
+    uses = [sum((by_point[replies] for replies in search), nothing) for search in searches]
+    least, most = (end(uses, key=lambda use: (use.cost_usd or 0.0, use.calls)) for end in (min, max))
+    cost = None if least.cost_usd is None or most.cost_usd is None else math.sqrt(least.cost_usd * most.cost_usd)
+    calls, tokens = math.sqrt(least.calls * most.calls), math.sqrt(least.tokens * most.tokens)
+    return SearchUse(Use(calls, tokens, cost, most.is_free), most, by_point.get(0, nothing))
+
+
+def _use_of(manifest: Manifest, effects: Iterable[Asked | Embedded | Performed]) -> Use:
+    """Reckon what it takes to have these effects once more in each rollout of a run."""
+    facts = {"model": manifest.model, **manifest.roles}
+    calls, tokens, cost = 0.0, 0.0, 0.0
+    is_priced = True
+    for effect in effects:
+        if isinstance(effect, Performed):
+            continue
+        sent, cached, written = _tokens(effect)
+        model = facts.get(effect.role)
+        price = 0.0 if model is None or model.simulated else price_of(model, sent, cached, written)
+        calls, tokens, cost = calls + 1, tokens + sent + written, cost + (price or 0.0)
+        is_priced = is_priced and price is not None
+    is_free = all(model.simulated for model in facts.values())
+    return Use(calls, tokens, cost if is_priced else None, is_free).times(manifest.rollouts)
 
 
 def _after(effects: ConversationEffects, beginning: Beginning) -> list[Asked | Embedded | Performed]:

@@ -7,7 +7,7 @@ from console.config.model import ModelConfig
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.looks import LookPlan
-from console.core.price import dollars, price_of
+from console.core.price import batch_terms, dollars, price_of
 from console.core.run import ModelFacts
 from console.core.statistics.power import Detectable
 from console.engine.earlier_runs import detectable, earlier_use
@@ -51,6 +51,8 @@ class RunForecast:
     """Cost if every conversation becomes as long as it may; None if nothing limits them, or without a price."""
     bound: str = ""
     """When that happens, in words; empty if `most_usd` is None."""
+    terms: str = ""
+    """Terms of its batches, such as `half price`; empty if all calls are sent one by one."""
     basis: str = ""
     """What the estimate rests on, in words. May contain foreign text."""
     detectable: Detectable | None = None
@@ -238,6 +240,7 @@ def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
         most_usd=most_usd,
         bound=estimates[0].bound if most_usd is not None else "",
         unpriced=unpriced,
+        terms=batch_terms(facts.values()),
         simulated=all(facts[role].simulated for role in used),
         cap_usd=manifest.budget.cost_usd,
         basis=basis,

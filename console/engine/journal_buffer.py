@@ -266,5 +266,5 @@ def _deletion(journal: JournalWriter) -> Fault:
 
 
 def _clock_offset() -> float:
-    """Return how far the wall clock is ahead of the monotonic one."""
+    """Return the seconds by which the wall clock is ahead of the monotonic one."""
     return time.time() - time.monotonic()

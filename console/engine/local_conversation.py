@@ -139,7 +139,11 @@ class LocalConversation:
             first, unused = self.recorded.first_unused, self.recorded.unused
             words = f"went another way at call {first}; recorded effects not requested again: {unused}"
             self.stage.note("divergence", words)
-        case, suite = self.job.case, self.suite
+        earlier, case, suite = self.recorded.earlier, self.job.case, self.suite
+        if earlier is not None and earlier.is_taken_whole and earlier.finished is not None:
+            was = earlier.finished.verdict
+            if was.outcome is Outcome.BROKEN:  # in the other tool, whoever grades it
+                return was
         if suite.scores_slowly(case) or self.stage.reply_characters > _LONG:
             return await asyncio.to_thread(suite.score, case, output, self.setting)
         return suite.score(case, output, self.setting)

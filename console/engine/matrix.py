@@ -63,6 +63,7 @@ def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
             budget=preset.budget,
             until=until,
             experiment=experiment,
+            is_batched=preset.batch,
             name=f"{preset.name} {model} {suite}" if preset.name and several else preset.name,
             parent=previous.name if previous else "",
             models_path=paths.models,

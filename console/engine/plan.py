@@ -21,9 +21,11 @@ from console.core.fault import UsageError
 from console.core.grader import differences
 from console.core.looks import LookPlan, Rule, Until
 from console.core.outcome import Verdict
+from console.core.provider import provider_of
 from console.core.ranges import LARGEST_COUNT
 from console.core.record import Started
 from console.core.run import Budget, Manifest, ModelFacts, Selection, Shard
+from console.core.source import IN_PLACE, NO_JUDGE
 from console.core.weights import weights_warning
 from console.engine.compute_target import LOCAL, ComputeTarget
 from console.engine.earlier_run import EarlierRun, earlier_run
@@ -34,6 +36,7 @@ from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import PAIRWISE, RECORDED, Catalog, find_suite, open_pairwise
 from console.suites.grading import GRADING_ROLES, grader_of
+from console.suites.headline import headlines_of
 from console.suites.modes import find_mode
 from console.suites.options import check_options
 from console.suites.planned_order import planned_order
@@ -41,6 +44,8 @@ from console.suites.selection import select_cases
 from console.suites.sharding import part_of
 from console.suites.suite import Suite
 
+MOST_BATCHED = 10_000
+"""Conversations that wait for batches at once, unless the user says otherwise."""
 MOST_ROLLOUTS = 1_000_000
 """Rollouts of one run, which are all in memory while it plays."""
 
@@ -71,6 +76,8 @@ class Plan:
     """Part of the cases to play; None for all."""
     until: Until | None = None
     """The rule by which its looks may end the run, with the name of the baseline as the user gives it."""
+    is_batched: bool = False
+    """True to ask through batch APIs, where providers have them."""
     target: ComputeTarget = LOCAL
     further_models: tuple[ModelConfig, ...] = ()
     """Additional models supplied by the caller."""
@@ -111,9 +118,8 @@ def prepare(plan: Plan) -> PreparedRun:
     """
     book = load_models(find_models_file(plan.models_path), plan.data_path)
     book.models |= {config.name: config for config in plan.further_models}
-    roots = find_data_roots(plan.data_path)
     model = pick_model(book, plan.model)
-    catalog = Catalog(roots)
+    catalog = Catalog(roots := find_data_roots(plan.data_path))
     runs_root = find_runs_root(plan.runs_path, may_be_new=True)
     suite = open_pairwise(plan.suite, runs_root) if plan.is_pairwise else catalog.open(plan.suite)
     options = check_options(suite.options, plan.options)
@@ -130,17 +136,17 @@ def prepare(plan: Plan) -> PreparedRun:
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_needs(plan, suite, cases, setting, models)
     weights = weights_digests(weights_folder(models, suite, cases))
-    roles = {role: facts(config) for role, config in models.items() if role != "model"}
+    model_facts, roles = _facts(plan, suite, models)
     manifest = Manifest(
         id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name, shard=plan.shard),
         at=time.time(),
         suite=plan.suite,
-        model=facts(model),
+        model=model_facts,
         setting=setting,
         selection=plan.selection,
         roles=roles,
         rollouts=plan.rollouts,
-        concurrency=_positive(plan.concurrency or model.limits.concurrency or USUAL_CONCURRENCY, "concurrency"),
+        concurrency=_positive(plan.concurrency or _concurrency(plan, model), "concurrency"),
         budget=plan.budget,
         cases=planned,
         setup=sum(not case.graded for case in cases) * plan.rollouts,
@@ -151,8 +157,10 @@ def prepare(plan: Plan) -> PreparedRun:
         regraded=plan.regraded,
         name=plan.name,
         format=suite.entry.format,
-        headline=suite.headline,
-        headline_scale=suite.headline_scale() if suite.headline else None,
+        headline=headlines_of(suite.headline)[0],
+        further_headlines=headlines_of(suite.headline)[1:],
+        scales=dict(suite.scales),
+        units=dict(suite.units),
         shard=plan.shard,
         looks=looks,
         experiment=_with_prerequisites(plan.experiment, cases, plan.selection),
@@ -161,6 +169,44 @@ def prepare(plan: Plan) -> PreparedRun:
     warnings = [*book.warnings, *_notices(plan, catalog, suite, manifest), *idle_roles(plan.roles, models, plan.suite)]
     earlier = None if plan.regraded else earlier_run(manifest, runs_root)
     return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings, earlier, baseline)
+
+
+def _concurrency(plan: Plan, model: ModelConfig) -> int:
+    return MOST_BATCHED if plan.is_batched else model.limits.concurrency or USUAL_CONCURRENCY
+
+
+def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> tuple[ModelFacts, dict[str, ModelFacts]]:
+    """Return the facts about the model and about those of the other roles.
+
+    With --batch, judges and simulated users without a batch API are asked directly.
+
+    Raises:
+        UsageError: the model has no batch API, or the run cannot wait for one.
+    """
+    others = {role: model for role, model in models.items() if role != "model"}
+    if not plan.is_batched:
+        return facts(models["model"]), {role: facts(model) for role, model in others.items()}
+    if plan.target.on:
+        raise UsageError("does not go with --on", where="--batch", hint="Leave --on out: batches need no workers.")
+    if plan.until is not None and plan.until.rule is Rule.BEST:
+        raise UsageError("does not go with --until best", where="--batch", hint="A race asks a few cases at a time.")
+    if not suite.waits_for_batches:
+        words = f"the harness of suite {suite.entry.name} does not wait hours for an answer"
+        raise UsageError(words, where="--batch", hint="Leave --batch out.")
+    why = _why_direct(models["model"])
+    if why and plan.asks_models:
+        words = f"the model {models['model'].name} cannot be asked in batches: {why}"
+        hint = "Leave --batch out, or choose a model of provider openai, responses or anthropic with one address."
+        raise UsageError(words, where="--batch", hint=hint)
+    batched = {role: facts(model, is_batched=not _why_direct(model)) for role, model in others.items()}
+    return facts(models["model"], is_batched=not why), batched
+
+
+def _why_direct(model: ModelConfig) -> str:
+    """Return the reason why a model cannot be asked in batches; empty if it can."""
+    if not provider_of(model.provider).batches:
+        return f"provider {model.provider} has no batch API that this program uses"
+    return "it has several addresses" if model.other_urls else ""
 
 
 def _check_needs(plan: Plan, suite: Suite, cases: list[Case], setting: Setting, models: dict[str, ModelConfig]) -> None:
@@ -208,9 +254,9 @@ def _planned_looks(
     if plan.shard is not None:
         hint = "Play the plan with --on ray or --workers, or leave --shard out."
         raise UsageError("a shard sees only its own cases and can decide nothing", where=where, hint=hint)
-    if until.rule is Rule.WIDTH and suite.headline:
+    if until.rule is Rule.WIDTH and (headline := headlines_of(suite.headline)[0]):
         hint = "Use --until decided, or another suite."
-        raise UsageError(f"the headline of {plan.suite} is {suite.headline}, not a rate", where=where, hint=hint)
+        raise UsageError(f"the headline of {plan.suite} is {headline}, not a rate", where=where, hint=hint)
     seed = plan.selection.seed or 0
     ordered = planned_order(cases, seed)
     if until.baseline:
@@ -270,6 +316,7 @@ def _plan_of(run: RunFolder, manifest: Manifest, models_path: Path | None, data_
         data_path=data_path,
         runs_path=run.path.parent,
         regraded=manifest.regraded,
+        is_batched=manifest.is_batched,
         further_models=tuple(gone_models(manifest, models_path, data_path)) if manifest.regraded or is_pairwise else (),
         is_pairwise=is_pairwise,
     )
@@ -286,6 +333,10 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
         UsageError: no judge is named, or the journal cannot be read.
     """
     manifest = source.manifest()
+    if (why := manifest.setting.extras.get(NO_JUDGE)) is not None:
+        raise UsageError(f"cannot be graded again: {why}", where=source.name)
+    if IN_PLACE in manifest.setting.extras:
+        raise UsageError("is a log that is only shown", where=source.name, hint="`eval-console import` makes it a run.")
     if "judge" not in plan.roles:
         hint = "Name a model of models.toml: --judge NAME, and what it checks: --option rubric=TEXT."
         raise UsageError("only a judge can grade what another tool recorded", where="--judge", hint=hint)
@@ -311,7 +362,9 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
         regraded=plan.regraded,
         name=plan.name,
         headline="",
-        headline_scale=None,
+        further_headlines=(),
+        scales={},
+        units={},
         grader=grader_of(suite, chosen, setting, roles, {}),
     )
     roots = find_data_roots(plan.data_path)

@@ -305,6 +305,7 @@ class JournaledStage(Stage):
                 cast(list[Message], list(sent)),
                 tools,
                 params,
+                name=f"{self._key.case}/{self._key.rollout}/{self._key.attempt}/{name}",
                 seed=seed,
                 prefers=self._addresses.get(role, ""),
                 scripted=scripted,

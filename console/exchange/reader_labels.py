@@ -20,7 +20,9 @@ from console.insight.reader_labels import (
     judged_answers,
     judged_scores,
     next_to_label,
+    reader_progress,
     reader_score,
+    score_words,
     unsettled,
 )
 from console.store.journal_line import scrub
@@ -68,7 +70,7 @@ class LabelQueue:
         self.grades: dict[str, int] = {}
         """Grades of the current answer so far, by criterion."""
         self.labeled: list[JudgedAnswer] = []
-        """Answers labeled in this session, in order."""
+        """Answers labeled in this session since `turn_to`, in order."""
         self.settles = settles
         self._run, self._notes = RunReader(folder), Notes(folder.path)
         self._suite = open_run_suite(self._run.manifest, data)
@@ -126,11 +128,22 @@ class LabelQueue:
 
     def _label(self, word: str) -> None:
         assert self.current is not None
-        number, remark = self.current.round, scrub(self.remark.strip())
-        about = ReaderLabel(True, self._grader, self.grades, number, remark, self.settles)
-        self._notes.add(Note(self.current.rollout.key, READER_LABEL, word, who=self.reader, reader=about))
+        about = ReaderLabel(True, self._grader, self.grades, None, scrub(self.remark.strip()), self.settles)
+        self._write(self.current, word, about)
         self.labeled.append(self.current)
         self._show(self._next())
+
+    def _write(self, answer: JudgedAnswer, word: str, about: ReaderLabel) -> None:
+        """Label an answer, and the same answer in other rounds of its loop."""
+        key = answer.rollout.key
+        rounds = [each.round for each in self._answers if each.rollout.key == key]
+        if len(rounds) > 1:
+            conversation = self._run.conversation(key)
+            texts = {number: self._round(conversation, number) for number in rounds if number is not None}
+            rounds = [number for number, text in texts.items() if text == texts.get(answer.round or 0)]
+        for number in rounds:
+            of_round = msgspec.structs.replace(about, round=number)
+            self._notes.add(Note(key, READER_LABEL, word, who=self.reader, reader=of_round))
 
     def go_back(self) -> bool:
         """Remove the last grade or verdict; return False if there is none in this session.
@@ -144,14 +157,13 @@ class LabelQueue:
         if not self.labeled:
             return False
         answer = self.labeled.pop()
-        about = ReaderLabel(round=answer.round, settled=self.settles)
-        self._notes.add(Note(answer.rollout.key, READER_LABEL, "", who=self.reader, reader=about))
+        self._write(answer, "", ReaderLabel(settled=self.settles))
         self._show(answer)
         return True
 
     def turn_to(self, *, settles: bool) -> None:
         """Draw only what readers disagree on, or all answers again."""
-        self.settles = settles
+        self.settles, self.labeled = settles, []
         self._show(self._next())
 
     def _show(self, answer: JudgedAnswer | None) -> None:
@@ -164,12 +176,30 @@ class LabelQueue:
         conversation, number = self._run.conversation(self.current.rollout.key), self.current.round
         title = conversation.case.title if conversation.case is not None else self.current.rollout.key.case
         if number is not None:
-            question, answer = _round(conversation, number)
-            return ShownAnswer(title, question, answer, number)
+            return ShownAnswer(title, *self._round(conversation, number), number)
         comparison = self._suite.compare(conversation.case, conversation.finished)
         expected = expected_lines(comparison)
         shown = [_question(conversation.exchanges), *(["expected:\n" + "\n".join(expected)] if expected else [])]
         return ShownAnswer(title, "\n\n".join(shown), actual_text(conversation))
+
+    def _round(self, conversation: Conversation, number: int) -> tuple[str, str]:
+        """Return the judge's first question about an answer of a loop, and the answer."""
+        turn = sorted({each.asked.turn for each in conversation.exchanges if each.asked.role == JUDGE})[number]
+        of_turn = [each for each in conversation.exchanges if each.asked.turn == turn]
+        judged = [each for each in of_turn if each.asked.role == JUDGE]
+        replies = [each.asked.reply.content or "" for each in of_turn if each.asked.role == "model"]
+        answer = self._suite.judged_answer(conversation.finished, turn) or "".join(replies[-1:])
+        return _question(judged[:1]), answer
+
+    @property
+    def progress_words(self) -> str:
+        """The reader's place in the queue, and the scores reached."""
+        annotations = self._notes.annotations()
+        done, total = reader_progress(self._answers, annotations, self.reader)
+        if self.settles:
+            done, total = len(self.labeled), len(self.labeled) + len(unsettled(self._answers, annotations))
+        score = reader_score(self._answers, annotations)
+        return f"{done} of {total}" + (f"   {score_words(score)}" if score is not None else "")
 
     def score(self) -> ReaderScore | None:
         """Return the corrected score; None before anything is labeled."""
@@ -183,15 +213,6 @@ def _question(exchanges: Sequence[Exchange]) -> str:
     messages = asked[0].messages if asked else []
     shown = [normalized_message(message) for message in messages]
     return "\n\n".join(message.text if judged else _said(message) for message in shown)
-
-
-def _round(conversation: Conversation, number: int) -> tuple[str, str]:
-    """Return the judge's first question about an answer of a loop, and the answer."""
-    turns = sorted({each.asked.turn for each in conversation.exchanges if each.asked.role == JUDGE})
-    of_turn = [each for each in conversation.exchanges if each.asked.turn == turns[number]]
-    judged = [each for each in of_turn if each.asked.role == JUDGE]
-    replies = [each.asked.reply.content or "" for each in of_turn if each.asked.role == "model"]
-    return _question(judged[:1]), "".join(replies[-1:])
 
 
 def _said(message: NormalizedMessage) -> str:

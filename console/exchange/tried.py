@@ -7,12 +7,12 @@ from typing import Any
 
 from console.config.preset import Preset
 from console.core.comparison import Comparison, Mark
-from console.core.experiment import Beginning, Change, Stratum
+from console.core.experiment import Arm, Beginning, Change, Stratum
 from console.core.fault import UsageError
 from console.core.looks import latest_look
 from console.core.outcome import Outcome
 from console.exchange.run_reader import RunReader
-from console.insight.as_sent import points_of
+from console.insight.as_sent import check_change, points_of, with_recorded
 from console.insight.deciding import Branch
 from console.insight.experiment import TriedFix, case_values, luck_of, strata_of, tried_fix
 from console.store.run_list import read_summaries
@@ -35,6 +35,33 @@ def draw_strata(
     values = case_values(reader.side.rollouts.values(), reader.manifest.headline)
     clusters = {each.key.case: (each.category, each.cluster) for each in reader.side.rollouts.values()}
     return strata_of(values, chosen, most, guard, seed), luck_of(values, clusters)
+
+
+def checked_arms(run: RunFolder, arms: Sequence[Arm], chosen: Sequence[str]) -> tuple[list[Arm], list[str]]:
+    """Return arms with the recorded texts that their changes edit, and what a reader should know about them.
+
+    Raises:
+        UsageError: a change concerns no recorded request of the chosen cases.
+    """
+    reader = RunReader(run)
+    keys = [rollout.key for rollout in reader.ordered if rollout.key.case in set(chosen)][:_MOST_CHECKED]
+    points = [point for key in keys for point in points_of(reader.conversation(key))]
+    for change in (change for arm in arms for change in arm):
+        refusals: list[UsageError] = []
+        for point in points:
+            try:
+                check_change(point, change)
+            except UsageError as refusal:
+                refusals.append(refusal)
+        if len(refusals) == len(points):
+            raise refusals[0] if refusals else UsageError("none of these cases has a finished call", where=run.name)
+    read = [[with_recorded(change, points) for change in arm] for arm in arms]
+    notes = dict.fromkeys(note for arm in read for _, note in arm if note)
+    return [tuple(change for change, _ in arm) for arm in read], list(notes)
+
+
+_MOST_CHECKED = 20
+"""Conversations in which is looked for what a change concerns."""
 
 
 def read_tried(run: RunFolder) -> TriedFix | None:

@@ -171,7 +171,8 @@ def with_recorded(change: Change, points: Sequence[Point]) -> tuple[Change, str]
     if len(recorded) < 2:
         return msgspec.structs.replace(change, before=nearest or None), ""
     if likeness[nearest] < _LEAST_LIKENESS:
-        return change, f"{change.label} differs from case to case: the new text replaces all of it in each"
+        words = f"{change.label} differs from case to case: the new text replaces all of it in each"
+        return msgspec.structs.replace(change, before=None), words
     words = f"{change.label} differs from case to case: the lines that you have changed are changed in each"
     return msgspec.structs.replace(change, before=nearest), words
 

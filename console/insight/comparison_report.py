@@ -4,6 +4,7 @@ A new statistic is a section of `statistics`; the command line, Markdown, web pa
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from console.core.grading import grading_words
 from console.insight.comparison import (
@@ -115,7 +116,8 @@ def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
     if part.rate_a is not None and part.rate_b is not None and comparison.single is None:
         rows.append(("passed", rate(part.rate_a.value), rate(part.rate_b.value), signed(part.difference.value, rate)))
     for score in comparison.scores:
-        rows.append((score.name, number(score.a), number(score.b), signed(score.difference.value, number)))
+        show = partial(number, unit=comparison.a.manifest.units.get(score.name, ""))
+        rows.append((score.name, show(score.a), show(score.b), signed(score.difference.value, show)))
     if a.latency_p50 is not None and b.latency_p50 is not None:
         change = signed(b.latency_p50 - a.latency_p50, duration)
         rows.append(("latency p50", duration(a.latency_p50), duration(b.latency_p50), change))
@@ -141,7 +143,7 @@ def comparability_notes(comparison: RunComparison) -> list[str]:
 
 
 def served_words(comparison: RunComparison) -> str:
-    """Say what served the runs, as far as it is known. Parts are foreign text."""
+    """Name the servers of the runs, as far as they are known. Parts are foreign text."""
     a, b = comparison.a, comparison.b
     asked = [manifest.model.model_id for manifest in (a.manifest, b.manifest)]
     return comparison_words(a.overview.fold, b.overview.fold, asked)

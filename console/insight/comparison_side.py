@@ -53,6 +53,11 @@ class ComparisonSide:
         return self.manifest.id
 
     @property
+    def title(self) -> str:
+        """Given name of the run, or its id. Foreign text."""
+        return self.manifest.name or self.name
+
+    @property
     def model(self) -> str:
         """Name of the model under test. Foreign text."""
         return self.manifest.model.name

@@ -1,14 +1,17 @@
 """The branches of a case, and the step that decided it: its chance to come right from each step. Pure."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from console.core.experiment import Experiment
+from console.core.outcome import Outcome
 from console.core.statistics.intervals import rate_interval, wilson
 from console.core.statistics.sample import Counts, sample_of_counts
 from console.insight.as_sent import Point, called_words
 from console.insight.number_format import rate
 from console.insight.report import Bar, Row, Section
+from console.insight.rollout import Rollout
 
 HERE = "◀ here"
 """Mark of the step that decided a conversation."""
@@ -97,6 +100,30 @@ def next_point(curve: Curve, replies: int) -> int | None:
         return None
     low, high = _bracket(curve, replies)
     return (low + high) // 2 if high - low > 1 else None
+
+
+def usual_calls(rollouts: Iterable[Rollout], failed: Rollout) -> float:
+    """Return about how many calls a failed conversation takes when it comes right; 0 if nothing tells.
+
+    The mean of the passed rollouts of its case; without any, between its own calls and the mean of its category.
+    """
+    passed = [each for each in rollouts if each.outcome is Outcome.PASSED and each.category == failed.category]
+    if of_case := [each.calls for each in passed if each.key.case == failed.key.case]:
+        return sum(of_case) / len(of_case)
+    return math.sqrt(failed.calls * sum(each.calls for each in passed) / len(passed)) if passed else 0.0
+
+
+def searches_left(curve: Curve, replies: int) -> list[list[int]]:
+    """Return the points that are still to go on from, for each step that may have decided the conversation."""
+    low, high = _bracket(curve, replies) if 0 in curve else (0, replies)
+    searches: list[list[int]] = []
+    for step in range(low, high):
+        supposed, points = dict(curve), list[int]()
+        while (point := next_point(supposed, replies)) is not None:
+            points.append(point)
+            supposed[point] = Chance(int(point <= step), 1)
+        searches.append(points)
+    return searches
 
 
 def fall_of(curve: Curve, replies: int) -> Fall | None:

@@ -182,25 +182,6 @@ def in_order(groups: Sequence[Group]) -> list[Rollout]:
     return [rollout for part in groups for leaf in part.leaves for rollout in leaf.rollouts]
 
 
-def step(order: Sequence[Rollout], current: Slot | None, by: int) -> Rollout | None:
-    """Return the rollout `by` positions after the current one, or the first (last); None at the end."""
-    index_of = {rollout.slot: index for index, rollout in enumerate(order)}
-    if current not in index_of:
-        return (order[0] if by > 0 else order[-1]) if order else None
-    place = index_of[current] + by
-    return order[place] if 0 <= place < len(order) else None
-
-
-def step_group(groups: Sequence[Group], current: Slot | None, by: int) -> Rollout | None:
-    """Return the first rollout of the next (or previous) lowest-level group; None at the end."""
-    leaves = [leaf for part in groups for leaf in part.leaves]
-    index = next((i for i, leaf in enumerate(leaves) if current in [rollout.slot for rollout in leaf.rollouts]), None)
-    if index is None:
-        return leaves[0].rollouts[0] if leaves else None
-    target = index + by
-    return leaves[target].rollouts[0] if 0 <= target < len(leaves) else None
-
-
 def _rank(rollout: Rollout) -> int:
     """Rank an outcome; a passed rollout with a reason is a loop that ended, the usual result of its run."""
     if rollout.outcome is Outcome.PASSED and rollout.reason:

@@ -18,11 +18,10 @@ from console.core.suggestion import nearest
 from console.insight.comparison import RunComparison, planned_look
 from console.insight.comparison_report import verdict_words
 from console.insight.number_format import bounds, number, signed
+from console.suites.headline import PASSED
 
 TOO_WIDE = 0.05
 """Loss that the interval must exclude when no margin is given: of a rate, or of a score as a share of A's mean."""
-PASSED = "passed"
-"""Metric of runs without a headline score."""
 
 
 @dataclass(frozen=True, slots=True)

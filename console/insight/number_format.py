@@ -8,7 +8,7 @@ from console.core.price import dollars
 from console.core.run import Summary, Tally
 from console.core.statistics.intervals import Interval
 from console.core.statistics.sample import sample_of_counts
-from console.suites.headline import headline_of
+from console.suites.headline import PASSED, headline_of
 from console.suites.suite import Metric
 
 _MOST_CATEGORIES = 3
@@ -17,6 +17,8 @@ _FINE = 0.04
 """Width of an interval below which its bounds have three decimals."""
 _BARS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = "▏▎▍▌▋▊▉"
+_KINDS = ("rate", "count", "mean", "score", "points")
+"""Values of `Metric.unit` that are not shown."""
 
 
 Show = Callable[[float], str]
@@ -62,35 +64,50 @@ def _rate_bound(low: float, high: float) -> Show:
 def headline(*summaries: Summary, brief: bool = False) -> str:
     """Return the headline of one or more runs of a suite.
 
-    That is the pass rate, or the mean score where nothing passes or fails, as in creativity loops. Several runs get
-    no interval, because they may share cases. A run that plays, or that a look has ended, is represented by its newest
-    look; among several, those that play do not count.
+    That is the pass rate, or the mean score where nothing passes or fails, as in creativity loops, followed by the
+    further headlines of a single run. Several runs get no interval, because they may share cases. A run that plays, or
+    that a look has ended, is represented by its newest look; among several, those that play do not count.
 
     Args:
         summaries: the runs.
-        brief: leave out the interval and the plan's size of a run that is represented by a look.
+        brief: leave out further headlines, and the plan's size of a run that is represented by a look.
     """
+    units = summaries[0].units if summaries else {}
     if len(summaries) == 1 and summaries[0].is_shown_by_look:
-        return look_score(summaries[0].look, scored_by(summaries[0]), brief=brief)
+        name = scored_by(summaries[0])
+        return look_score(summaries[0].look, name, brief=brief, unit=units.get(name, ""))
     summaries = tuple(summary for summary in summaries if summary.state != "running")
     weighted = [(summary.scores[name], summary.tally.finished) for summary in summaries if (name := scored_by(summary))]
+    further = "" if brief or len(summaries) != 1 else _further(summaries[0])
     if weighted:
         total = sum(value * finished for value, finished in weighted)
-        return f"mean {number(total / max(sum(finished for _, finished in weighted), 1))}"
+        mean = total / max(sum(finished for _, finished in weighted), 1)
+        return score_value(mean, name := scored_by(summaries[0]), units.get(name, "")) + further
     if len(summaries) == 1:
-        return score(summaries[0].tally.rate)
+        return score(summaries[0].tally.rate) + further
     pooled = sample_of_counts(*(summary.tally.counts for summary in summaries))
     return rate(pooled.mean) if pooled.cases else "—"
 
 
-def look_score(look: Look | None, headline: str, *, brief: bool = False) -> str:
+def _further(summary: Summary) -> str:
+    """Return the further headlines of a run, such as ` · tests .71`."""
+    shown: list[str] = []
+    for name in summary.further_headlines:
+        if name in summary.scores:
+            shown.append(f" · {name} {number(summary.scores[name], summary.units.get(name, ''))}")
+        elif not name and summary.tally.rate is not None:
+            shown.append(f" · {PASSED} {rate(summary.tally.rate.value)}")
+    return "".join(shown)
+
+
+def look_score(look: Look | None, headline: str, *, brief: bool = False, unit: str = "") -> str:
     """Return the headline over the first rollouts of a run, such as `.741 (first 200 of 1,000)`; `–` before a look."""
     if look is None or look.value is None:
         return "–"
     first = f"first {count(look.rollouts)}"
     if not brief:
         first += f" of {count(look.planned)}{only_words(look)}"
-    return f"{score_value(look.value, headline)} ({first})"
+    return f"{score_value(look.value, headline, unit)} ({first})"
 
 
 def only_words(look: Look) -> str:
@@ -102,9 +119,9 @@ def only_words(look: Look) -> str:
     return f": only {named}{f' and {more} more' if more > 0 else ''}"
 
 
-def score_value(value: float, headline: str) -> str:
+def score_value(value: float, headline: str, unit: str = "") -> str:
     """Format a headline without an interval: a rate, or the mean of a score."""
-    return f"mean {number(value)}" if headline else rate(value)
+    return f"mean {number(value, unit)}" if headline else rate(value)
 
 
 def scored_by(summary: Summary) -> str:
@@ -127,6 +144,8 @@ def metric_value(value: float | None, unit: str) -> str:
         return "N/A"
     if unit == "points":
         return f"{value:.1f}"
+    if unit not in _KINDS:
+        return number(value, unit)
     return f"{value:.2%}" if unit == "rate" else f"{value:g}" if value == int(value) else f"{value:.4f}"
 
 
@@ -159,8 +178,10 @@ def p_digits(p: float) -> str:
     return _without_zero(f"{p:.2f}" if p >= 0.095 else f"{p:.3f}")
 
 
-def number(value: float) -> str:
-    """Format a score briefly: `87`, `.31`, `12.5`."""
+def number(value: float, unit: str = "") -> str:
+    """Format a score briefly: `87`, `.31`, `12.5`, `12.5 s`, `40%`."""
+    if unit:
+        return f"{number(value)}{'' if unit == '%' else ' '}{unit}"
     if value == int(value) and abs(value) < 1e6:
         return str(int(value))
     if abs(value) < 1:
@@ -187,18 +208,24 @@ def spent_amount(tally: Tally) -> str:
     return money(cost, at_least=tally.cost_unknown > 0)
 
 
-def spent(tally: Tally, simulated_note: str = "") -> str:
+def spent(tally: Tally, simulated_note: str = "", batch_terms: str = "") -> str:
     """Format the cost of a run: a lower bound if some costs are unknown, words if all are or nothing was paid.
 
     Args:
         tally: counts of the run.
         simulated_note: which of its models are simulated and so have no price.
+        batch_terms: terms of its batches; empty without batches.
     """
     if simulated_note and is_unpaid(tally):
         return simulated_note
     if tally.cost_unknown and tally.cost_usd == 0:
         return "cost unknown"
-    return money(tally.cost_usd, at_least=tally.cost_unknown > 0)
+    return money(tally.cost_usd, at_least=tally.cost_unknown > 0) + terms_words(batch_terms)
+
+
+def terms_words(batch_terms: str) -> str:
+    """Return ` (half price, in batches)`, to follow a cost; empty without batches."""
+    return f" ({batch_terms}, in batches)" if batch_terms else ""
 
 
 def count(value: float) -> str:

@@ -1,6 +1,7 @@
 """Serialized overviews, restored without reading the journal. Pure: `store` keeps the bytes."""
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Sequence
 from sys import byteorder, intern
 from zlib import crc32
 
@@ -33,6 +34,8 @@ class _Snapshot(msgspec.Struct, array_like=True):
     """Ending of each rollout, in the same order: index of a rollout that contains it, or the record."""
     category_of: dict[str, str] | None
     """None if it follows from the rollouts."""
+    case_counts: tuple[bytes, bytes, bytes]
+    """Of each graded case: index of one of its rollouts, passed and graded rollouts."""
     running: list[Slot]
     failures: list[Rollout]
     """In order of finish; superseded ones are stored nowhere else."""
@@ -63,10 +66,13 @@ def encode_overview(overview: Overview) -> bytes:
     latest = [number_of[id(ended)] if id(ended) in number_of else _record(ended) for ended in fold.latest.values()]
     return msgspec.msgpack.encode(
         _Snapshot(
-            msgspec.structs.replace(fold, latest={}, category_of={}, unsettled={}),
+            msgspec.structs.replace(
+                fold, latest={}, category_of={}, unsettled={}, cases=msgspec.structs.replace(fold.cases, by_case={})
+            ),
             [msgspec.Raw(_encode(rollouts[start : start + PORTION])) for start in range(0, len(rollouts), PORTION)],
             latest,
             None if fold.category_of == _categories(rollouts) else fold.category_of,
+            _encode_counts(fold.cases, rollouts),
             list(overview.running),
             list(overview.failures),
             list(overview.problems),
@@ -112,8 +118,9 @@ def _decoded(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
         else:
             slot, rollout = by_number[item]
             overview.fold.latest[slot] = rollout
-    rollouts = overview.rollouts.values()
+    rollouts = list(overview.rollouts.values())
     overview.fold.category_of = _categories(rollouts) if kept.category_of is None else kept.category_of
+    overview.fold.cases.by_case = _decode_counts(kept.case_counts, rollouts)
     overview.running = {slot: overview.rollouts[slot] for slot in kept.running if slot in overview.rollouts}
     for rollout in kept.failures:
         now = overview.rollouts.get(rollout.slot)
@@ -139,6 +146,20 @@ def _categories(rollouts: Iterable[Rollout]) -> dict[str, str]:
     return {rollout.key.case: rollout.category for rollout in rollouts if rollout.started_at}
 
 
+def _encode_counts(counts: CaseCounts, rollouts: Sequence[Rollout]) -> tuple[bytes, bytes, bytes]:
+    number_of = {rollout.key.case: number for number, rollout in enumerate(rollouts)}
+    passed, graded = zip(*counts.by_case.values(), strict=True) if counts.by_case else ((), ())
+    numbers = [number_of[case] for case in counts.by_case]
+    return array("I", numbers).tobytes(), array("I", passed).tobytes(), array("I", graded).tobytes()
+
+
+def _decode_counts(encoded: tuple[bytes, bytes, bytes], rollouts: Sequence[Rollout]) -> dict[str, tuple[int, int]]:
+    numbers, passed, graded = (array("I", column) for column in encoded)
+    counts = zip(numbers, zip(passed, graded, strict=True), strict=True)
+    shared: dict[tuple[int, int], tuple[int, int]] = {}
+    return {rollouts[number].key.case: shared.setdefault(count, count) for number, count in counts}
+
+
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(ready_type(list[Rollout])).decode
 
@@ -149,6 +170,9 @@ class _Sharing:
     def __init__(self, keys: Iterable[Key]) -> None:
         self._keys = {key: key for key in keys}
         self._texts: dict[str, str] = {}
+        self._functions: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._numbers: dict[int, int] = {}
+        self._costs: dict[float | None, float | None] = {}
 
     def share(self, rollout: Rollout) -> None:
         rollout.key = self._keys.get(rollout.key, rollout.key)
@@ -157,6 +181,10 @@ class _Sharing:
         rollout.category, rollout.reason = intern(rollout.category), intern(rollout.reason)
         rollout.cluster = intern(rollout.cluster)
         rollout.function, rollout.model = intern(rollout.function), intern(rollout.model)
+        rollout.functions = self._functions.setdefault(rollout.functions, rollout.functions)
+        rollout.input_tokens = self._numbers.setdefault(rollout.input_tokens, rollout.input_tokens)
+        rollout.output_tokens = self._numbers.setdefault(rollout.output_tokens, rollout.output_tokens)
+        rollout.cost_usd = self._costs.setdefault(rollout.cost_usd, rollout.cost_usd)
         rollout.since = rollout.since or 0.0
         rollout.tracks, rollout.scores = rollout.tracks or NO_TRACKS, rollout.scores or NO_SCORES
 

@@ -200,6 +200,15 @@ def next_to_label(
     return min(drawn, key=lambda answer: _draw(seed, answer), default=None)
 
 
+def reader_progress(
+    answers: Sequence[JudgedAnswer], annotations: Mapping[Slot, Annotation], reader: str
+) -> tuple[int, int]:
+    """Return how many answers a reader has labeled, and of how many: first those that others labeled, then all."""
+    readers = [_readers(_people(answer, annotations)) for answer in answers]
+    own, any_reader = sum(reader in each for each in readers), sum(map(bool, readers))
+    return own, any_reader if own < any_reader else len(answers)
+
+
 def unsettled(answers: Iterable[JudgedAnswer], annotations: Mapping[Slot, Annotation]) -> list[JudgedAnswer]:
     """Return the answers about which readers disagree."""
     return [answer for answer in answers if (people := _people(answer, annotations)) and people.is_disputed]
@@ -250,12 +259,17 @@ def _reader_pairs(verdicts: Iterable[PeopleVerdict | None]) -> list[tuple[str, s
 
 
 def progress_words(score: ReaderScore | None) -> str:
-    """Return progress and the interval reached, for the top line."""
+    """Return the number of labels and the interval reached."""
     if score is None:
         return "nothing labeled yet"
     labeled = plural(score.labeled, "round") if score.is_of_rounds else str(score.labeled)
     unclear = f" and {score.unclear} unclear" if score.unclear else ""
-    words = f"{labeled} labeled{unclear} · judge alone {rate(score.judge_alone)}"
+    return f"{labeled} labeled{unclear} · {score_words(score)}"
+
+
+def score_words(score: ReaderScore) -> str:
+    """Return the judge's score, the corrected one, and what further labels would bring."""
+    words = f"judge alone {rate(score.judge_alone)}"
     if score.corrected is None:
         return f"{words} · corrected once both verdicts have labels"
     interval = bounds_words(score.corrected.low, score.corrected.high)

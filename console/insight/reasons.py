@@ -74,7 +74,7 @@ _CUTS = {
 
 
 def cut_words(cut: str) -> str:
-    """Return what truncated an answer, in words that follow *an answer that was*."""
+    """Return the limit that cut an answer, in words that follow *an answer that was*."""
     return _CUTS.get(cut, f"ended by {cut}")
 
 

@@ -27,7 +27,7 @@ def change_words(run: Served) -> str:
 
 
 def comparison_words(a: Served, b: Served, asked: Sequence[str]) -> str:
-    """Say what served two runs; empty if nothing is known beyond the names of the models that were asked for."""
+    """Name the servers of two runs; empty if only the names of the requested models are known."""
     if not (a.servers or b.servers) and {*a.served, *b.served} <= {*asked}:
         return ""
     words_a, words_b = server_words(a), server_words(b)

@@ -81,7 +81,7 @@ class Sorting:
         return sorted(rollouts, key=SORT_COLUMNS[self.column].value, reverse=self.is_down)
 
     def shown(self, rollout: Rollout, passes: Mapping[str, tuple[int, int]]) -> str:
-        """Return what a rollout is sorted by; empty for its id, which is always shown."""
+        """Return the value by which a rollout is sorted; empty for its id, which is always shown."""
         if self.column == BY_ID:
             return ""
         if self.column == BY_REPEATS:

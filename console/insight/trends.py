@@ -45,6 +45,8 @@ class Point:
     rollouts: int = 0
     clusters: int = 0
     method: str = ""
+    name: str = ""
+    """Given name of the run. Foreign text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,7 @@ def _point(run: ListedRun, name: str, last: Point | None) -> Point:
         rollouts=interval.rollouts if interval else 0,
         clusters=interval.clusters if interval else 0,
         method=interval.method if interval else "",
+        name=summary.name,
     )
 
 

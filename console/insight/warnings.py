@@ -64,6 +64,8 @@ def run_warnings(summary: Summary, manifest: Manifest) -> list[str]:
     warnings += [f"{_rollouts(count)} answered by {name} instead of {model.model_id}" for name, count in others.items()]
     if changed := change_words(summary):
         warnings.append(changed)
+    if summary.batches:
+        warnings.append(f"waits for {summary.batches}; `eval-console resume` fetches the answers")
     if summary.lost:
         warnings.append(f"{_times(summary.lost)} a worker was lost in a conversation, which continued on another")
     return warnings

@@ -112,7 +112,7 @@ class _Scene:
         }
 
     def find_damage(self) -> str:
-        """Return what an attack changed or reached, after undoing it; empty if nothing."""
+        """Return the change or reach of an attack, after undoing it; empty if it had none."""
         damage = self._damage()
         if damage:
             self._restore()

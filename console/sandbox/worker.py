@@ -236,7 +236,7 @@ class Worker:
             raise await self._exit_reason() from None
 
     async def _exit_reason(self) -> WorkerLost:
-        """Return how the process ended, after giving it a moment to do so."""
+        """Return the exit of the process, after giving it a moment to end."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await asyncio.shield(self._process.wait())

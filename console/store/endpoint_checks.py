@@ -16,12 +16,12 @@ from console.core.price import dollars, price_of
 from console.core.run import ModelFacts
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_atomically
 
-_REQUESTS, _SENT, _WRITTEN = 20, 14_000, 1_500
+_REQUESTS, _SENT, _WRITTEN = 20, 15_000, 1_500
 """Requests and tokens of a check, at most, with those that learn which parameters a server refuses."""
 
 
 def check_size(model: ModelFacts) -> str:
-    """Say how large a check is and what it costs."""
+    """State the size and the cost of a check."""
     cost = price_of(model, _SENT, 0, _WRITTEN)
     price = f"about {dollars(cost)}" if cost is not None else "price unknown"
     return f"up to {_REQUESTS} requests with {_SENT:,} tokens, {price}"

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import repeat
 from operator import add, ge, gt
 from pathlib import Path
-from sys import intern
 from typing import TypeVar
 from zlib import crc32
 
@@ -202,8 +201,9 @@ class JournalIndex(JournalReader):
             last_lines, lengths = array("I", saved.last_lines), array("I", saved.lengths)
             starts, before = array("Q", saved.starts), array("i", saved.before)
             _check_lines(saved.size, starts, lengths, before, last_lines)
+            cases: dict[str, str] = {}
             for key in saved.keys:  # with repeats, most keys share a few case ids
-                msgspec.structs.force_setattr(key, "case", intern(key.case))
+                msgspec.structs.force_setattr(key, "case", cases.setdefault(key.case, key.case))
             by_key = dict(zip(saved.keys, last_lines, strict=True))
             made = read(body[length:], by_key.keys())
         except (OSError, ValueError, RecursionError):

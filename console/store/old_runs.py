@@ -30,13 +30,17 @@ _HEAD_BYTES = 1 << 14
 """Bytes of a journal searched for its first case."""
 
 
+class _OldScale(msgspec.Struct):
+    headline_scale: tuple[float, float] | None = None
+
+
 def read_manifest(data: bytes, journal: Path) -> Manifest:
     """Convert a manifest of any version to this version.
 
     Raises:
         ValueError: not JSON, or not a manifest.
     """
-    manifest = _with_experiment(decode_as(data, Manifest), data)
+    manifest = _with_scale(_with_experiment(decode_as(data, Manifest), data), data)
     if manifest.format:
         return manifest
     return msgspec.structs.replace(manifest, format=_format_of(manifest, journal), setting=_setting_of(manifest, data))
@@ -72,6 +76,12 @@ def _with_experiment(manifest: Manifest, data: bytes) -> Manifest:
         return manifest
     change = Change(OPENING, after=edit["after"], before=edit["before"])
     return msgspec.structs.replace(manifest, experiment=Experiment(((change,),)))
+
+
+def _with_scale(manifest: Manifest, data: bytes) -> Manifest:
+    """Return the manifest with the scale of its headline, which was once the only scale in it, among its scales."""
+    scale = None if manifest.scales else decode_as(data, _OldScale).headline_scale
+    return manifest if scale is None else msgspec.structs.replace(manifest, scales={manifest.headline: scale})
 
 
 def _setting_of(manifest: Manifest, data: bytes) -> Any:

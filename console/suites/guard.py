@@ -7,7 +7,7 @@ becomes the `fault` of an empty result. Printed output is captured.
 
 import traceback
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import partial
 from pathlib import Path
 from types import FunctionType, MethodType
 from typing import Any, cast
@@ -116,7 +116,7 @@ class _Guarded:
             raise _error(suite, name, error) from error
         if name.startswith("_") or name in ("play", "play_again") or not callable(value):
             return value
-        return _guarded_method(suite, name, cast(Callable[..., Any], value))
+        return partial(_guarded, suite, name, cast(Callable[..., Any], value))
 
 
 def _default(suite: Suite, name: str) -> Any:
@@ -128,23 +128,20 @@ def _default(suite: Suite, name: str) -> Any:
         return MethodType(default, suite) if isinstance(default, FunctionType) else default
 
 
-def _guarded_method(suite: Suite, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(method)
-    def guarded(*args: Any, **kwargs: Any) -> Any:
-        try:
-            with capture_output():
-                value = checked(name, method, method(*args, **kwargs))
-                if name == "score":
-                    value = _with_reason(value, *args)
-        except BaseException as error:
-            if not is_of_code(error):
-                raise
-            return _in_place_of(suite, name, error)
-        if isinstance(value, Iterator):
-            return _guarded_iterator(suite, name, method, cast(Iterator[Any], value))
-        return value
-
-    return guarded
+def _guarded(suite: Suite, name: str, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call a method of the suite; its errors are raised as a SuiteError with their place."""
+    try:
+        with capture_output():
+            value = checked(name, method, method(*args, **kwargs))
+            if name == "score":
+                value = _with_reason(value, *args)
+    except BaseException as error:
+        if not is_of_code(error):
+            raise
+        return _in_place_of(suite, name, error)
+    if isinstance(value, Iterator):
+        return _guarded_iterator(suite, name, method, cast(Iterator[Any], value))
+    return value
 
 
 def _with_reason(verdict: Verdict, case: Case, output: Any, *_: Any) -> Verdict:

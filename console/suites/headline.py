@@ -1,13 +1,21 @@
-"""The headline score of a run, reported in place of the pass rate.
+"""The headlines of a run: scores reported in place of the pass rate, or next to it.
 
-A suite declares it (`Suite.headline`) and a run's manifest stores it; older manifests, which lack it, use the
+A suite declares them (`Suite.headline`) and a run's manifest stores them; older manifests, which lack them, use the
 built-in one.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
+PASSED = "passed"
+"""Name of the pass rate among headlines, and the metric of runs without a headline score."""
 _BEFORE_KEPT = ("aidanbench_score",)
 """Headline scores of manifests that do not name one."""
+
+
+def headlines_of(declared: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the headlines that a suite declares, the deciding one first; an empty name is the pass rate."""
+    names = (declared,) if isinstance(declared, str) else tuple(declared) or ("",)
+    return tuple("" if name == PASSED else name for name in names)
 
 
 def headline_of(scores: Container[str], *kept: str) -> str:

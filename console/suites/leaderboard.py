@@ -7,6 +7,7 @@ Rules are pure functions of run summaries (counts by category, mean scores), so 
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 from console.core.case import Setting
@@ -104,7 +105,7 @@ class LeaderboardRules(Protocol):
         ...
 
     def misfit(self, categories: Collection[str]) -> str:
-        """Return why the rules do not apply to a suite with these categories; empty if they do."""
+        """Return the reason that the rules do not apply to a suite with these categories; empty if they do."""
         ...
 
     def counts(self, category: str) -> bool:
@@ -150,18 +151,8 @@ class RanksPlayers(LeaderboardRules, Protocol):
         ...
 
 
-class PassRates:
-    """Ranking by pass rate, with one column per category."""
-
-    columns: tuple[str, ...] = ()
-    sums: tuple[str, ...] = ()
-    details: tuple[DetailTable, ...] = ()
-    headings: Mapping[str, str] = {}
-    score = ""
-
-    def __init__(self, legend: str = "") -> None:
-        """Rank by pass rate; `legend` says why, where another ranking is expected."""
-        self.legend = legend
+class AnyCategories:
+    """Rules that apply to any categories and count all of them."""
 
     def misfit(self, categories: Collection[str]) -> str:
         """Accept any categories."""
@@ -173,22 +164,46 @@ class PassRates:
         del category
         return True
 
-    def cells(self, played: Played) -> dict[str, Cell]:
-        """Return the overall pass rate, then that of each category."""
-        tallies = played.tallies.values()
-        whole = sample_of_counts(*(tally.counts for tally in tallies))
-        cells = {"passed": rate_cell(whole, sum(played.cases.values()), without_grade(tallies))}
-        for name, tally in played.tallies.items():
-            cells[name] = rate_cell(tally.sample, played.cases.get(name, 0), without_grade([tally]))
-        return cells
-
     def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
         """Return the notes of all cells."""
         return notes_of(cells)
 
 
+class PassRates(AnyCategories):
+    """Ranking by pass rate, with one column per category."""
+
+    columns: tuple[str, ...] = ()
+    sums: tuple[str, ...] = ()
+    details: tuple[DetailTable, ...] = ()
+    score = ""
+
+    def __init__(
+        self, legend: str = "", headings: Mapping[str, str] = MappingProxyType({}), first: Sequence[str] = ()
+    ) -> None:
+        """Rank by pass rate.
+
+        Args:
+            legend: why, where another ranking is expected.
+            headings: heading by column.
+            first: scores of the newest run whose columns follow the pass rate.
+        """
+        self.legend, self.headings, self._first = legend, headings, first
+
+    def cells(self, played: Played) -> dict[str, Cell]:
+        """Return the overall pass rate, further headlines, then the rate of each category."""
+        tallies = played.tallies.values()
+        whole = sample_of_counts(*(tally.counts for tally in tallies))
+        cells = {"passed": rate_cell(whole, sum(played.cases.values()), without_grade(tallies))}
+        for name in self._first:
+            if name in played.scores:
+                cells[name] = Cell(played.scores[name], count=sum(tally.graded for tally in tallies), unit="mean")
+        for name, tally in played.tallies.items():
+            cells[name] = rate_cell(tally.sample, played.cases.get(name, 0), without_grade([tally]))
+        return cells
+
+
 @dataclass(frozen=True)
-class ScoreMeans:
+class ScoreMeans(AnyCategories):
     """Ranking by a mean score, for rollouts without pass or fail; other scores follow."""
 
     score: str
@@ -197,16 +212,8 @@ class ScoreMeans:
     sums: tuple[str, ...] = ()
     details: tuple[DetailTable, ...] = ()
     legend: str = ""
-
-    def misfit(self, categories: Collection[str]) -> str:
-        """Accept any categories."""
-        del categories
-        return ""
-
-    def counts(self, category: str) -> bool:
-        """Count all categories."""
-        del category
-        return True
+    first: tuple[str, ...] = ()
+    """Scores whose columns follow the ranking one."""
 
     def cells(self, played: Played) -> dict[str, Cell]:
         """Return the mean scores, the ranking one first."""
@@ -217,16 +224,12 @@ class ScoreMeans:
         )
         gap = f"{INCOMPLETE}: {counted.cases} of {cases}" if counted.cases < cases else ""
         note = "; ".join(filter(None, (gap, without_grade(played.tallies.values()))))
-        names = [self.score, *(name for name in played.scores if name != self.score)]
+        names = dict.fromkeys((self.score, *self.first, *played.scores))
         return {
             name: Cell(played.scores[name], count=graded, unit="mean", note=note if name == self.score else "")
             for name in names
             if name in played.scores
         }
-
-    def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
-        """Return the notes of all cells."""
-        return notes_of(cells)
 
 
 def rate_cell(sample: Sample, cases: int, note: str = "") -> Cell:

@@ -1,6 +1,7 @@
 """Lookup of leaderboard rules: the suite's own, or those of its benchmark."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from console.core.fault import UsageError
 from console.suites.benchmark import built_in
@@ -9,7 +10,12 @@ from console.suites.leaderboard import LeaderboardRules, PassRates, ScoreMeans
 
 
 def rules_for(
-    own: LeaderboardRules | None, suite_format: str, categories: Collection[str], headline: str
+    own: LeaderboardRules | None,
+    suite_format: str,
+    categories: Collection[str],
+    headline: str,
+    further: Sequence[str] = (),
+    units: Mapping[str, str] = MappingProxyType({}),
 ) -> LeaderboardRules:
     """Return the leaderboard rules for the runs of one suite.
 
@@ -18,6 +24,8 @@ def rules_for(
         suite_format: the format recorded in the runs; empty: unknown, so all built-in ones are tried.
         categories: categories of the suite, or of the counted runs if the suite is not installed.
         headline: headline score of the runs; empty: the pass rate.
+        further: further headlines, whose columns come next.
+        units: unit by score.
     """
     why = ""
     for rules in (own, *_rules_of(suite_format)):
@@ -26,7 +34,8 @@ def rules_for(
             if not misfit:
                 return rules
             why = why or f"ranked by pass rate: {misfit}"
-    return ScoreMeans(headline) if headline else PassRates(legend=why)
+    headings = {name: f"{name} ({unit})" for name, unit in units.items()}
+    return ScoreMeans(headline, headings, first=tuple(further)) if headline else PassRates(why, headings, further)
 
 
 def _rules_of(suite_format: str) -> Iterator[LeaderboardRules]:

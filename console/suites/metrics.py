@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from console.core.outcome import Outcome
-from console.core.statistics.intervals import Interval, bounded_interval, mean_interval, rate_interval
+from console.core.statistics.intervals import Interval, rate_interval, score_interval
 from console.core.statistics.sample import Observation, Sample, sample_of
 from console.suites.suite import Metric, Result
 
-_NO_SCALES: Mapping[str, tuple[float, float]] = MappingProxyType({})
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 def sample_of_results(results: Iterable[Result], read: Callable[[Result], float]) -> Sample:
@@ -23,27 +24,30 @@ def rate_metric(name: str, results: Iterable[Result], note: str = "") -> Metric:
     return Metric(name, None, note=note) if interval is None else interval_metric(name, interval, note=note)
 
 
-def score_metrics(results: Sequence[Result], scales: Mapping[str, tuple[float, float]] = _NO_SCALES) -> list[Metric]:
+def score_metrics(
+    results: Sequence[Result], scales: Mapping[str, tuple[float, float]] = _NONE, units: Mapping[str, str] = _NONE
+) -> list[Metric]:
     """Return the mean of each score: a rate if all are 0 or 1, else with an interval that stays on its scale, if known.
 
     Args:
         results: the graded results.
         scales: lowest and highest value by score; of a score with other values it is ignored.
+        units: unit by score.
     """
     metrics: list[Metric] = []
     for name in dict.fromkeys(name for result in results for name in result.verdict.scores):
         scored = [result for result in results if name in result.verdict.scores]
         sample = sample_of_results(scored, lambda result, name=name: result.verdict.scores[name])
-        values = {result.verdict.scores[name] for result in scored}
-        low, high = scales.get(name, (0.0, 0.0))
-        if values <= {0.0, 1.0} and (low, high) in ((0.0, 0.0), (0.0, 1.0)):
-            interval, unit = rate_interval(sample), "rate"
-        elif low < high and low <= min(values) and max(values) <= high:
-            interval, unit = bounded_interval(sample, low, high), "mean"
-        else:
-            interval, unit = mean_interval(sample), "mean"
+        is_rate = is_yes_or_no((result.verdict.scores[name] for result in scored), scales.get(name))
+        interval = rate_interval(sample) if is_rate else score_interval(sample, scales.get(name))
+        unit = units.get(name) or ("rate" if is_rate else "mean")
         metrics += [] if interval is None else [interval_metric(name, interval, unit=unit)]
     return metrics
+
+
+def is_yes_or_no(values: Iterable[float], scale: tuple[float, float] | None) -> bool:
+    """Return whether a score is a rate: all values are 0 or 1, and no other scale is declared."""
+    return scale in (None, (0.0, 1.0)) and all(value in (0.0, 1.0) for value in values)
 
 
 def has_passed(result: Result) -> float:

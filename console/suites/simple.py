@@ -2,8 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 
 from console.core.case import Case, Setting
@@ -16,10 +15,12 @@ from console.suites.suite import Category, Metric, Mode, Report, Result, Suite
 
 UNNAMED = "wrong_answer"
 """Reason of a failure that the suite does not name."""
+UNKNOWN = "no_grade"
+"""Reason of an undecided case that the suite does not name."""
 
 
 def verdict(
-    passed: bool,
+    passed: bool | None,
     *,
     reason: str = "",
     expected: Any = None,
@@ -27,19 +28,19 @@ def verdict(
     messages: Sequence[str] = (),
     scores: dict[str, float] | None = None,
 ) -> Verdict:
-    """Create a passed or failed verdict.
+    """Create a verdict.
 
     Args:
-        passed: the outcome.
-        reason: cause of a failure in a word or two, used to group failures.
+        passed: the outcome; None: undecided, as no grade could be determined.
+        reason: cause in a word or two if it has not passed, used to group failures.
         expected: the expected answer, shown in Review.
         actual: the actual answer.
         messages: explanations in sentences.
         scores: named numbers; the report shows their means.
     """
     detail = {name: value for name, value in (("expected", expected), ("actual", actual)) if value is not None}
-    outcome = Outcome.PASSED if passed else Outcome.FAILED
-    why = None if passed else reason or UNNAMED
+    outcome = Outcome.UNDECIDED if passed is None else Outcome.PASSED if passed else Outcome.FAILED
+    why = None if passed else reason or (UNKNOWN if passed is None else UNNAMED)
     return Verdict(outcome, why, messages=tuple(messages), scores=dict(scores or {}), detail=detail)
 
 
@@ -48,12 +49,6 @@ class SimpleSuite(Suite):
 
     needs_roles: tuple[str, ...] = ()
     """Roles besides `model`, such as `judge`, or `user` for a simulated user."""
-    scales: Mapping[str, tuple[float, float]] = MappingProxyType({})
-    """Lowest and highest value by score, which intervals of its mean never leave."""
-
-    def headline_scale(self) -> tuple[float, float] | None:
-        """Return the scale of the headline in `scales`."""
-        return self.scales.get(self.headline)
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return `needs_roles`."""
@@ -82,20 +77,19 @@ class SimpleSuite(Suite):
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Report pass rate and mean scores, overall and by category."""
         by_category = {
-            name: _metrics([result for result in results if result.category == name], self.scales)
+            name: self._metrics([result for result in results if result.category == name])
             for name in dict.fromkeys(result.category for result in results)
         }
         return Report(
-            _metrics(results, self.scales),
+            self._metrics(results),
             by_category if len(by_category) > 1 else {},
             outcomes=dict(Counter(result.verdict.outcome for result in results)),
             reasons=dict(Counter(item.verdict.reason for item in results if item.verdict.reason).most_common()),
         )
 
-
-def _metrics(results: Sequence[Result], scales: Mapping[str, tuple[float, float]]) -> tuple[Metric, ...]:
-    graded = [result for result in results if result.graded]
-    return (rate_metric("accuracy", graded), *score_metrics(graded, scales))
+    def _metrics(self, results: Sequence[Result]) -> tuple[Metric, ...]:
+        graded = [result for result in results if result.graded]
+        return (rate_metric("accuracy", graded), *score_metrics(graded, self.scales, self.units))
 
 
 def _text(value: Any) -> str:

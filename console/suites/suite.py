@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -130,7 +131,7 @@ class Metric(msgspec.Struct, frozen=True, omit_defaults=True):
     count: int = 0
     """Number of graded rollouts."""
     unit: str = "rate"
-    """`rate` (0 to 1), `count`, `mean`, `score`, or `points` (shown with one decimal)."""
+    """`rate` (0 to 1), `count`, `mean`, `score`, `points` (shown with one decimal), or a unit shown after it."""
     note: str = ""
     cases: int = 0
     """Basis of the interval: cases, rollouts, clusters and method; all empty without an interval."""
@@ -167,7 +168,7 @@ class Repeats(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Aggregated metrics of a run; the first is the headline."""
+    """Aggregated metrics of a run; the headlines come first."""
 
     metrics: tuple[Metric, ...]
     categories: dict[str, tuple[Metric, ...]] = {}
@@ -231,11 +232,20 @@ class Suite:
 
     options: tuple[Option, ...] = ()
     """Options of a run; `setting.options` holds their values."""
-    headline: str = ""
-    """Name of the score reported in place of pass/fail; empty: rollouts pass or fail."""
+    headline: str | Sequence[str] = ""
+    """Name of the score reported in place of pass/fail; empty: rollouts pass or fail.
+
+    The first of several decides comparisons and ranks; the others are shown next to it. `passed` is the pass rate.
+    """
+    scales: Mapping[str, tuple[float, float]] = MappingProxyType({})
+    """Lowest and highest value by score, which intervals of its mean never leave."""
+    units: Mapping[str, str] = MappingProxyType({})
+    """Unit by score, such as `s`, shown after its numbers."""
     leaderboard: "LeaderboardRules | None" = None
     """Ranking rules; None: those of its benchmark, or else the pass rate or headline."""
 
+    waits_for_batches: bool = True
+    """False if its code gives up on answers that take hours."""
     forks: bool = False
     """True if a rollout may hold several conversations, such as those of sub-agents."""
     grader_sources: tuple[str, ...] = ()
@@ -247,10 +257,6 @@ class Suite:
     def __init__(self, entry: SuiteEntry) -> None:
         """Open the suite of `entry.folder`; files are read lazily."""
         self.entry = entry
-
-    def headline_scale(self) -> tuple[float, float] | None:
-        """Return the lowest and highest value of the headline score, which its interval never leaves, if known."""
-        return None
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return the roles besides `model`, such as `judge`, that a run of all cases needs with these options."""
@@ -355,8 +361,13 @@ class Suite:
         """Release what `play` has opened for the whole run, such as a process; called once at its end."""
 
     def contradiction(self, case: Case, setting: Setting) -> str:
-        """Return why no answer can pass a case, as far as its own data show; empty if they do not."""
+        """Return the reason that no answer can pass a case, as far as its own data show; empty without one."""
         del case, setting
+        return ""
+
+    def judged_answer(self, output: Any, turn: int) -> str:
+        """Return the part of a reply that a judge graded in a turn of a loop; empty for the whole reply."""
+        del output, turn
         return ""
 
     async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:

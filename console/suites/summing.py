@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from console.core.case import Setting
 from console.core.outcome import Outcome
 from console.core.statistics.repeats import CaseCount, pass_k, variance_split
+from console.suites.headline import headlines_of
 from console.suites.metrics import has_passed, interval_metric
 from console.suites.suite import CaseRepeats, Metric, Repeats, Report, Result, Suite
 
@@ -26,18 +27,25 @@ LETTERS = {
 
 def summed_up(suite: Suite, results: Sequence[Result], setting: Setting) -> Report:
     """Return the suite's report of a run, with statistics of repeats unless the suite has a headline score."""
-    report = _with_headline_first(suite.report(results, setting), suite.headline)
-    repeats = None if suite.headline else repeats_of(results)
+    headlines = headlines_of(suite.headline)
+    report = _with_headlines_first(suite.report(results, setting), headlines)
+    repeats = None if headlines[0] else repeats_of(results)
     return report if repeats is None or report.fault else replace(report, repeats=repeats)
 
 
-def _with_headline_first(report: Report, headline: str) -> Report:
-    """Return the report with the metric of the headline score before the others, which suites may list anywhere."""
-    if not headline or report.fault or not any(metric.name == headline for metric in report.metrics[1:]):
+def _with_headlines_first(report: Report, headlines: Sequence[str]) -> Report:
+    """Return the report with the metrics of the headlines before the others, which suites may list anywhere.
+
+    The pass rate is a report's first metric.
+    """
+    if report.fault or not report.metrics or not any(headlines):
         return report
+    names = [name or report.metrics[0].name for name in headlines]
 
     def in_order(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
-        return tuple(sorted(metrics, key=lambda metric: metric.name != headline))
+        return tuple(
+            sorted(metrics, key=lambda metric: names.index(metric.name) if metric.name in names else len(names))
+        )
 
     categories = {name: in_order(metrics) for name, metrics in report.categories.items()}
     return replace(report, metrics=in_order(report.metrics), categories=categories)

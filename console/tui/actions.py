@@ -25,7 +25,7 @@ class Action(msgspec.Struct, frozen=True):
     meaning: str
     """Short description for help."""
     where: str
-    """`all`, a screen (a name of `navigation.SCREENS`), or a kind of widget (`rows`, `text`, `line` while typing)."""
+    """`all`, a screen (a name of `navigation.SCREENS`, or `label`), or a kind of widget (`rows`, `text`, `line`)."""
     group: str
     """Heading in help."""
     footer: str = ""
@@ -38,6 +38,8 @@ class Action(msgspec.Struct, frozen=True):
     """Id of the menu it belongs to; its key is pressed after the menu's."""
     opens_menu: bool = False
     palette: bool = True
+    of_graders: bool = False
+    """True if it measures graders or keys, and is left out until there is a judge or a second run."""
 
     @property
     def method(self) -> str:
@@ -110,7 +112,7 @@ def _branch(letter: str, change: str, meaning: str) -> Action:
 
 def _regrade(where: str, group: str) -> Action:
     meaning = "grade the run again"
-    return Action("branch.regrade", ("g",), f"Run: {meaning}", meaning, where, group, menu="branch")
+    return Action("branch.regrade", ("g",), f"Run: {meaning}", meaning, where, group, menu="branch", of_graders=True)
 
 
 def _tag(letter: str, tag: str, meaning: str) -> Action:
@@ -224,7 +226,8 @@ _HOME = (
     _organize("p", "pin", "pin, unpin"),
     _organize("a", "archive", "archive, unarchive"),
     _organize("s", "archived", "archived, or others"),
-    Action("branch", ("A",), "Run: replay", "replay …", "home", "RUNS", opens_menu=True, palette=False),
+    Action("branch", ("A",), "Run: replay", "replay …", "home", "RUNS", opens_menu=True, palette=False,
+           of_graders=True),
     _regrade("home", "RUNS"),
     *_exports("home"),
     Action("models.add", ("plus",), "Models: add", "add a model", "home", "MODELS", "add a model", 31),
@@ -356,7 +359,8 @@ _REVIEW = (
            "TRIAGE", "dispute", 38),
     Action("label", ("X",), "Labels: menu", "labels …", "review", "TRIAGE", opens_menu=True, palette=False),
     _label("a", "ask", "ask a model"),
-    _label("l", "blind", "label yourself, blind"),
+    Action("label.blind", ("l",), "Labels: label yourself, blind", "label yourself, blind", "review", "TRIAGE",
+           menu="label", of_graders=True),
     _label("s", "stop", "stop asking"),
     _label("u", "undo", "take labels back"),
     Action("undo", ("u",), "Note: undo", "undo", "review", "TRIAGE"),
@@ -383,6 +387,25 @@ _REVIEW = (
     _copy("j", "json", "raw JSON", "review"),
     _copy("c", "command", "its shell command", "review"),
 )  # fmt: skip
+
+
+def _answer(key: str, part: str, meaning: str, footer: str = "", pair: str = "") -> Action:
+    return Action(f"answer.{part}", (key,), f"Answer: {meaning}", meaning, "label", "THIS ANSWER", footer, pair=pair,
+                  palette=False)  # fmt: skip
+
+
+_LABEL = (
+    _answer("p", "passes", "pass", "pass"),
+    _answer("f", "fails", "fail", "fail"),
+    _answer("u", "unclear", "cannot tell", "cannot tell"),
+    _answer("1", "grade1", "grade, bad to good", "grade", pair="answer.grade5"),
+    *(_answer(str(grade), f"grade{grade}", f"grade {grade}") for grade in (2, 3, 4)),
+    _answer("5", "grade5", "grade 5", pair="answer.grade1"),
+    _answer("c", "remark", "remark", "remark"),
+    _answer("backspace", "back", "one back", "back"),
+    _answer("s", "settle", "settle disagreements", "settle"),
+    _answer("escape", "end", "end labeling", "end"),
+)
 
 _COMPARE = (
     *_repeats("compare"),
@@ -443,7 +466,7 @@ _LIBRARY = (
     Action("fold", ("x",), "Library: fold", "fold or unfold", "library", "LIBRARY"),
     Action("model.ping", ("p",), "Model: ping", "ping its server", "library", "LIBRARY", "ping", 55),
     Action("entry.edit", ("e",), "Library: edit", "edit its file", "library", "LIBRARY", "edit", 40),
-    Action("suite.suspects", ("s",), "Suite: suspect keys", "suspect keys", "library", "LIBRARY"),
+    Action("suite.suspects", ("s",), "Suite: suspect keys", "suspect keys", "library", "LIBRARY", of_graders=True),
     Action("suite.new", ("n",), "Suite: new", "new suite of your own", "library", "LIBRARY", "new suite", 45),
     Action("reload", ("ctrl+r",), "Library: refresh", "read all again", "library", "LIBRARY"),
     Action("copy", ("y",), "Copy: menu", "copy …", "library", "COPY", "copy", 30, opens_menu=True, palette=False),
@@ -491,8 +514,8 @@ _SEARCH = (
 )  # fmt: skip
 
 ACTIONS: tuple[Action, ...] = (
-    *_ALL, *_ROWS, *_LINE, *_TEXT, *_PANES, *_HOME, *_LAUNCH, *_LIVE, *_REVIEW, *_COMPARE, *_BOARD, *_LIBRARY,
-    *_GRID, *_TRENDS, *_SEARCH,
+    *_ALL, *_ROWS, *_LINE, *_TEXT, *_PANES, *_HOME, *_LAUNCH, *_LIVE, *_REVIEW, *_LABEL, *_COMPARE, *_BOARD,
+    *_LIBRARY, *_GRID, *_TRENDS, *_SEARCH,
 )  # fmt: skip
 
 ALIASES: Mapping[str, str] = {

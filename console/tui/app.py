@@ -34,7 +34,7 @@ from console.tui.data.workspace import LOOK_EVERY_S
 from console.tui.desktop import clipboard_program, copy_by_program
 from console.tui.frame_output import AsciiFilter, FrameOutput
 from console.tui.key_dispatch import KeyQueue, do_action, find_method, responders_on
-from console.tui.keymap import actions_at, bindings_for, find_action, load_key_map
+from console.tui.keymap import bindings_for, find_action, load_key_map
 from console.tui.navigation import load_screens
 from console.tui.sanitize import ControlCharacterFilter, one_line
 from console.tui.screens.base import ROOM_FOR_HELP, BaseScreen, below_dialogs
@@ -249,7 +249,7 @@ class ConsoleApp(App[int]):
         if not isinstance(screen, BaseScreen):
             return
         opener = find_action(id, screen.where, "all")
-        entries = [action for action in actions_at(screen.where) if action.menu == id]
+        entries = [action for action in screen.actions_here() if action.menu == id]
         entries = [action for action in entries if not screen.why_not(action)] or entries
         if opener is not None and entries:
             from console.tui.dialogs.small_dialogs import KeyMenu

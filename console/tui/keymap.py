@@ -16,6 +16,7 @@ from console.core.suggestion import nearest
 from console.tui.actions import ACTIONS, Action
 
 _NAMES = {
+    "backspace": "⌫",
     "escape": "esc",
     "pagedown": "PgDn",
     "pageup": "PgUp",

@@ -45,6 +45,8 @@ class PaletteCommands:
 
     def _of_other_screens(self) -> Iterator[Command]:
         for action in ACTIONS:
+            if action.of_graders and not self._services.workspace.has_graders:
+                continue
             if action.where in SCREENS and action.where != self._screen.where and _is_offered(action):
                 heading = _opener(action).title.removeprefix("Go: ").partition(": ")[0].replace("Run", "New run")
                 yield action_command(action, partial(self._lead_to, action), aside=heading, is_elsewhere=True)

@@ -1,6 +1,7 @@
 """`branch --decide` finds a step that was planted in a conversation, and does not pay for it twice."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from console.cli.exitcode import Exit
 from console.core.record import Asked
 from console.store.journal import JournalReader
+from console.store.runs import RunFolder
 
 MODEL = "sim/careful"
 
@@ -50,3 +52,37 @@ def test_what_did_not_fail_is_refused(console, finished) -> None:
     ended = console("branch", f"{finished}#{case}", "--decide")
     assert (ended.code, "only what failed" in ended.err) == (Exit.USAGE, True)
     assert console("branch", f"{finished}#{case}", "--decide", "--at", "1.1").code == Exit.USAGE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("suite", "category", "mode"),
+    [
+        ("bfcl-starter", "multi_turn_base", "fc"),
+        ("bfcl-starter", "multi_turn_miss_func", "fc"),
+        ("dialogue-starter", "bookings", ""),
+        ("cave-starter", "", "json"),
+    ],
+)
+def test_a_search_takes_about_what_was_said_before(console, home, monkeypatch, suite, category, mode) -> None:
+    """Within a factor of 1.5 of its calls and tokens: of the search that finds a step, or of the start alone."""
+    options = [*(["--category", category] if category else []), *(["--mode", mode] if mode else [])]
+    words = ("-m", "sim/hasty", *options, "-r", "3", "-n", "6", "--yes", "--quiet", "--json")
+    run = console("run", "-s", suite, *words).data["run"]
+    seeds = iter(range(1, 1000))
+    monkeypatch.setattr("console.engine.experiment.new_seed", lambda: next(seeds))
+    rollouts = console("export", run, "--format", "json").data["rollouts"]
+    failed = [(it["case"], it["rollout"] + 1) for it in rollouts if it["outcome"] == "failed"][:4]
+    assert failed
+    for case, rollout in failed:
+        ended = console("branch", f"{run}#{case}", "--rollout", str(rollout), "--decide", "-r", "8", "--json")
+        curve = json.loads(ended.out.splitlines()[-1])["curve"]
+        tallies = [RunFolder(home / "runs" / it["run"]).summary().tally for it in curve]
+        is_start_alone = len(curve) == 1 and "if none comes right" in ended.err
+        words = ";" if is_start_alone else "about"
+        said = re.search(rf"{words} ([\d,]+) calls?, ([\d,]+) tokens", ended.err)
+        assert said, ended.err
+        paid = sum(it.calls for it in tallies), sum(it.input_tokens + it.output_tokens for it in tallies)
+        for number, amount in zip(said.groups(), paid, strict=True):
+            expected = int(number.replace(",", ""))
+            assert expected / 1.5 <= amount <= expected * 1.5, (case, rollout, ended.err, paid)

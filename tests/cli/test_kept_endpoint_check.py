@@ -21,7 +21,7 @@ def test_a_run_with_native_tools_says_what_is_open(console, mute: None) -> None:
     assert "the endpoint of native was never checked" in console("run", "-m", "native", *asked).err
     assert "endpoint" not in console("run", "-m", "plain", *asked).err
     checked = console("doctor", "--try", "native")
-    assert checked.err.startswith("checking the endpoint of native: up to 20 requests with 14,000 tokens, ")
+    assert checked.err.startswith("checking the endpoint of native: up to 20 requests with 15,000 tokens, ")
     error = console("run", "-m", "native", *asked).err
     assert "never checked" not in error
     assert "the last check of native's endpoint (20" in error

@@ -6,7 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from cli.conftest import live_in, signals_kept
 
+from console.__main__ import main
 from console.insight.suspects import three_scores
 from console.store.errata import read_errata
 
@@ -30,26 +32,37 @@ def plant(folder: Path) -> list[str]:
     return planted
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A folder with runs of eight models, graded again by keys of which five are wrong, and the cases of these."""
+    folder = tmp_path_factory.mktemp("played")
+    with pytest.MonkeyPatch.context() as monkeypatch, signals_kept():
+        live_in(folder, monkeypatch)
+        shutil.copytree(BUNDLED, Path("data", "harbor"))
+        tables = [f'["m-{name}"]\nmodel_id = "{name}"\nprovider = "simulated"\n' for name in MODELS]
+        Path("models.toml").write_text("\n".join(tables))
+        models = [option for name in MODELS for option in ("-m", f"m-{name}")]
+        places = ("--models", "models.toml", "--data", "data", "--quiet")
+        assert main(["run", *models, "-s", "harbor", "--category", ",".join(FILES), *places]) in (0, 3)
+        runs = [path.parent.name for path in Path("runs").glob("*/run.json")]
+        planted = plant(Path("data", "harbor"))
+        assert main(["regrade", *runs, *places]) in (0, 3)
+    return folder, planted
+
+
 @pytest.fixture
-def harbor(console, home) -> tuple[list[str], dict[str, str]]:
-    """Runs of eight models of differing skill, graded again by keys of which five are wrong.
+def harbor(console, home: Path, played: tuple[Path, list[str]]) -> tuple[list[str], dict[str, str]]:
+    """Copies of the runs and their data in the current folder.
 
     Returns:
         The cases with a wrong key, and by model the run as graded by the right ones.
     """
-    shutil.copytree(BUNDLED, home / "data" / "harbor")
-    tables = [f'["m-{name}"]\nmodel_id = "{name}"\nprovider = "simulated"\n' for name in MODELS]
-    (home / "models.toml").write_text("\n".join(tables))
-    models = [option for name in MODELS for option in ("-m", f"m-{name}")]
-    chosen = ("-s", "harbor", "--category", ",".join(FILES), "--models", home / "models.toml", "--data", home / "data")
-    ended = console("run", *models, *chosen, "--json", "--quiet")
-    assert ended.code in (0, 3), ended.err
-    by_model = {line["summary"]["model"]: line["run"] for line in ended.lines if line["kind"] == "run"}
-    runs = list(by_model.values())
-    planted = plant(home / "data" / "harbor")
-    again = console("regrade", *runs, "--models", home / "models.toml", "--data", home / "data", "--quiet", "--json")
-    assert again.code in (0, 3), again.err
-    return planted, by_model
+    folder, planted = played
+    for name in ("data", "runs"):
+        shutil.copytree(folder / name, home / name)
+    shutil.copy(folder / "models.toml", home)
+    plans = [json.loads(path.read_text()) for path in (home / "runs").glob("*/run.json")]
+    return planted, {plan["model"]["name"]: plan["id"] for plan in plans if "regraded" not in plan}
 
 
 def test_planted_keys_are_listed_first_and_errata_bring_the_right_score_back(console, home, harbor):
@@ -97,7 +110,7 @@ def test_scores_stand_apart_in_reports(console, home, harbor):
         assert ("without_contested" if form == "json" else "without contested") in written
 
 
-def test_keys_that_nobody_can_match_are_marked(console, home, harbor):
+def test_keys_that_nobody_can_match_or_that_a_reader_disputed_are_marked(console, home, harbor):
     path = home / "data" / "harbor" / "possible_answer" / "BFCL_v4_simple_python.json"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     name, arguments = next(iter(rows[0]["ground_truth"][0].items()))
@@ -105,9 +118,11 @@ def test_keys_that_nobody_can_match_are_marked(console, home, harbor):
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     runs = console("suspects", "harbor", "--data", home / "data", "--json").data["runs"]
     places = ("--models", home / "models.toml", "--data", home / "data")
-    console("regrade", *runs.values(), *places, "--quiet", "--json")
+    again = console("regrade", *runs.values(), *places, "--quiet", "--json").lines[0]["run"]
+    assert console("dispute", f"{again}#{rows[5]['id']}", "two answers").code == 0
     listed = console("suspects", "harbor", "--data", home / "data", "-n", "99", "--json").data["suspects"]
     doubts = {each["case"]: each["doubt"] for each in listed if each["doubt"]}
+    assert doubts.pop(rows[5]["id"]) == "disputed"
     assert list(doubts) == [rows[0]["id"]]
     assert doubts[rows[0]["id"]].startswith("known defect: the checker refuses the calls of the key")
     assert "nobody passes, known defect" in " ".join(console("suspects", "harbor", "--data", home / "data").out.split())

@@ -49,20 +49,15 @@ def test_nothing_changed_shows_nothing_and_intervals_cover(shape: tuple[float, f
 
 
 @pytest.mark.slow
-def test_false_alarms_and_coverage_hold_in_many_experiments() -> None:
-    covered: list[bool] = []
-    for control in (False, True):
-        for shape in ((2.0, 1.0), (0.5, 0.3), (4.0, 0.6)):
-            rng = random.Random(f"long {shape} {control}")
-            unchanged = [trial(rng, shape, 0.0, control=control)[0] for _ in range(1500)]
-            assert sum(not it.low <= 0 <= it.high for it in unchanged) / 1500 <= 0.06, (shape, control)
-            own = [
-                it.low <= truth <= it.high
-                for it, truth in (trial(rng, shape, 0.4, control=control) for _ in range(1500))
-            ]
-            assert 0.93 <= sum(own) / 1500 <= 0.98, (shape, control)
-            covered += own
-    assert 0.93 <= sum(covered) / len(covered) <= 0.975
+@pytest.mark.parametrize("control", [False, True])
+@pytest.mark.parametrize("shape", [(2.0, 1.0), (0.5, 0.3), (4.0, 0.6)])
+def test_false_alarms_and_coverage_hold_in_many_experiments(shape: tuple[float, float], *, control: bool) -> None:
+    """In 100,000 of the kind that is covered most, (0.5, 0.3) without control, intervals cover 97.3 %."""
+    rng, times = random.Random(f"long {shape} {control}"), 5000
+    unchanged = [trial(rng, shape, 0.0, control=control)[0] for _ in range(times)]
+    assert sum(not it.low <= 0 <= it.high for it in unchanged) / times <= 0.06
+    told = [trial(rng, shape, 0.4, control=control) for _ in range(times)]
+    assert 0.93 <= sum(it.low <= truth <= it.high for it, truth in told) / times <= 0.975
 
 
 def test_a_stratum_without_a_drawn_case_makes_it_impossible() -> None:

@@ -110,6 +110,14 @@ def test_native_content_of_an_old_journal_is_sent_and_digested_as_it_was() -> No
     assert shown["native"] == {"wire": "anthropic", "content": "Warm."}
 
 
+def test_the_scale_of_the_headline_was_a_field_of_its_own(tmp_path: Path) -> None:
+    written = json.loads((OLD / "bfcl-starter" / "run.json").read_text())
+    written |= {"headline": "judge", "headline_scale": [1.0, 5.0]}
+    (tmp_path / "run.json").write_text(json.dumps(written))
+    manifest = RunFolder(tmp_path).manifest()
+    assert (manifest.scales, manifest.headline_scale) == ({"judge": (1.0, 5.0)}, (1.0, 5.0))
+
+
 def test_counts_under_an_old_name_are_read_from_the_summary(tmp_path: Path) -> None:
     shutil.copytree(OLD / "bfcl-memory", tmp_path / "run")
     run = RunFolder(tmp_path / "run")

@@ -1,5 +1,6 @@
 """Logs of every tool that is read here become runs, with scores under their names and conversations as they were."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,17 @@ import pytest
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
+from console.core.record import Asked, Finished
+from console.engine.engine import Engine
+from console.engine.regrade import prepare_regrade
 from console.exchange.imports import promptfoo_log
 from console.exchange.imports.formats import ImportSettings, find_items
 from console.exchange.imports.importing import ImportReport
 from console.exchange.run_reader import RunReader
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
-from console.store.runs import RunFolder
+from console.store.journal import JournalReader
+from console.store.runs import RunFolder, create_run
 from console.suites.run_suite import open_run_suite
 
 Json = dict[str, Any]
@@ -172,16 +177,18 @@ def test_samples_of_lm_eval_with_the_results_beside_them(tmp_path: Path):
     assert run.texts()[:2] == [("user", "Q: 1+1="), ("assistant", "2")]
 
 
+RANKED: Json = {
+    "arguments": {
+        "gen_args_0": {"arg_0": "Sky is", "arg_1": " green"},
+        "gen_args_1": {"arg_0": "Sky is", "arg_1": " blue"},
+    },
+    "resps": [[["-3.5", "False"]], [["-0.5", "True"]]],
+    "filtered_resps": [["-3.5", "False"], ["-0.5", "True"]],
+}
+
+
 def test_likelihoods_and_filters_of_lm_eval(tmp_path: Path):
-    choices = {
-        "arguments": {
-            "gen_args_0": {"arg_0": "Sky is", "arg_1": " green"},
-            "gen_args_1": {"arg_0": "Sky is", "arg_1": " blue"},
-        },
-        "resps": [[["-3.5", "False"]], [["-0.5", "True"]]],
-        "filtered_resps": [["-3.5", "False"], ["-0.5", "True"]],
-    }
-    strict, loose = lm_sample(0, 0.0, filter="strict", **choices), lm_sample(0, 1.0, filter="loose", **choices)
+    strict, loose = lm_sample(0, 0.0, filter="strict", **RANKED), lm_sample(0, 1.0, filter="loose", **RANKED)
     (run,) = imports(write_lines(tmp_path / "samples_mc.jsonl", strict, loose), "lm-eval")
     (rollout,) = run.rollouts
     assert (rollout.key.case, rollout.scores) == ("0", {"exact_match,strict": 0.0, "exact_match,loose": 1.0})
@@ -496,3 +503,62 @@ def test_hostile_words_stay_words(tmp_path: Path):
         write_lines(tmp_path / "mine.jsonl", {"messages": [{"role": "user", "content": text}, CHAT[1]]}), "chat"
     )
     assert run.texts()[0][1].startswith("\x1b]0;evil\x07[bold]")
+
+
+# Graded again ---------------------------------------------------------------------------------------------------------
+
+
+def logs_of_generated_texts(folder: Path) -> dict[str, Path]:
+    right = {"right": {"score": 1.0}}
+    gone = trace(right, ok=False, errors=[{"type": "ProviderError", "message": "gone"}])
+    row = {"example_id": 0, "prompt": CHAT[:1], "completion": CHAT[1:], "answer": "2", "reward": 1.0}
+    wrong = lm_sample(1, 0.0, resps=[["2", "3"]])
+    return {
+        "verifiers-traces": write_lines(folder / "a" / "traces.jsonl", episode(trace(right)), episode(gone)),
+        "verifiers-results": write_lines(folder / "b" / "results.jsonl", row, row | {"reward": 0.0}),
+        "lm-eval": write_lines(folder / "c" / "samples_add.jsonl", lm_sample(0, 1.0), wrong),
+        "promptfoo": write_json(folder / "d" / "out.json", promptfoo()),
+    }
+
+
+@pytest.mark.parametrize(
+    ("form", "now", "answers"),
+    [
+        ("verifiers-traces", ["passed", "broken"], ["It is 2"]),
+        ("verifiers-results", ["passed", "failed"], ["2", "2"]),
+        ("lm-eval", ["failed", "failed", "passed"], ["2", "2", "3"]),
+        ("promptfoo", ["passed", "broken"], ["It is 2"]),
+    ],
+)
+def test_a_judge_of_ours_grades_the_answers_of_other_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, now: list[str], answers: list[str]
+) -> None:
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    (old, *_) = imports(logs_of_generated_texts(tmp_path)[form], form)
+    prepared = prepare_regrade(old.folder, judge="sim/judge", options={"rubric": "It is a number."})
+    folder = create_run(prepared.runs_root, prepared.manifest)
+    asyncio.run(Engine(folder, prepared).run())
+    records = JournalReader(folder.journal_path).read_new()
+    asked = [record for record in records if isinstance(record, Asked) and not record.kept]
+    assert {record.role for record in asked} == {"judge"}
+    questions = sorted(str(record.messages[-1]["content"]) for record in asked)
+    assert len(questions) == len(answers)
+    assert all("- rubric: It is a number." in question and "1+1" in question for question in questions)
+    assert all(
+        f"<answer>\n{answer}\n</answer>" in question for answer, question in zip(answers, questions, strict=True)
+    )
+    ended = {record.key: record.verdict for record in records if isinstance(record, Finished)}
+    assert sorted(verdict.outcome.value for verdict in ended.values()) == sorted(now)
+    assert folder.manifest().regraded == old.folder.name
+    broken = [verdict for verdict in ended.values() if verdict.outcome is Outcome.BROKEN]
+    assert [verdict.reason for verdict in broken] == ["error in the log"] * now.count("broken")  # as it was there
+
+
+def test_what_no_judge_can_grade_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    (ranked,) = imports(write_lines(tmp_path / "samples_mc.jsonl", lm_sample(0, 1.0, **RANKED)), "lm-eval")
+    with pytest.raises(UsageError, match="ranked given texts by likelihood, and wrote no answers"):
+        prepare_regrade(ranked.folder, judge="sim/judge")
+    for form, path in logs_of_generated_texts(tmp_path).items():
+        (old, *_) = imports(path, form)
+        with pytest.raises(UsageError, match="only a judge can grade what another tool recorded"):
+            prepare_regrade(old.folder)

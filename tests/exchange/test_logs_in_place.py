@@ -11,6 +11,7 @@ from console.config.paths import state_dir
 from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
+from console.engine.regrade import prepare_regrade
 from console.exchange.imports.formats import ImportSettings, find_items
 from console.exchange.imports.in_place import in_thread, open_in_place
 from console.exchange.run_reader import RunReader
@@ -54,6 +55,12 @@ def test_a_log_in_place_shows_what_an_imported_one_shows(log: Path, tmp_path: Pa
         assert passages(shown, case, rollout) == passages(imported, case, rollout)
     assert shown.summary().tally.failed == 1
     assert shown.summary().scores == imported.summary().scores
+
+
+def test_a_log_in_place_is_not_graded_again_but_imported_first(log: Path):
+    with pytest.raises(UsageError, match="is a log that is only shown") as refused:
+        prepare_regrade(open_in_place(log), judge="sim/judge")
+    assert "eval-console import" in refused.value.hint
 
 
 def test_the_feed_of_the_screens_reads_cases_from_the_log(log: Path):

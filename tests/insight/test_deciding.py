@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from console.insight.deciding import Chance, Curve, fall_of, next_point
+from console.insight.deciding import Chance, Curve, fall_of, next_point, searches_left
 
 
 def searched(replies: int, planted: int, before: float, after: float, times: int, rng: random.Random) -> Curve:
@@ -28,6 +28,18 @@ def test_a_planted_step_is_found_in_95_of_100_conversations(replies: int) -> Non
         found += fall is not None and fall.replies == planted
         assert len(curve) <= 1 + replies.bit_length(), "by halving"
     assert found >= 0.95 * 400
+
+
+@pytest.mark.parametrize("replies", [1, 2, 7, 19])
+def test_the_searches_that_may_follow_are_told_before_and_while_it_goes_on(replies: int) -> None:
+    for planted in range(replies):
+        curve = searched(replies, planted, 1.0, 0.0, 8, random.Random(1))
+        points = list(curve)
+        for played in range(len(points) + 1):
+            left = searches_left({point: curve[point] for point in points[:played]}, replies)
+            assert points[played:] in left
+    takes = [sum(replies - point for point in search) for search in searches_left({}, replies)]
+    assert max(takes) <= 1.5**2 * min(takes), "one number is within 1.5 of each"
 
 
 def test_a_conversation_that_never_comes_right_was_decided_by_no_step() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from console.core.annotation import Annotation, Label, PeopleVerdict
 from console.core.case import Key
 from console.core.outcome import Outcome
-from console.insight.failures import GroupBy, group, in_order, possible_grouping, step, step_group
+from console.insight.failures import GroupBy, group, in_order, possible_grouping
 from console.insight.reasons import reason_words, sentence
 from console.insight.rollout import Rollout
 
@@ -55,21 +55,6 @@ def test_groups_stay_fewer_than_cases():
     assert [it.label for it in group(one_other, GroupBy.REASON)[0].parts] == ["unit", "city"]
 
 
-def test_stepping_ends_at_the_ends():
-    groups = group(RUN, GroupBy.REASON)
-    order = in_order(groups)
-    assert step(order, None, 1) is order[0]
-    assert step(order, None, -1) is order[-1]
-    assert step(order, order[0].slot, 1) is order[1]
-    assert step(order, order[-1].slot, 1) is None
-    assert step([], None, 1) is None
-    first = step_group(groups, order[0].slot, 1)
-    assert first is not None
-    assert first.key.case == "a"
-    assert step_group(groups, ("c", 0), 1) is None
-    assert step_group([], None, 1) is None
-
-
 def test_other_groupings():
     tagged = group(RUN, GroupBy.TAG, {("a", 0): Annotation(tag="model")})
     assert [(it.label, it.count) for it in tagged] == [("untagged", 4), ("model", 1)]
@@ -113,13 +98,8 @@ ROLLOUTS = st.lists(
 
 
 @given(ROLLOUTS, st.sampled_from(GroupBy))
-def test_every_failure_is_in_exactly_one_lowest_group_and_every_step_reaches_it(rollouts, by):
+def test_every_failure_is_in_exactly_one_lowest_group(rollouts, by):
     groups = group(rollouts, by)
     order = in_order(groups)
     assert sorted(it.slot for it in order) == sorted(it.slot for it in rollouts)
     assert [it.count for it in groups] == sorted((it.count for it in groups), reverse=True)
-    seen, current = [], step(order, None, 1)
-    while current is not None:
-        seen.append(current)
-        current = step(order, current.slot, 1)
-    assert seen == order

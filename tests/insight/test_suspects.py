@@ -1,6 +1,7 @@
 """Where good models agree against a key, or weak ones pass what good ones fail, the key is suspect."""
 
 import random
+import statistics
 
 import pytest
 
@@ -9,9 +10,14 @@ from console.insight.suspects import GivenAnswer, suspects, three_scores
 RIGHT, WRONG = GivenAnswer(True, "right"), GivenAnswer(False, "wrong")
 
 
-@pytest.mark.parametrize(("models", "recall"), [(5, 0.7), (8, 0.75)])
+@pytest.mark.parametrize(("models", "recall"), [(3, 0.67), (5, 0.8), (8, 0.82), (15, 0.85)])
 def test_twice_as_many_as_are_wrong_hold_most_of_the_wrong_keys(models: int, recall: float) -> None:
-    rng, cases, share = random.Random(3), 800, 0.05
+    """Of 800 cases one key in twenty is wrong; means of ten draws reach those of the simulation behind the method."""
+    assert statistics.fmean(recall_of(models, random.Random(seed)) for seed in range(10)) >= recall
+
+
+def recall_of(models: int, rng: random.Random, cases: int = 800, share: float = 0.05) -> float:
+    """Simulate models of differing skill; return the share of wrong keys in the top of twice as many."""
     skills = [0.5 + 0.45 * number / (models - 1) for number in range(models)]
     planted = {f"c{number}" for number in range(cases) if rng.random() < share}
     answers: dict[str, dict[str, GivenAnswer]] = {}
@@ -20,12 +26,12 @@ def test_twice_as_many_as_are_wrong_hold_most_of_the_wrong_keys(models: int, rec
         given: dict[str, GivenAnswer] = {}
         for model, skill in enumerate(skills):
             knows = rng.random() < min(0.98, max(0.02, skill - hard))
-            said = "truth" if knows else f"mistake {min(int(rng.expovariate(0.7)), 5)}"
+            answer = "truth" if knows else f"mistake {min(int(rng.expovariate(0.7)), 5)}"
             key = "planted" if case in planted else "truth"
-            given[f"m{model}"] = GivenAnswer(said == key, said)
+            given[f"m{model}"] = GivenAnswer(answer == key, answer)
         answers[case] = given
     top = [each.case for each in suspects(answers)[: 2 * len(planted)]]
-    assert len(planted & set(top)) / len(planted) >= recall
+    return len(planted & set(top)) / len(planted)
 
 
 def test_agreement_counts_by_the_score_on_other_cases() -> None:

@@ -138,7 +138,8 @@ FORMS = {
 def play(form: Form, events: list[Any]) -> Reply:
     builder = ReplyBuilder(form.api.assembly(), lambda kind, text: None, Redactor())
     for event in events:
-        builder.add_chunk(event)
+        if not (form.is_stream and builder.add_text(json.dumps(event).encode())):
+            builder.add_chunk(event)
     if form.has_end_mark:
         builder.mark_end()
     builder.mark_end_of_body()

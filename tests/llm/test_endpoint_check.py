@@ -88,7 +88,13 @@ def forgetful(request: dict[str, Any], said: Scripted) -> Scripted | None:
 
 
 def deaf(request: dict[str, Any], said: Scripted) -> Scripted | None:
-    return Scripted("I have no results.") if request["messages"][-1]["role"] == "tool" else None
+    usage = {"prompt_tokens": 96, "completion_tokens": 5}
+    return Scripted("I have no results.", usage=usage) if request["messages"][-1]["role"] == "tool" else None
+
+
+def unable(request: dict[str, Any], said: Scripted) -> Scripted | None:
+    usage = {"prompt_tokens": 960, "completion_tokens": 5}
+    return Scripted("ide mini ategory", usage=usage) if request["messages"][-1]["role"] == "tool" else None
 
 
 def lossy_stream(request: dict[str, Any], said: Scripted) -> Scripted | None:
@@ -143,7 +149,8 @@ async def test_a_missing_tool_parser_is_named(how: str) -> None:
         (unfinished, "max_tokens", Mark.WRONG, "is cut, but ends with 'stop'"),
         (unstopped, "stop", Mark.WRONG, "goes on after the stop text"),
         (forgetful, "30,000 characters", Mark.WRONG, "only 512 tokens were read"),
-        (deaf, "results of two calls", Mark.WRONG, "none of the two"),
+        (deaf, "results of two calls", Mark.WRONG, "only 96 tokens were read"),
+        (unable, "results of two calls", Mark.DIFFERS, "0 of the two"),
         (lossy_stream, "streamed or not", Mark.WRONG, "0 calls streamed, 1 otherwise"),
         (strict_template, "roles", Mark.REFUSES, "bad_request"),
     ],

@@ -9,6 +9,7 @@ Points: `locked`, `opened`, `before send`, `mid stream`, `sync`, and for every k
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,11 +60,16 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+PASSED = Counter[str]()
+"""How often each point was passed, where the run was armed once."""
+
+
 def arm(point: str, count: int) -> None:
     """Arrange for death at the n-th passing of a point."""
     passed = [0]
 
     def reached(here: str) -> bool:
+        PASSED[here] += 1
         passed[0] += here == point
         return here == point and passed[0] == count
 

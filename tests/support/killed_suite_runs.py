@@ -1,10 +1,12 @@
-"""Plays a bundled suite with simulated models again and again, each time with a signal to itself at a named point.
+"""Plays a suite with simulated models again and again, each time with a signal to itself at a named point.
 
-    python -m support.killed_suite_runs FOLDER SUITE CASES
+    python -m support.killed_suite_runs FOLDER SUITE CASES [DATA]
 
-CASES is a JSON list of [signal, point, count] with points as in killable_run.py. Every run is resumed where it was
-left. Prints one JSON line for the run that nothing happened to, then one for each case: whether the point was reached,
-how the process ended, how many cases were left then, and whether results and calls are those of the undisturbed run.
+CASES is a JSON list of [signal, point, count] with points as in killable_run.py, or the number of kills at random
+points that the undisturbed run passes. Every run is resumed where it was left. Prints one JSON line for the run that
+nothing happened to, then one for each case: whether the point was reached, how the process ended, how many cases were
+left then, whether results and calls are those of the undisturbed run, how many calls were in flight at the end, and
+how many were made again.
 
 Runs are played in forked children, so that everything is imported once only.
 """
@@ -14,7 +16,9 @@ import os
 import signal
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -36,20 +40,24 @@ SELECTED = {
 }
 
 
-def play(folder: Path, suite: str, signals: list[Any] | None = None) -> int:
+def play(folder: Path, suite: str, signals: Sequence[Any] = ("SIGKILL", "nowhere", 1), data: Path | None = None) -> int:
     """Play or go on with a run in a child; return its wait status."""
     child = os.fork()
     if child:
         return os.waitpid(child, 0)[1]
     code = 70
     try:
-        if signals:
-            arm(folder, *signals)
+        count_calls(folder.with_suffix(".calls"))
+        arm(folder, *signals)
         options = {"i_trust_this_model": True} if sys.platform != "linux" and suite == "cave-starter" else {}
-        plan = Plan("sim/careful", suite, SELECTED[suite], options=options, concurrency=2, runs_path=folder.parent)
+        plan = Plan(
+            "sim/careful", suite, SELECTED.get(suite, Selection()), options=options, concurrency=2,
+            runs_path=folder.parent, data_path=data,
+        )  # fmt: skip
         ready = prepare(plan)
         run = RunFolder(folder) if folder.exists() else create_run(folder.parent, renamed(ready.manifest, folder.name))
         code = 0 if run_in_foreground(run, ready).closed.reason == "completed" else 1
+        folder.with_suffix(".passed").write_text(json.dumps(killable_run.PASSED))
     finally:
         os._exit(code)
 
@@ -66,6 +74,32 @@ def arm(folder: Path, name: str, point: str, count: int) -> None:
     killable_run.die = send
     killable_run.remote_endpoint.RemoteEndpoint = simulated.SimulatedEndpoint
     killable_run.arm(point, count)
+
+
+def count_calls(place: Path) -> None:
+    """Write a byte to a file for each call that is made."""
+    ask = simulated.SimulatedEndpoint.ask
+
+    async def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with place.open("ab") as file:
+            file.write(b".")
+        return await ask(self, *args, **kwargs)
+
+    simulated.SimulatedEndpoint.ask = counted
+
+
+def made(folder: Path) -> int:
+    """Return how many calls were made for a run so far."""
+    place = folder.with_suffix(".calls")
+    return place.stat().st_size if place.exists() else 0
+
+
+def drawn(folder: Path, count: int) -> list[list[Any]]:
+    """Return random points of an undisturbed run, each kind of point as likely as any other."""
+    passed = json.loads(folder.with_suffix(".passed").read_text())
+    random = Random(count)
+    names = [random.choice(sorted(passed)) for _ in range(count)]
+    return [["SIGKILL", name, random.randint(1, passed[name])] for name in names]
 
 
 def read(folder: Path) -> tuple[dict[str, Any], Counter[str], Counter[str]]:
@@ -88,16 +122,19 @@ def read(folder: Path) -> tuple[dict[str, Any], Counter[str], Counter[str]]:
 
 def main() -> None:
     root, suite, cases = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
+    data = Path(sys.argv[4]) if len(sys.argv) > 4 else None
     os.environ["EVAL_CONSOLE_SIM_PACE"] = "flat"
-    assert play(root / "undisturbed", suite) == 0
-    expected, _, calls = read(root / "undisturbed")
+    calm = root / "undisturbed"
+    assert play(calm, suite, data=data) == 0
+    expected, _, calls = read(calm)
     print(json.dumps({"cases": len(expected), "calls": sum(calls.values())}), flush=True)
-    for number, case in enumerate(cases):
+    for number, case in enumerate(drawn(calm, cases) if isinstance(cases, int) else cases):
         folder = root / f"{number}"
-        first = status = play(folder, suite, case)
-        left = len(expected) - len(read(folder)[0])
+        first = status = play(folder, suite, case, data)
+        journaled, _, kept = read(folder)
+        left, in_flight = len(expected) - len(journaled), made(folder) - sum(kept.values())
         if first:
-            status = play(folder, suite)
+            status = play(folder, suite, data=data)
         verdicts, times, asked = read(folder)
         told = {
             "case": case,
@@ -108,6 +145,8 @@ def main() -> None:
             "complete": status == 0,
             "equal": verdicts == expected and set(asked) == set(calls),
             "once": set(times.values()) | set(asked.values()) == {1},
+            "in flight": in_flight,
+            "again": made(folder) - made(calm),
         }
         print(json.dumps(told), flush=True)
 

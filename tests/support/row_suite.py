@@ -2,20 +2,23 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 from support.recorded_runs import Recorder
 
 from console.benchmarks.dialogue.suite import DialogueSuite
 from console.core.case import Case, Key, Setting
 from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall, Usage, Utterance
 from console.core.comparison import Comparison
+from console.core.media import kept_apart
 from console.core.outcome import Verdict
 from console.core.record import Asked, Finished, Noted, Scored
 from console.core.request import Thread
 from console.store.runs import RunFolder
+from console.suites.code_run import RUN_CODE, CodeResult, TestResult
 from console.suites.stage import UnrecordedStage
 from console.suites.suite import SuiteEntry
 
@@ -80,7 +83,10 @@ def _reply(utterance: Utterance) -> Reply:
 
 
 class RecordingStage(ScriptedStage):
-    """Writes what is asked, scored and noted as an engine would; each model answer is right or wrong as told."""
+    """Writes what is asked, scored and noted as an engine would; each model answer is right or wrong as told.
+
+    Code passes the first of two tests, wherever it should run.
+    """
 
     def __init__(self, recorder: Recorder, key: Key, right: bool) -> None:
         super().__init__(right, key)
@@ -90,7 +96,10 @@ class RecordingStage(ScriptedStage):
     async def ask(self, messages: Sequence[Message], **more: Any) -> Reply:
         reply = await super().ask(messages, **more)
         role = more.get("role", "model")
-        prefix, new, changed = self._threads[role].condense(cast(Any, list(messages)), more.get("tools", ()))
+        apart, contents = kept_apart(messages)
+        for reference, data in contents.items():
+            self._recorder.folder.keep_file(reference, data)
+        prefix, new, changed = self._threads[role].condense(cast(Any, list(apart)), more.get("tools", ()))
         self._count += 1
         where = {name: more.get(name, 0) for name in ("turn", "step")}
         at = self._recorder.tick()
@@ -98,6 +107,12 @@ class RecordingStage(ScriptedStage):
             Asked(at, self.key, self._count, "", reply, role, prefix=prefix, messages=new, tools=changed, **where)
         )
         return reply
+
+    async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
+        if kind != RUN_CODE:
+            return await super().perform(kind, request, action)
+        failed = TestResult("test_third", False, expected='["1", "2", "Fizz"]', got='["0", "1", "2"]', line=2)
+        return msgspec.to_builtins(CodeResult(False, [TestResult("test_first", True), failed]))
 
     def score(
         self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""

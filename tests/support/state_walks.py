@@ -4,6 +4,7 @@ Used by `test_states.py`, which holds their frames and colours, and by `screen_p
 them to be looked at. Time stands still in all walks, so that nothing that is shown depends on how fast the machine is.
 """
 
+import base64
 import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ import pytest
 from support.compared_runs import CallSuite, answer_count_run, call_run
 from support.fake_engine import FakeEngine
 from support.graded_runs import graded_run
+from support.pictures import png
 from support.recorded_runs import (
     FAILURES,
     QUESTION,
@@ -25,7 +27,7 @@ from support.recorded_runs import (
     plain_run,
     replayable_run,
 )
-from support.row_suite import recorded_rows, suite_in
+from support.row_suite import recorded_rows, suite_in, write_folder
 from support.run_suites import compare_by
 from support.sample_workspace import TWO_MODELS
 from support.screen_text import assert_until, text_of, tile_cases
@@ -43,13 +45,15 @@ from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
 from console.core.record import Tried
 from console.core.run import Selection, Tally
-from console.engine.experiment import Use
+from console.engine.experiment import SearchUse, Use
 from console.insight.pace import Pace
 from console.store.lock import RunLock
 from console.store.notes import READER_LABEL, Note, Notes
 from console.store.run_queue import Queued, RunQueue
+from console.tui import desktop
 from console.tui.app import ConsoleApp
 from console.tui.data.sample_run import SampleRun
+from console.tui.keymap import find_action
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.launch import actions
 from console.tui.screens.launch.screen import LaunchScreen
@@ -538,8 +542,10 @@ async def branches(stage: Stage) -> AsyncGenerator[str, None]:
         branch_run(root, replies, passed)
     branch_run(root, 2, 3, Change("result", "x", "y"), rollouts=4)
     trial = trial_run(root)
-    use = Use(96.0, 50_000.0, 0.14, is_free=False)
-    stage.monkeypatch.setattr(DecideActions, "_use", lambda self, case, points, times: use)
+    likely, most, start = (Use(calls, 520 * calls, cost, is_free=False) for calls, cost in ((68.0, 0.1), (96.0, 0.14),
+                                                                                            (40.0, 0.058)))  # fmt: skip
+    use = SearchUse(likely, most, start)
+    stage.monkeypatch.setattr(DecideActions, "_use", lambda self, rollout, points, times: use)
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         app, see = stage.app, stage.see
@@ -591,6 +597,46 @@ async def review_rows(stage: Stage) -> AsyncGenerator[str, None]:
         yield "live-rows"
 
 
+KINDS = (
+    {"id": "flag", "prompt": "Which color is below?", "images": "flag.png", "equals": "blue",
+     "simulated": {"right": ["blue"], "wrong": ["It is red."]}},
+    {"id": "fizz", "prompt": "Write fizz(n).", "python_tests": "fizz.py",
+     "simulated": {"wrong": ["```python\ndef fizz(n):\n    return [str(i) for i in range(n)]\n```"]}},
+    {"id": "prime", "prompt": "Which of these is a prime number?", "choices": ["21", "23", "27", "33"], "choice": "B",
+     "simulated": {"wrong": ["The answer is A."]}},
+    {"id": "late", "prompt": "Tell a guest that the ferry is late.", "simulated": {"wrong": ["Late."]},
+     "judge": {"rubric": "The answer is kind and true.", "against": "The ferry is an hour late, sorry."}},
+)  # fmt: skip
+"""Rows with a picture, with hidden tests, with choices, and with a baseline."""
+DOT = base64.b64encode(png(24, 12)).decode()[:24]
+
+
+async def review_kinds(stage: Stage) -> AsyncGenerator[str, None]:
+    """A picture above the answer, tests of code one by one, shuffled choices, and an answer beside its baseline."""
+    folder = write_folder(stage.workspace.root / "data" / "kinds", KINDS, toml='headline = ["passed", "win rate"]\n')
+    (folder / "flag.png").write_bytes(png(24, 12))
+    (folder / "fizz.py").write_text("def test_first(): ...\ndef test_third(): ...\n")
+    compare_by(stage.monkeypatch, suite_in(folder))
+    run = await recorded_rows(stage.workspace.root / "runs", folder, [row["id"] for row in KINDS], name="0119-kinds")
+    outside: list[Path] = []
+    stage.monkeypatch.setattr(desktop, "open_outside", outside.append)
+    async with stage.opened(stage.size) as opening:
+        await stage.begin(opening)
+        for row in KINDS:
+            case = row["id"]
+            stage.app.navigator.open_review(run, (case, 0))
+            await stage.see(lambda case=case: stage.has_read("review") and f" {case} " in text_of(stage.app))
+            yield f"review-kind-{case}"
+            await stage.see("[Talk]", "i")
+            yield f"review-kind-{case}-talk"
+            if row is KINDS[0]:
+                stage.app.perform(find_action("open.files", "review"))
+                await stage.see(lambda: [path.read_bytes() for path in outside] == [png(24, 12)])
+            for _ in range(6):  # all views
+                await stage.see(lambda: True, "v")
+                assert DOT not in text_of(stage.app).replace("\n", ""), "no base64 on any screen"
+
+
 async def labels(stage: Stage) -> AsyncGenerator[str, None]:
     """Blind labels: an answer with criteria, one that readers disagree on, and rounds of loops."""
     stage.monkeypatch.setenv("LOGNAME", "ann")
@@ -608,7 +654,7 @@ async def labels(stage: Stage) -> AsyncGenerator[str, None]:
         await see("judge hidden", "X", "l")
         await see(lambda: "true 5" in text_of(app) and "simple ?" in text_of(app), "5")
         yield "review-label-criteria"
-        await see("1 labeled", "f", "p")
+        await see("2 of ", "f", "p")
         await see("says the opposite", "c", *"says the opposite")
         await see("with a remark", "enter")
         yield "review-label-remark"
@@ -618,7 +664,7 @@ async def labels(stage: Stage) -> AsyncGenerator[str, None]:
         app.navigator.open_review(loops)
         await see(lambda: stage.has_read("review"))
         await see("judge hidden", "X", "l")
-        await see("4 rounds labeled", *"ppfp")
+        await see("4 of ", *"ppfp")
         yield "review-label-rounds"
 
 
@@ -780,5 +826,5 @@ async def helped(stage: Stage) -> AsyncGenerator[str, None]:
 
 WALKS: tuple[Walk, ...] = (
     first_day, usual_day, busy_day, new_run, only_failed, live_cases, live_ended, review_cases, review_others,
-    review_rows, labels, branches, compare, library, searched, helped,
+    review_rows, review_kinds, labels, branches, compare, library, searched, helped,
 )  # fmt: skip

@@ -22,6 +22,7 @@ from console.tui.key_dispatch import responders_on
 from console.tui.keymap import KeyMap, actions_at, bindings_for, find_action, load_key_map
 from console.tui.navigation import SCREENS, screen_class
 from console.tui.screens.base import BaseScreen
+from console.tui.screens.review.label_screen import LabelScreen
 from console.tui.widgets.find_bar import FindBar
 from console.tui.widgets.key_line import KeyLine
 from console.tui.widgets.row_list import RowList
@@ -63,7 +64,9 @@ def without_responder(where: str, responders: Iterable[object]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("where", "widget"), [("rows", RowList), ("text", Transcript), ("line", FindBar)])
+@pytest.mark.parametrize(
+    ("where", "widget"), [("rows", RowList), ("text", Transcript), ("line", FindBar), ("label", LabelScreen)]
+)
 def test_every_action_of_a_widget_is_done_by_the_widget(where: str, widget: type[Widget]) -> None:
     missing = without_responder(where, [widget])
     assert missing == [], not_done(where, missing)
@@ -122,7 +125,7 @@ def test_no_key_needs_a_terminal_that_can_tell_it_apart() -> None:
 
 
 def test_bindings_come_from_the_table() -> None:
-    for where, kind in (("rows", RowList), ("text", Transcript)):
+    for where, kind in (("rows", RowList), ("text", Transcript), ("label", LabelScreen)):
         ids = {binding.id for binding in kind.BINDINGS if isinstance(binding, Binding)}
         assert ids == {action.id for action in actions_at(where) if action.keys}
     assert {binding.id for binding in bindings_for("home") if isinstance(binding, Binding)} == {

@@ -8,7 +8,8 @@ from textual.widgets import Input
 
 from console.tui.data.models import Models
 from console.tui.dialogs.filter_dialog import FilterDialog
-from console.tui.dialogs.small_dialogs import NameScreen, Question
+from console.tui.dialogs.small_dialogs import NameScreen, Question, Waiting
+from console.tui.screens.launch.choices import SuiteChoices
 
 
 async def test_a_model_of_a_server_is_added_and_chosen_in_the_form(opened: Any, workspace: Any) -> None:
@@ -26,7 +27,23 @@ async def test_a_model_of_a_server_is_added_and_chosen_in_the_form(opened: Any, 
             await pilot.press("enter")
             await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "launch")
             await assert_until(pilot, lambda: "large-2" in text_of(app))
+            assert isinstance(app.focused, SuiteChoices)
     assert 'model_id = "large-2"' in workspace.paths.models.read_text()
+
+
+async def test_keys_typed_while_a_server_is_asked_reach_no_other_screen(opened: Any) -> None:
+    with OpenAIServer(models=("m",), answer=lambda request: Scripted("ok", latency_s=0.2)) as server:
+        async with opened((80, 24)) as (app, pilot):
+            await pilot.press("plus", "enter", "L")  # on Home, each would open something
+            assert isinstance(app.screen, Waiting)
+            await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog))
+            await pilot.press(*"other", "enter")
+            await assert_until(pilot, lambda: isinstance(app.screen, NameScreen))
+            app.screen.query_one(Input).value = server.base_url
+            await pilot.press("enter")
+            await assert_until(pilot, lambda: isinstance(app.screen, Waiting))
+            await pilot.press("escape")
+            await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "home")
 
 
 async def test_a_key_that_is_missing_is_named(opened: Any, workspace: Any, monkeypatch: Any) -> None:
@@ -58,7 +75,7 @@ async def test_an_endpoint_is_checked_with_its_cost_said_before_the_first_call(o
             await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog) and "vendor@east" in text_of(app))
             await pilot.press(*"east", "enter")
             await assert_until(pilot, lambda: isinstance(app.screen, Question))
-            assert "up to 20 requests with 14,000 tokens, about $0.017" in text_of(app)
+            assert "up to 20 requests with 15,000 tokens, about $0.018" in text_of(app)
             assert "was never checked" in " ".join(text_of(app).split())
             assert server.counts["chat"] == 0
             await pilot.press("enter")

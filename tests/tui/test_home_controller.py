@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from console.core.case import Key
+from console.core.looks import Look
 from console.core.run import Summary, Tally
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
 from console.suites.suite import DemoRun, SuiteEntry
 from console.tui.data.runs import RunLine, last_failures
 from console.tui.data.suites import SuiteLine, Suites
+from console.tui.render import row_cells
+from console.tui.render.columns import lay_out
 from console.tui.screens.home.controller import HomeController, demo_runs
 
 
@@ -205,3 +208,43 @@ def replace_demo(entry: SuiteEntry, name: str, *runs: DemoRun) -> SuiteEntry:
     import msgspec
 
     return msgspec.structs.replace(entry, name=name, demo=runs)
+
+
+def scored(name: str, *, model: str = "sim/careful", suite: str = "bfcl-starter", state: str = "completed") -> RunLine:
+    line = run_line(name, state, model=model, suite=suite, passed=101, failed=14)
+    assert line.summary is not None
+    line.summary.tally.cases = {1: {1: 101, 0: 14}}
+    return line
+
+
+@pytest.mark.parametrize("room", [72, 78, 120])
+def test_a_suite_is_cut_before_an_interval_is_left_out(room: int) -> None:
+    lines = [scored("a"), scored("b", suite="dialogue-starter-with-a-long-name")]
+    layout = row_cells.runs_narrow(lines, room, 0.0)
+    score = row_cells.run_narrow(lines[0], row_cells.Kin(), 0.0, layout)[3].plain
+    widths = [width for _, _, width in lay_out(layout.columns, room)]
+    assert score == ".878 [.81 .93]"
+    assert widths[3] >= len(score)
+    assert widths[2] >= 10
+
+
+def test_only_the_row_that_is_too_long_loses_what_its_score_is_based_on() -> None:
+    usual, early = scored("a"), scored("b", model="sim/rambling", state="running")
+    assert early.summary is not None
+    early.summary.look = Look(number=1, of=20, rollouts=1_234, planned=9_000, value=0.45)
+    early.summary.is_shown_by_look = True
+    shown = {}
+    for room in (72, 120):
+        layout = row_cells.runs_narrow([usual, early], room, 0.0)
+        shown[room] = [row_cells.run_narrow(line, row_cells.Kin(), 0.0, layout)[3].plain for line in (usual, early)]
+    assert shown == {72: [".878 [.81 .93]", ".450 …"], 120: [".878 [.81 .93]", ".450 (first 1,234)"]}
+
+
+def test_archived_runs_are_not_counted_among_the_others() -> None:
+    old, new = run_line("old"), run_line("new")
+    assert old.summary is not None
+    old.summary.archived = True
+    controller = home(old, new)
+    assert (names(controller), controller.listing.total) == (["new"], 1)
+    controller.shows_archived = True
+    assert (names(controller), controller.listing.total) == (["old"], 1)

@@ -15,6 +15,7 @@ from console.engine.forecast import Forecast, RunForecast, forecast_runs
 from console.engine.matrix import plans_of
 from console.store.runs import RunFolder
 from console.suites.suite import Category, Mode, SuiteEntry
+from console.tui.data.draft import Draft
 from console.tui.data.models import ModelLine, Models
 from console.tui.data.sample_run import SampleRun
 from console.tui.data.suites import SuiteLine, Suites, read_suites
@@ -51,6 +52,14 @@ def foreseen(controller: LaunchController, forecast: Forecast) -> bool:
     request = controller.next_forecast()
     assert request is not None
     return controller.use_forecast(request, forecast)
+
+
+def test_a_model_that_was_just_added_stays_chosen_beside_a_draft() -> None:
+    controller = LaunchController(model="new")
+    controller.add_draft(Draft(("gone", "gpt-x"), {"small-talk": frozenset({"why"})}, {}))
+    controller.use_workspace(MODELS, SUITES, [])
+    assert controller.form.models == ["gpt-x", "new"]
+    assert controller.form.suites == {"small-talk": {"why"}}
 
 
 @pytest.fixture

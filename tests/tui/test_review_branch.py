@@ -149,6 +149,31 @@ async def test_a_change_is_tried_on_what_is_listed_in_six_keys_beside_the_edit(
     assert [stratum.size for stratum in planned[0].experiment.strata] == [1, 0, 0]
 
 
+async def test_the_form_of_a_trial_says_that_prompts_differ_and_takes_another_model(
+    opened: Any, workspace: Any, planned: list[Plan], talk: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The prompts of BFCL without native tools hold the functions of their case."""
+    editor(workspace, monkeypatch, 'echo "Dates as YYYY-MM-DD." >> "$1"')
+    root, selection = workspace.root, Selection(("simple_python",), limit=4)
+    plan = Plan("sim/hasty", "bfcl-starter", selection, mode="prompt", runs_path=root / "runs", data_path=root / "data")
+    folder, prepared = launch.start(plan)
+    await asyncio.to_thread(lambda: asyncio.run(Engine(folder, prepared).run()))
+    async with opened((130, 36)) as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press("f", "a")
+        await pilot.press("A", "t")
+        await assert_until(pilot, lambda: "as it was" in text_of(app))
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "system differs from case to case" in text_of(app))
+        await pilot.press("m")
+        await assert_until(pilot, lambda: "Go on with" in text_of(app))
+        await pilot.press(*"careful", "enter")
+        await assert_until(pilot, lambda: "model    sim/careful" in text_of(app))
+        await pilot.press("c")
+        await assert_until(pilot, lambda: "-m sim/careful" in app.clipboard)
+    assert not planned
+
+
 async def test_of_a_trial_the_report_is_shown_and_its_cases_are_opened(
     opened: Any, workspace: Any, planned: list[Plan], talk: RunFolder
 ) -> None:

@@ -24,8 +24,8 @@ from console.suites.suite import Report
 from console.tui.data.throttle import Throttle
 from console.tui.screens.review.case_list import empty_text, end_of_list_text, status_text
 from console.tui.screens.review.case_loader import CaseLoader
-from console.tui.screens.review.controller import ListPace, ReviewController, Stale
-from console.tui.screens.review.listing import AT_ONCE, SLICE, Lister, listings
+from console.tui.screens.review.controller import ReviewController, Stale
+from console.tui.screens.review.listing import AT_ONCE, SLICE, Lister, ListPace, listings
 from console.tui.screens.review.triage import Triage
 
 
@@ -246,7 +246,9 @@ def test_a_filter_that_cannot_be_read_filters_nothing_and_says_why(tmp_path: Pat
 
 def test_words_found_in_conversations_count_as_matches(tmp_path: Path, run: RunDouble) -> None:
     controller, _, _ = make(tmp_path, run)
-    controller.triage.matches = {"zebra": {("b", 0)}}
+    controller.triage.matches = {
+        "zebra": [rollout for rollout in run.overview.rollouts.values() if rollout.slot == ("b", 0)]
+    }
     controller.narrow("zebra", done=True)
     controller.relist()
     assert listed(controller) == ["b"]
@@ -319,17 +321,17 @@ def test_a_note_that_cannot_be_kept_changes_nothing(
 
 def test_views_follow_each_other_and_the_same_key_goes_back(tmp_path: Path, run: RunDouble) -> None:
     controller, _, _ = make(tmp_path, run)
-    assert [view.name for view in controller.views] == ["Diff", "Talk", "Truth", "Tools", "Scores", "Raw"]
-    controller.step_view(-1)
-    assert controller.view.name == "Raw"
-    controller.step_view(1)
-    assert controller.view.name == "Diff"
-    controller.toggle_view("talk")
-    assert controller.view.name == "Talk"
-    controller.toggle_view("talk")
-    assert controller.view.name == "Diff"
-    controller.toggle_view("attempts")  # which the case does not have
-    assert controller.view.name == "Diff"
+    assert [view.name for view in controller.views.of_case()] == ["Diff", "Talk", "Truth", "Tools", "Scores", "Raw"]
+    controller.views.step(-1)
+    assert controller.views.current.name == "Raw"
+    controller.views.step(1)
+    assert controller.views.current.name == "Diff"
+    controller.views.toggle("talk")
+    assert controller.views.current.name == "Talk"
+    controller.views.toggle("talk")
+    assert controller.views.current.name == "Diff"
+    controller.views.toggle("attempts")  # which the case does not have
+    assert controller.views.current.name == "Diff"
 
 
 def test_a_suite_runs_in_its_own_thread_and_quick_answers_are_there_at_once(tmp_path: Path, run: RunDouble) -> None:

@@ -18,6 +18,7 @@ from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.data.label_session import LabelSession
 from console.tui.dialogs.filter_dialog import Chooser
+from console.tui.dialogs.palette import Palette
 from console.tui.dialogs.small_dialogs import Question
 from console.tui.screens.review.label_screen import LabelScreen
 from console.tui.screens.review.screen import ReviewScreen
@@ -128,7 +129,13 @@ async def test_without_labels_there_is_nothing_to_take_back_or_stop(opened: Any,
 
 async def test_who_has_one_run_and_no_judge_meets_no_blind_labels(opened: Any, run: RunFolder, workspace: Any) -> None:
     async with opened((100, 30)) as (app, pilot):
-        await assert_until(pilot, lambda: app.services.workspace.runs is not None)
+        await assert_until(pilot, lambda: len(app.services.workspace.runs or ()) == 1)
+        await pilot.press("A")
+        assert app.screen.where == "home"
+        assert not [action.id for action in app.screen.actions_here() if action.of_graders]
+        await pilot.press("colon", *"grade the run")
+        await assert_until(pilot, lambda: isinstance(app.screen, Palette) and "Nothing matches" in text_of(app))
+        await pilot.press("escape")
         await review(app, pilot, run)
         await pilot.press("X")
         await assert_until(pilot, lambda: "ask a model" in text_of(app))
@@ -142,6 +149,8 @@ async def test_who_has_one_run_and_no_judge_meets_no_blind_labels(opened: Any, r
         await assert_until(pilot, lambda: len(app.services.workspace.runs or ()) > 1)
         await pilot.press("X")
         await assert_until(pilot, lambda: "yourself" in text_of(app))
+        await pilot.press("escape", "1", "A")
+        await assert_until(pilot, lambda: "grade the run again" in text_of(app))
 
 
 async def test_a_reader_labels_answers_with_their_verdicts_hidden(opened: Any, run: RunFolder, workspace: Any) -> None:
@@ -150,9 +159,9 @@ async def test_a_reader_labels_answers_with_their_verdicts_hidden(opened: Any, r
         screen = await review(app, pilot, run)
         await pilot.press("X", "l")
         await assert_until(pilot, lambda: isinstance(app.screen, LabelScreen) and "judge alone" not in text_of(app))
-        await assert_until(pilot, lambda: "nothing labeled yet" in text_of(app))
+        await assert_until(pilot, lambda: "judge hidden   0 of 3" in text_of(app))
         await pilot.press("p", "backspace", "2", "u")
-        await assert_until(pilot, lambda: "1 labeled and 1 unclear" in text_of(app))
+        await assert_until(pilot, lambda: "2 of 3" in text_of(app))
         shown = text_of(app)
         assert "✓" not in shown
         assert "✗" not in shown

@@ -118,7 +118,7 @@ async def test_x_opens_every_block_that_names_it(opened: Any, workspace: Any) ->
             await pilot.press("x")
             await wait_until_unchanged(app, pilot)
             assert text_of(app).count("(x)") < shown or not shown
-        assert screen.controller.view.name == "Raw"
+        assert screen.controller.views.current.name == "Raw"
 
 
 @pytest.mark.parametrize("size", first_size([(80, 24), (160, 45)]))
@@ -132,7 +132,7 @@ async def test_the_tab_of_a_view_can_be_clicked(size: tuple[int, int], opened: A
             )
             await pilot.click(offset=(row.index(word) + 1, y))
             await assert_until(pilot, lambda word=word: f"[{word}]" in text_of(app))
-        assert screen.controller.view.name == "Diff"
+        assert screen.controller.views.current.name == "Diff"
 
 
 async def test_views_follow_each_other(opened: Any, workspace: Any, assert_frame: Any) -> None:

@@ -31,12 +31,13 @@ HELD_BETWEEN = frozenset(
     ("home-usual", "live-running", "live-loops", "review", "review-rows-berth-and-price", "compare", "compare-repeats",
      "compare-grid", "compare-grid-cases", "compare-branch", "review-label-rounds", "review-label-criteria",
      "review-branches", "review-tokens", "check-findings",
-     "library-suites", "launch-filled", "search", "review-history")
+     "library-suites", "launch-filled", "search", "review-history", "review-kind-flag-talk", "review-kind-fizz",
+     "review-kind-prime", "review-kind-late")
 )  # fmt: skip
 PICTURES = os.environ.get("PICTURES", "")
 LEAST = {CONTRAST: 7.0}
 """Least contrast of text in a theme; 4.5, the AA level of WCAG 2.2, where none is named."""
-LINES = frozenset("─│┃━╭╮╰╯┏┓┗┛┬┴├┤▁▂▃▄▅▆▇█▏▌▐░▒▔▕▎▍▋▊▉ ")
+LINES = frozenset("─│┃━╭╮╰╯┏┓┗┛┬┴├┤▀▁▂▃▄▅▆▇█▏▌▐░▒▔▕▎▍▋▊▉ ")
 """Characters that draw and say nothing: they may be pale."""
 
 
@@ -71,8 +72,12 @@ SEEN = defaultdict[tuple[str, ...], set[tuple[str, str, bool]]](set)
 
 
 def pairs(app: ConsoleApp) -> set[tuple[str, str, bool]]:
-    """Return the pairs of colours on the screen; each stands for a pair of roles, which other themes paint alike."""
-    styles = {segment.style for strip in strips_of(app) for segment in strip if segment.style}
+    """Return the pairs of colours on the screen; each stands for a pair of roles, which other themes paint alike.
+
+    The pixels of pictures have their own colours in every theme.
+    """
+    segments = (segment for strip in strips_of(app) for segment in strip)
+    styles = {segment.style for segment in segments if segment.style and segment.text.strip("▀")}
     return {(str(style.color), str(style.bgcolor), isinstance(app.screen, ModalScreen)) for style in styles}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -120,6 +120,11 @@ class AidanBenchSuite(Suite):
         from console.benchmarks.aidanbench.compare import compare
 
         return compare(output, verdict, read_options(setting.options))
+
+    def judged_answer(self, output: Any, turn: int) -> str:
+        """Return the content of the answer tag; empty if the output is cut."""
+        turns = cast("list[dict[str, Any]]", output) if isinstance(output, list) else []
+        return turns[turn]["answer"] if turn < len(turns) else ""
 
     def own_row(self, recorded: RecordedCase) -> OwnRow:
         """Return the question as a row that a judge grades; a row asks once, so there is no loop of new answers."""

@@ -11,7 +11,7 @@ _SANDBOX_HINT = (
 
 
 def check_sandbox() -> list[Finding]:
-    """Return how well this machine confines model-written code, and whether such code runs; plays a real turn."""
+    """Check the confinement of model-written code on this machine by playing a real turn."""
     from console.benchmarks.cavebench.conversation.trial import play_trial
     from console.sandbox.level import UNSEEN
     from console.sandbox.probe import reached_level

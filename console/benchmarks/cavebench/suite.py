@@ -139,7 +139,7 @@ class CaveBenchSuite(Suite):
         return judge(case, output, read_options(setting).type_rule)
 
     def grading(self, setting: Setting) -> Mapping[str, Any]:
-        """Return how types of arguments are compared."""
+        """Return the rule by which types of arguments are compared."""
         return {"types": str(read_options(setting).type_rule)}
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:

@@ -1,6 +1,6 @@
 """The suite of the dialogue format."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Verdict
+from console.suites.headline import headlines_of
 from console.suites.modes import NATIVE
 from console.suites.own_row import OwnRow, RecordedCase
 from console.suites.simulated_user import USER
@@ -46,16 +47,20 @@ class DialogueSuite(Suite):
         return replace(self._entry, source={**self._entry.source, "digest": self.dataset.digest})
 
     @property
-    def headline(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Name of the headline score in suite.toml; empty for an invalid file, which is reported elsewhere."""
+    def headline(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Headlines in suite.toml; empty for an invalid file, which is reported elsewhere."""
         try:
-            return self.dataset.defaults.headline
+            return self.dataset.defaults.headlines
         except UsageError:
             return ""
 
-    def headline_scale(self) -> tuple[float, float] | None:
-        """Return the scale that all rubrics share for the headline score."""
-        return self._scales.get(self.headline)
+    @property
+    def units(self) -> Mapping[str, str]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Units in suite.toml; empty for an invalid file."""
+        try:
+            return self.dataset.defaults.units
+        except UsageError:
+            return {}
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return the judge, second judge and user that the rows and options need; none for invalid rows."""
@@ -81,7 +86,7 @@ class DialogueSuite(Suite):
             UsageError: an invalid option or unreadable file.
         """
         read_options(options)
-        self._check_headline()
+        self._check_headlines()
         settled = {**options, "vary": settled_vary(options.get("vary"))}
         if SECOND_JUDGE in roles:
             settled["second_judge_model"] = roles[SECOND_JUDGE]
@@ -162,7 +167,8 @@ class DialogueSuite(Suite):
         from console.benchmarks.dialogue.rules.report import report
 
         graded = any(value not in (0.0, 1.0) for result in results for value in result.verdict.scores.values())
-        return report(results, read_options(setting.options).variants, self._scales if graded else {})
+        scales = self.scales if graded else dict[str, tuple[float, float]]()
+        return report(results, read_options(setting.options).variants, scales, self.units)
 
     def row_schema(self) -> dict[str, Any]:
         """Return the JSON schema of one row."""
@@ -170,21 +176,23 @@ class DialogueSuite(Suite):
 
         return row_schema()
 
-    def _check_headline(self) -> None:
-        """Check that some row can have the headline score.
+    def _check_headlines(self) -> None:
+        """Check that some row can have each score that suite.toml names.
 
         Raises:
             UsageError: none can; suggests a name.
         """
-        if not self.headline:
+        named = {name: "headline" for name in headlines_of(self.headline) if name} | dict.fromkeys(self.units, "units")
+        if not named:
             return
         from console.benchmarks.dialogue.rules.score import score_names
 
         names = score_names(map(script_of, self.dataset.cases()))
-        if self.headline not in names:
-            hint = f"Scores of its checks: {', '.join(sorted(names)) or 'none'}."
-            place = str(self._entry.folder / "suite.toml")
-            raise UsageError(f"headline: no case has a score {self.headline!r}", where=place, hint=hint)
+        for name, place in named.items():
+            if name not in names:
+                hint = f"Scores of its checks: {', '.join(sorted(names)) or 'none'}."
+                where = str(self._entry.folder / "suite.toml")
+                raise UsageError(f"{place}: no case has a score {name!r}", where=where, hint=hint)
 
     @cached_property
     def _needs(self) -> tuple[bool, bool]:
@@ -193,12 +201,12 @@ class DialogueSuite(Suite):
         return any(map(needs_judge, cases)), any(map(_has_user, cases))
 
     @cached_property
-    def _scales(self) -> dict[str, tuple[float, float]]:
+    def scales(self) -> Mapping[str, tuple[float, float]]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Lowest and highest value by score; empty if the rows are not here."""
         from console.benchmarks.dialogue.rules.judging import scales_of
 
         try:
-            return scales_of(map(script_of, self.dataset.cases()))
+            return scales_of(script_of(case) for case in self.dataset.cases() if needs_judge(case))
         except UsageError:
             return {}
 

@@ -40,7 +40,7 @@ class Driver:
         return self._reading[0].done()
 
     def open(self, opening: dict[str, Any]) -> None:
-        """Say what is to be played."""
+        """Send the plan."""
         self._say(opening)
 
     def start(self, token: str, order: dict[str, Any], outcome: Outcome) -> None:

@@ -12,7 +12,7 @@ _WRONG = "I do not know."
 
 
 def scripted_answers(case: Case, role: str, call: GatewayCall) -> ScriptedAnswers:
-    """Return what a simulated model may say to a call."""
+    """Return the possible answers of a simulated model to a call."""
     if role == "judge":
         return ScriptedAnswers(Utterance("yes\n\nGRADE: C"), (Utterance("no\n\nGRADE: I"),))
     if role == "user":

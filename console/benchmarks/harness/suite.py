@@ -23,6 +23,7 @@ class HarnessSuite(SimpleSuite):
     """Suite of one task; the harness plays and scores, and asks our models."""
 
     forks = True
+    waits_for_batches = False
     grader_sources = ("console.benchmarks.harness.verdict",)
 
     def __init__(self, entry: SuiteEntry) -> None:

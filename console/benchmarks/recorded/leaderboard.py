@@ -1,7 +1,7 @@
 """Leaderboard of judged pairs: the Bradley–Terry strength of each model, from all runs judged alike."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from console.benchmarks.recorded.rules.report import AT_EQUAL_LENGTH, duel_of
 from console.core.case import Setting, Slot
@@ -11,12 +11,12 @@ from console.core.statistics.bradley_terry import Duel, strengths
 from console.core.statistics.intervals import bounded_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.suites.judging.rubric import WIN_RATE
-from console.suites.leaderboard import Cell, DetailTable, Played, interval_cell, notes_of
+from console.suites.leaderboard import AnyCategories, Cell, DetailTable, Played, interval_cell
 
 STRENGTH = "strength"
 
 
-class PairwiseRanking:
+class PairwiseRanking(AnyCategories):
     """Ranking by strength."""
 
     columns: tuple[str, ...] = (STRENGTH, AT_EQUAL_LENGTH, WIN_RATE)
@@ -26,24 +26,10 @@ class PairwiseRanking:
     score = WIN_RATE
     legend = ""
 
-    def misfit(self, categories: Collection[str]) -> str:
-        """Accept any categories."""
-        del categories
-        return ""
-
-    def counts(self, category: str) -> bool:
-        """Count all categories."""
-        del category
-        return True
-
     def cells(self, played: Played) -> dict[str, Cell]:
         """Return nothing, as all numbers are measured from journals."""
         del played
         return {}
-
-    def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
-        """Return the notes of all cells."""
-        return notes_of(cells)
 
     def players(self, setting: Setting) -> Sequence[str]:
         """Return the display names of a run's players."""

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,6 +34,7 @@ class PairwiseSuite(Suite):
         Option("length_control", "bool", False, "also report what is left when longer answers have no advantage"),
     )
     headline = WIN_RATE
+    scales: Mapping[str, tuple[float, float]] = MappingProxyType({WIN_RATE: (0.0, 1.0)})
     grader_sources = ("console.suites.judging", "console.benchmarks.recorded.rules")
 
     def __init__(self, entry: SuiteEntry) -> None:
@@ -45,10 +47,6 @@ class PairwiseSuite(Suite):
         """The entry, with the digest of the answers once they are read, so that a resumed run compares the same."""
         source = {**self._entry.source, "answers": self._digest} if self._digest else self._entry.source
         return replace(self._entry, source=source)
-
-    def headline_scale(self) -> tuple[float, float]:
-        """Return the scale of win rates."""
-        return 0.0, 1.0
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return the judge."""

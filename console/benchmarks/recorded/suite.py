@@ -50,7 +50,7 @@ class RecordedSuite(Suite):
         """Ask a judge of ours about the recorded answer."""
         recorded = cast("dict[str, Any]", earlier.output) if isinstance(earlier.output, dict) else {}
         answer, passed = _whole(recorded.get("answer")), earlier.verdict.outcome is Outcome.PASSED
-        if not answer and not earlier.messages:
+        if earlier.verdict.outcome is Outcome.BROKEN or not (answer or earlier.messages):
             return recorded
         rubric = Rubric(
             setting.options["rubric"],

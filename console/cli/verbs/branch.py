@@ -185,7 +185,8 @@ def _play(
     prepared = prepare(plan)
     for warning in [*prepared.warnings, *rehearse(prepared)]:
         output.warn(warning)
-    accept_cost(args, expected_use(prepared), args.max_cost)
+    use = expected_use(prepared)
+    accept_cost(args, f"about {use.words}", use, args.max_cost)
     ending = play(create_run(prepared.runs_root, prepared.manifest), prepared, output)
     folder, tally = ending.folder, ending.folder.summary().tally
     low, high = wilson(tally.passed, tally.graded)

@@ -19,7 +19,7 @@ from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 from console.exchange.reader_labels import LabelQueue
-from console.insight.reader_labels import progress_words, reader_lines, reader_object
+from console.insight.reader_labels import reader_lines, reader_object
 from console.store.run_list import find_run
 
 READER_SCORE = JsonKind(
@@ -95,7 +95,7 @@ class _Session:
         if shown is None:
             self.output.info("nothing is left to label")
             return
-        self.output.text(progress_words(self.queue.score()), "strong")
+        self.output.text(self.queue.progress_words, "strong")
         self.output.text(shown.question)
         place = "answer" if shown.round is None else f"answer of round {shown.round + 1}"
         self.output.text(f"{place} to {shown.title}", "strong")

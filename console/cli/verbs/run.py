@@ -59,6 +59,7 @@ FORECAST = JsonKind(
         "basis": "what the estimate rests on",
         "detectable": "optional: smallest difference that the run can show",
         "until": "optional: cases after which the looks are expected to end the run, and at most",
+        "terms": "optional: terms of its batches, such as half price",
         "protocols": "optional: calls, tokens and cost by each protocol of the suite",
     },
     is_stream=True,
@@ -233,6 +234,7 @@ def _forecast_fields(run: "RunForecast") -> dict[str, Any]:
         "rollouts": run.rollouts,
         **_numbers(run),
         **({"basis": run.basis} if run.basis else {}),
+        **({"terms": run.terms} if run.terms else {}),
         **_detectable_numbers(run),
         **_end_numbers(run),
         **({"protocols": protocols} if protocols else {}),
@@ -301,12 +303,14 @@ def _tokens(run: "RunForecast") -> str:
 
 
 def _price(run: "RunForecast") -> str:
+    from console.insight.number_format import terms_words
+
     if run.simulated:
         return "simulated, free"
     if run.unpriced:
         return f"price of {', '.join(run.unpriced)} unknown"
     most = "" if run.most_usd is None else f", at most {dollars(run.most_usd)}: {run.bound}"
-    return f"about {dollars(run.cost_usd)}{most}"
+    return f"about {dollars(run.cost_usd)}{most}{terms_words(run.terms)}"
 
 
 def _basis_lines(run: "RunForecast") -> list[str]:

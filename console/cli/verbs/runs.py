@@ -45,6 +45,9 @@ def run(args: RunsArguments) -> int:
         return Exit.OK
     if summaries:
         _show(args.output, summaries)
+        for summary in summaries:
+            if summary.batches:
+                args.output.info(f"{summary.id} waits for {summary.batches}")
         if limit == SHOWN and (older := count_runs(root) - SHOWN - others) > 0:
             args.output.info(f"{older} older runs are not listed; --all lists them, -n N the newest N")
     if others and not args.archived:

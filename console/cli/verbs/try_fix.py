@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from console.core.looks import Until
     from console.store.runs import RunFolder
 
-_MOST_CHECKED = 20
-"""Conversations in which is looked for what a change concerns."""
 TRIED = JsonKind(
     "tried",
     "try",
@@ -104,11 +102,11 @@ def run(args: TryArguments) -> int:
     from console.cli.foreground import play
     from console.engine.experiment import expected_use, experiment_plan, new_seed, rehearse
     from console.engine.plan import prepare
-    from console.exchange.tried import draw_strata, failing_points
+    from console.exchange.tried import checked_arms, draw_strata, failing_points
     from console.store.runs import create_run
 
     arms, chosen = _arms(args), _chosen(folder, args.filter)
-    arms = _checked_arms(args, folder, arms, chosen)
+    arms, notes = checked_arms(folder, arms, chosen)
     seed = new_seed() if args.seed is None else args.seed
     strata, luck = draw_strata(folder, chosen, most=args.most, guard=args.guard, seed=seed)
     from_failure = args.from_ == "failure"
@@ -138,14 +136,14 @@ def run(args: TryArguments) -> int:
         data_path=args.data,
     )
     prepared = prepare(plan)
-    for warning in [*prepared.warnings, *rehearse(prepared)]:
+    for warning in [*notes, *prepared.warnings, *rehearse(prepared)]:
         args.output.warn(warning)
     if not args.json:
         for arm in arms:
             show_changes(args.output, arm)
     drawn = [f"{len(stratum.cases)} of {stratum.size} {stratum.name}" for stratum in strata if stratum.size]
     args.output.info(f"drawn: {', '.join(drawn)}")
-    accept_cost(args, expected_use(prepared), args.max_cost)
+    accept_cost(args, f"about {(use := expected_use(prepared)).words}", use, args.max_cost)
     ending = play(create_run(prepared.runs_root, prepared.manifest), prepared, args.output)
     code = show_tried(args, ending.folder)
     return 128 + ending.signal if ending.signal is not None else code
@@ -186,33 +184,6 @@ def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until
     from console.core.looks import Rule, Until
 
     return Until(Rule.DECIDED, baseline=folder.name)
-
-
-def _checked_arms(args: TryArguments, folder: "RunFolder", arms: "list[Arm]", chosen: list[str]) -> "list[Arm]":
-    """Return the arms with the recorded texts that their changes edit.
-
-    Raises:
-        UsageError: a change concerns no recorded request of the chosen cases.
-    """
-    from console.exchange.run_reader import RunReader
-    from console.insight.as_sent import check_change, points_of, with_recorded
-
-    reader = RunReader(folder)
-    keys = [rollout.key for rollout in reader.ordered if rollout.key.case in set(chosen)][:_MOST_CHECKED]
-    points = [point for key in keys for point in points_of(reader.conversation(key))]
-    for change in (change for arm in arms for change in arm):
-        refusals: list[UsageError] = []
-        for point in points:
-            try:
-                check_change(point, change)
-            except UsageError as refusal:
-                refusals.append(refusal)
-        if len(refusals) == len(points):
-            raise refusals[0] if refusals else UsageError("none of these cases has a finished call", where=folder.name)
-    read = [[with_recorded(change, points) for change in arm] for arm in arms]
-    for words in dict.fromkeys(note for arm in read for _, note in arm if note):
-        args.output.warn(words)
-    return [tuple(change for change, _ in arm) for arm in read]
 
 
 def _chosen(folder: "RunFolder", terms: str) -> list[str]:

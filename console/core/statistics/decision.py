@@ -19,7 +19,7 @@ class Decision(StrEnum):
 
 
 def decide(low: float, high: float, worse_below: float, not_worse_from: float) -> Decision:
-    """Return what an interval of B - A proves; the same rule for a look and for the gate.
+    """Return the decision that an interval of B - A allows; the same rule for a look and for the gate.
 
     Args:
         low: lower bound of the interval.

@@ -10,7 +10,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from uuid import UUID
 from console import __version__
 from console.core.names import slug
 from console.core.outcome import Outcome
-from console.core.statistics.intervals import Interval, mean_interval, rate_interval
+from console.core.statistics.intervals import Interval, rate_interval, score_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.exchange.document import Item, RunDocument
 from console.exchange.document_reader import read_document
@@ -29,12 +29,14 @@ from console.insight.conversation import Conversation
 from console.insight.message import NormalizedMessage, normalized_message, normalized_reply
 from console.store.journal_line import scrub
 from console.store.runs import RunFolder
+from console.suites.headline import PASSED
+from console.suites.metrics import is_yes_or_no
 
 VERSION = "0.3.0"
-PASSED = "passed"
 _LEVEL = 0.95
 
 Json = dict[str, Any]
+Scale = tuple[float, float]
 
 
 def export_run(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
@@ -116,7 +118,7 @@ def _aggregate(document: RunDocument, graded: Sequence[Item]) -> Json:
             "additional_details": _details({"mode": manifest.setting.mode, **manifest.versions}),
         },
         "model_info": _model_info(document),
-        "evaluation_results": [_result(document, name, interval) for name, interval in _intervals(graded)],
+        "evaluation_results": [_result(document, *part) for part in _intervals(graded, document.manifest.scales)],
     }
 
 
@@ -131,16 +133,18 @@ def _model_info(document: RunDocument) -> Json:
     }
 
 
-def _intervals(graded: Sequence[Item]) -> Iterator[tuple[str, Interval]]:
-    """Yield each score with its mean, passing first; cases have equal weight."""
+def _intervals(graded: Sequence[Item], scales: Mapping[str, Scale]) -> Iterator[tuple[str, Interval, Scale | None]]:
+    """Yield each score with its mean and scale, passing first; cases have equal weight."""
     passing = rate_interval(sample_of(_observation(item, float(item.graded is Outcome.PASSED)) for item in graded))
     if passing is not None:
-        yield PASSED, passing
+        yield PASSED, passing, (0.0, 1.0)
     for name in _score_names(graded):
         having = [item for item in graded if name in item.rollout.scores]
-        interval = mean_interval(sample_of(_observation(item, item.rollout.scores[name]) for item in having))
+        sample, scale = sample_of(_observation(item, item.rollout.scores[name]) for item in having), scales.get(name)
+        is_rate = is_yes_or_no((item.rollout.scores[name] for item in having), scale)
+        interval = rate_interval(sample) if is_rate else score_interval(sample, scale)
         if interval is not None:
-            yield name, interval
+            yield name, interval, (0.0, 1.0) if is_rate else scale
 
 
 def _score_names(graded: Sequence[Item]) -> list[str]:
@@ -151,18 +155,19 @@ def _observation(item: Item, value: float) -> Observation:
     return Observation(item.rollout.key.case, value, item.rollout.category, item.rollout.cluster)
 
 
-def _result(document: RunDocument, name: str, interval: Interval) -> Json:
-    is_passing = name == PASSED
+def _result(document: RunDocument, name: str, interval: Interval, scale: Scale | None) -> Json:
     metric: Json = {
         "metric_id": f"eval-console/{slug(name)}",
         "metric_name": name,
         "lower_is_better": False,
         "score_type": "continuous",
-        "min_score": 0 if is_passing else "-Infinity",
-        "max_score": 1 if is_passing else "Infinity",
+        "min_score": scale[0] if scale else "-Infinity",
+        "max_score": scale[1] if scale else "Infinity",
     }
-    if is_passing:
+    if name == PASSED:
         metric |= {"metric_kind": "accuracy", "metric_unit": "proportion"}
+    elif unit := document.manifest.units.get(name):
+        metric["metric_unit"] = unit
     score: Json = {"score": interval.value}
     if interval.low is not None and interval.high is not None:
         bounds = {"lower": interval.low, "upper": interval.high, "confidence_level": _LEVEL, "method": interval.method}

@@ -65,7 +65,7 @@ def run_line(document: RunDocument) -> str:
     started = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(manifest.at))
     return (
         f'<p class="muted">run {safe(manifest.id)}, {started}, {safe(summary.state)}, '
-        f"{duration(summary.seconds)}, {safe(spent(tally, summary.simulated_note))}"
+        f"{duration(summary.seconds)}, {safe(spent(tally, summary.simulated_note, summary.batch_terms))}"
         f"{slowed_by(tally.rate_limits)}</p>"
     )
 

@@ -31,7 +31,7 @@ def markdown_section(document: RunDocument) -> str:
     parts = [
         f"### {escaped(summary.model)}{mark} on {escaped(summary.suite)}",
         f"{summary.state}: {counts}, of {planned}; {duration(summary.seconds)}, "
-        f"{spent(tally, summary.simulated_note)}{slowed_by(tally.rate_limits)}",
+        f"{spent(tally, summary.simulated_note, summary.batch_terms)}{slowed_by(tally.rate_limits)}",
     ]
     for section in [*document.sections(), *reason_sections(summary)]:
         parts += section_parts(section)

@@ -41,6 +41,7 @@ TOOL = "lm_eval"
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d:.-]+)\.jsonl\Z")
 _PLACED = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics")
 _NO_FILTER = "none"
+_RANKED = "the model ranked given texts by likelihood, and wrote no answers that a judge could grade"
 _SCORED_TOGETHER = "lm_eval scores the responses to a document together; the first one has the score"
 
 
@@ -55,6 +56,8 @@ class _Lines(msgspec.Struct, frozen=True):
     """Maximum number of responses to a request."""
     decisive: str
     """Metric that the first line names first."""
+    are_ranked: bool
+    """True if the responses of every line are likelihoods."""
 
 
 class _Line(msgspec.Struct):
@@ -106,7 +109,7 @@ def _lines(path: Path, problems: list[Problem]) -> _Lines:
     """
     documents: dict[tuple[str, int], list[tuple[int, int]]] = {}
     filters: dict[str, dict[str, int]] = {}
-    repeats, decisive = 1, ""
+    repeats, decisive, written = 1, "", False
     for number, place, line in placed_lines(path):
         try:
             if line is None:
@@ -119,11 +122,13 @@ def _lines(path: Path, problems: list[Problem]) -> _Lines:
             continue
         name, filter_name = text(read.doc_id), text(read.filter) or _NO_FILTER
         decisive = decisive or next(map(text, listed(read.metrics)), "")
-        repeats = max(repeats, _repeats(listed(read.resps)))
+        responses = listed(read.resps)
+        repeats = max(repeats, _repeats(responses))
+        written = written or not responses or not all(map(_are_likelihoods, responses))
         counts = filters.setdefault(filter_name, {})
         occurrence = counts[name] = counts.get(name, 0) + 1
         documents.setdefault((name, occurrence), []).append((number, place))
-    return _Lines(documents, list(filters), repeats, decisive)
+    return _Lines(documents, list(filters), repeats, decisive, not written)
 
 
 def _read_line(line: bytes) -> _Line:
@@ -173,6 +178,7 @@ def _head(task: str, results: Table, lines: _Lines) -> LogHead:
         samples=count(samples) * lines.repeats if samples is not None else None,
         decisive=_score_name(lines.decisive, lines.filters[0], several=several) if lines.decisive else "",
         reported=reported,
+        no_judge=_RANKED if lines.are_ranked else "",
         simulated=text(config.get("model")) == "dummy",
         rest=without(
             {
@@ -262,6 +268,12 @@ def _repeats(responses: list[Any]) -> int:
 def _is_likelihood(answers: list[Any]) -> bool:
     """Return whether this is a log likelihood and whether it is the greedy choice, not two responses."""
     return len(answers) == 2 and text(answers[1]).title() in ("True", "False") and score_number(answers[0]) is not None
+
+
+def _are_likelihoods(answers: Any) -> bool:
+    """Return whether the responses to a request are likelihoods of its continuation."""
+    given = listed(answers)
+    return _is_likelihood(given) or (bool(given) and all(_is_likelihood(listed(answer)) for answer in given))
 
 
 def _title(record: Table, arguments: list[Any]) -> str:

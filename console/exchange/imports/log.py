@@ -104,6 +104,8 @@ class LogHead(msgspec.Struct, frozen=True):
     """Name of the score that decides whether a sample passed; empty: each sample's first."""
     reported: dict[str, dict[str, float]] = {}
     """Aggregates reported by the tool, by score and metric."""
+    no_judge: str = ""
+    """Reason why no judge can grade the answers; empty if one can."""
     recipes: dict[str, dict[str, Recipe]] = {}
     """How the aggregates are computed, by score and metric; without one, only means are compared with ours."""
     simulated: bool = False

@@ -13,7 +13,7 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Finished, Noted, Performed, Started
 from console.core.request import Thread, digest
 from console.core.run import Manifest, ModelFacts
-from console.core.source import SOURCE
+from console.core.source import NO_JUDGE, SOURCE
 from console.exchange.imports.log import LogHead, LogSample
 from console.exchange.imports.verdict import RECORDED_ERROR, verdict_of
 from console.suites.catalog import RECORDED
@@ -120,6 +120,9 @@ def manifest_of(head: LogHead, run_id: str, *, file: str, headline: str, rollout
         repeats: maximum number of rollouts of a case.
     """
     at = started_at(head)
+    extras: dict[str, Any] = {"reported": head.reported, "log": head.rest}
+    if head.no_judge:
+        extras[NO_JUDGE] = head.no_judge
     return Manifest(
         id=run_id,
         at=at,
@@ -127,7 +130,7 @@ def manifest_of(head: LogHead, run_id: str, *, file: str, headline: str, rollout
         model=ModelFacts(
             name=head.model, model_id=head.model, provider="imported", simulated=head.simulated, params=head.params
         ),
-        setting=Setting(mode="imported", extras={"reported": head.reported, "log": head.rest}),
+        setting=Setting(mode="imported", extras=extras),
         rollouts=max(repeats, 1),
         cases=rollouts,
         dataset={"name": head.task, "log": file},

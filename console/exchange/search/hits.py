@@ -109,7 +109,11 @@ class Search:
         """
         with _trouble_reported(self.root):
             run = self._reader.run(number)
-            return (RunFolder(self.root / run.name), _decode_run(run.facts)) if run is not None else None
+            if run is None:
+                return None
+            folder, facts = RunFolder(self.root / run.name), _decode_run(run.facts)
+            facts.title = folder.marks.name or facts.title  # it may have been renamed since
+            return folder, facts
 
     def suites(self) -> list[str]:
         """Return the names of the suites of all runs."""

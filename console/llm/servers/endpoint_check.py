@@ -37,6 +37,10 @@ _VALUES: dict[str, Any] = {
 }
 _PLENTY = "The year was quiet and the harvest fair. " * 750
 """About 30,000 characters."""
+_ENTRY = "The entry was checked twice and is in order. " * 45
+"""About 2,000 characters: far more tokens in a result than the rest of the question has."""
+_MOST_CHARACTERS = 10
+"""Characters of English in a token, at most."""
 
 
 _SPELLINGS: Mapping[str, Mapping[str, str]] = {
@@ -208,8 +212,8 @@ class _Check:
         messages = [
             {"role": "user", "content": "Look up the numbers 7 and 8 and tell me both results."},
             {"role": "assistant", "content": None, "tool_calls": [call.for_message() for call in calls]},
-            {"role": "tool", "tool_call_id": "call_7", "content": "4711"},
-            {"role": "tool", "tool_call_id": "call_8", "content": "8153"},
+            {"role": "tool", "tool_call_id": "call_7", "content": f"4711. {_ENTRY}"},
+            {"role": "tool", "tool_call_id": "call_8", "content": f"8153. {_ENTRY}"},
         ]
         try:
             reply = await self._ask(messages, [_LOOK_UP])
@@ -218,10 +222,13 @@ class _Check:
         seen = [result for result in ("4711", "8153") if result in (reply.content or "").replace(",", "")]
         if len(seen) == 2:
             return Answered(name, Mark.OK, "both reach the model")
-        if reply.tool_calls or seen:
+        counted = reply.usage.input if reply.usage is not None else 0
+        if reply.tool_calls or seen or counted >= 2 * len(_ENTRY) // _MOST_CHARACTERS:
+            # the count proves that both were read, so a model that cannot repeat them is to blame
             return Answered(name, Mark.DIFFERS, f"the answer has {len(seen)} of the two", "Multi-turn cases may fail.")
         effect = f"Multi-turn cases fail: the template may leave tool results out. {_TEMPLATE}"
-        return Answered(name, Mark.WRONG, "the answer has none of the two", effect)
+        text = "the answer has none of the two" + (f", and only {counted:,} tokens were read" if counted else "")
+        return Answered(name, Mark.WRONG, text, effect)
 
     async def streamed(self) -> Answered:
         name = "streamed or not"
@@ -298,9 +305,10 @@ class _Check:
             return _refused(name, fault, "Long cases break; give the server a longer context.")
         counted = reply.usage.input if reply.usage is not None else 0
         effect = "Long cases fail: the context is cut without a word. Give the server a longer one."
-        if counted and counted < len(_PLENTY) // 10:
+        if counted and counted < len(_PLENTY) // _MOST_CHARACTERS:
             return Answered(name, Mark.WRONG, f"only {counted:,} tokens were read", effect)
         if "heron" not in (reply.content or "").lower():
+            effect = "The model loses the beginning of long cases." if counted else effect
             return Answered(name, Mark.DIFFERS, "the answer does not know the beginning", effect)
         return Answered(name, Mark.OK, "read to the beginning")
 

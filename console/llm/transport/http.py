@@ -79,9 +79,15 @@ class HttpSession:
 
     @asynccontextmanager
     async def request(
-        self, method: str, path: str, body: bytes | None = None
+        self, method: str, path: str, body: bytes | None = None, content_type: str = ""
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
         """Send a request and yield the head of the response; the caller reads the body.
+
+        Args:
+            method: HTTP method.
+            path: path and query below the model's address.
+            body: body, in JSON unless `content_type` says otherwise.
+            content_type: type of another body.
 
         Raises:
             ErrorResponse: error status.
@@ -93,7 +99,7 @@ class HttpSession:
                 method,
                 self._url(path),
                 data=body,
-                headers=self._headers,
+                headers=self._headers | {"content-type": content_type} if content_type else self._headers,
                 allow_redirects=False,
                 proxy=self._proxy,
             ) as response:
@@ -128,8 +134,9 @@ class HttpSession:
         return self._session
 
     def _url(self, path: str) -> str:
-        base = self._base
-        return urlunsplit((base.scheme, base.netloc, f"{base.path.rstrip('/')}/{path}", base.query, ""))
+        base, (path, _, query) = self._base, path.partition("?")
+        query = "&".join(filter(None, (base.query, query)))
+        return urlunsplit((base.scheme, base.netloc, f"{base.path.rstrip('/')}/{path}", query, ""))
 
     async def _check(self, response: aiohttp.ClientResponse) -> None:
         if 300 <= response.status < 400:

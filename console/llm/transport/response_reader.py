@@ -163,7 +163,7 @@ async def _next_piece(response: aiohttp.ClientResponse, builder: ReplyBuilder) -
 def _add_event(event: Event, builder: ReplyBuilder) -> bool:
     if event.name == b"error" and not looks_like_html(event.data):
         raise fault_of(read_provider_error(event.data, builder.redact))
-    return builder.add_chunk(decode(event.data, builder.redact))
+    return builder.add_text(event.data) or builder.add_chunk(decode(event.data, builder.redact))
 
 
 def _add_last_event(event: Event | None, builder: ReplyBuilder) -> None:

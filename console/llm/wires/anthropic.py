@@ -298,6 +298,9 @@ class _MessageAssembly:
         self._message["usage"] = self._usage
         self._message["content"] = [self._blocks[index] for index in sorted(self._blocks)]
 
+    def add_text(self, event: bytes, live: LiveTexts) -> bool:
+        return False
+
     def message(self) -> dict[str, Any]:
         return self._message
 

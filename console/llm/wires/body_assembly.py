@@ -32,6 +32,9 @@ class BodyAssembly:
         self.show(chunk, live)
         return True
 
+    def add_text(self, event: bytes, live: LiveTexts) -> bool:
+        return False
+
     def message(self) -> dict[str, Any]:
         return self.body
 

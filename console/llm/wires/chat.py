@@ -30,6 +30,7 @@ from console.llm.wires.parts import (
 )
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, without_native
+from console.llm.wires.text_chunk import read_text_chunk
 from console.llm.wires.usage import read_usage
 
 
@@ -72,6 +73,7 @@ class ChatAssembly:
         self._said = _Said()
         self._is_begun = self._has_deltas = False
         self._id: object = None
+        self._fingerprint: object = None
         self._earlier_ids: set[object] = set()
         self._restated: dict[str, Any] | None = None
         """The whole message, as some servers send it beside or after its deltas."""
@@ -86,6 +88,7 @@ class ChatAssembly:
         """Add the first choice, by index or, without one, by position."""
         if (identity := chunk.get("id")) != self._id and isinstance(identity, str) and identity:
             self._change_id(identity)
+        self._fingerprint = chunk.get("system_fingerprint")
         if chunk.get("usage") is not None:
             self._usage = read_usage(chunk["usage"])
         if not self._model and isinstance(chunk.get("model"), str):
@@ -100,6 +103,14 @@ class ChatAssembly:
                     raise unread("the answer has its first choice twice")
                 first = choice
         return first is not None and self._add_choice(first, live)
+
+    def add_text(self, event: bytes, live: LiveTexts) -> bool:
+        chunk = read_text_chunk(event) if self._has_deltas and self.reason is None else None
+        if chunk is None or (chunk.id, chunk.system_fingerprint) != (self._id, self._fingerprint):
+            return False
+        if chunk.model and not self._model:
+            return False
+        return self._said.add_text("text", chunk.text, live.show)
 
     def _change_id(self, identity: str) -> None:
         """Accept another chunk id, since some servers number chunks; an id that returns belongs to a second answer."""

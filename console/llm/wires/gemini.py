@@ -264,6 +264,9 @@ class _ContentAssembly:
             self.reason = reason
         return is_new or bool(reason)
 
+    def add_text(self, event: bytes, live: LiveTexts) -> bool:
+        return False
+
     def message(self) -> dict[str, Any]:
         if self._candidate is None:
             return self._rest

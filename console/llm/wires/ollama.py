@@ -68,6 +68,9 @@ class _MessageAssembly:
             is_new = True
         return is_new
 
+    def add_text(self, event: bytes, live: LiveTexts) -> bool:
+        return False
+
     def message(self) -> dict[str, Any]:
         texts = {name: "".join(parts) for name, parts in self._texts.items()}
         return {**texts, "tool_calls": self._calls, "model": self._last.get("model")}

@@ -38,6 +38,14 @@ class Assembly(Protocol):
         """
         ...
 
+    def add_text(self, event: bytes, live: LiveTexts) -> bool:
+        """Add and show an event of the stream that holds one more text and nothing else.
+
+        Returns:
+            False for any other event, which is then decoded and given to `add`.
+        """
+        ...
+
     def message(self) -> dict[str, Any]:
         """Return the whole message."""
         ...

@@ -247,6 +247,9 @@ class _ResponseAssembly:
         self._response = dict(response)
         return True
 
+    def add_text(self, event: bytes, live: LiveTexts) -> bool:
+        return False
+
     def message(self) -> dict[str, Any]:
         items = objects_in(self._response, "output")
         if not items and self.reason == "completed":

@@ -151,7 +151,7 @@ def _signal_keeper() -> None:
 
 
 def _reach(setup: dict[str, Any], root: str) -> Reach:
-    """Return what the worker may use, from the description shared by all layers of confinement."""
+    """Return the paths and calls open to the worker, from the description shared by all layers of confinement."""
     used = [sys.executable, root, setup["scratch"], *(path for path in sys.path if os.path.isabs(path))]
     programs = [sys.executable, *_framework_program()]
     return Reach(
@@ -164,7 +164,7 @@ def _reach(setup: dict[str, Any], root: str) -> Reach:
 
 
 def _started_from() -> list[str]:
-    """Return what the interpreter reads only at its start: its library, and the settings of its environment."""
+    """Return the paths read only as the interpreter starts: its library, and the settings of its environment."""
     paths = [canonical(os.path.join(os.path.dirname(os.path.dirname(sys.executable)), "pyvenv.cfg"))]
     if sysconfig.get_config_var("PYTHONFRAMEWORK"):
         paths.append(canonical(sys.base_prefix))

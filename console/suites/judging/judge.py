@@ -8,7 +8,8 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -69,6 +70,9 @@ Reply with one JSON object and nothing else, each criterion once, in this order:
 _ON_SCALE = 'Each grade is a number from %s (worst) to %s (best), each "why" one sentence.'
 _IN_CATEGORIES = 'Each grade is one of %s, each "why" one sentence.'
 _AGAIN = "This reply could not be read: %s. Reply with the JSON object alone, in the form that was given."
+_NAME_ALONE = "\nReply with one of %s and nothing else."
+_NAME_AGAIN = "This reply could not be read: %s."
+_GRADE = re.compile(r"(?i)\bgrade\W{0,8}:\W{0,8}")
 _FENCE = re.compile(r"\A\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*\Z", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\{\{([^\W\d][\w -]*)\}\}|\{(conversation|answer|reference|criteria)\}")
 """A literal `{{name}}`, or a placeholder."""
@@ -96,6 +100,7 @@ class Judge:
         conversation: str = "",
         turn: int = 0,
         simulated: Callable[[Rubric], ScriptedAnswers] | None = None,
+        says: Any = None,
     ) -> Judgement:
         """Grade an answer and record the scores.
 
@@ -105,13 +110,16 @@ class Judge:
             conversation: the conversation before it.
             turn: user turn from 0, for display.
             simulated: returns the replies of simulated judges; by default they find the answer right.
+            says: in place of `simulated`, the grade or category that they give, or a table with one for each criterion.
         """
+        if simulated is None:
+            simulated = _approving if says is None else partial(scripted_reply, given=says)
         calls = _calls(rubric, answer, conversation)
         roles = [JUDGE, SECOND_JUDGE] if self._has_second else [JUDGE]
 
         async def ask(*roles: str) -> list[list[list[tuple[list[Grade], str]]]]:
             asked = [
-                self._ask(role, part, messages, turn, simulated or _approving)
+                self._ask(role, part, messages, turn, simulated)
                 for role in roles
                 for part, messages in calls
                 for _ in range(rubric.repeats)
@@ -150,7 +158,8 @@ class Judge:
                 return read_grades(reply.content or "", rubric), ""
             except UnreadableReply as error:
                 problem = str(error)
-                messages = [*messages, reply.message(), {"role": "user", "content": _AGAIN % problem}]
+                again = _NAME_AGAIN if rubric.response_format == "category" else _AGAIN
+                messages = [*messages, reply.message(), {"role": "user", "content": again % problem}]
         return [], f"the judge could not be read, {TRIES} times: {problem}"
 
     def _record(
@@ -201,7 +210,7 @@ def _params(rubric: Rubric) -> dict[str, Any]:
     params: dict[str, Any] = {} if rubric.temperature is None else {"temperature": rubric.temperature}
     if rubric.response_format == "json_object":
         params["response_format"] = {"type": "json_object"}
-    elif rubric.response_format:
+    elif rubric.response_format == "json_schema":
         form = {"name": "grades", "strict": True, "schema": schema_of(rubric)}
         params["response_format"] = {"type": "json_schema", "json_schema": form}
     return params
@@ -232,12 +241,13 @@ def judge_messages(rubric: Rubric, answer: str, conversation: str) -> list[Messa
     example = ", ".join(f'{{"name": {name}, "why": "…", "grade": …}}' for name in names)
     low, high = scale_of(rubric)
     listed = ", ".join(json.dumps(name, ensure_ascii=False) for name in rubric.categories)
-    form = _IN_CATEGORIES % listed if listed else _ON_SCALE % (f"{low:g}", f"{high:g}")
+    form = _FORM % example + (_IN_CATEGORIES % listed if listed else _ON_SCALE % (f"{low:g}", f"{high:g}"))
+    if rubric.response_format == "category":
+        form = "" if rubric.wording else _NAME_ALONE % listed
     wording = _PLACEHOLDER.sub(
         lambda match: f"{{{match[1]}}}" if match[1] else texts[match[2]], rubric.wording or WORDING
     )
-    text = wording + _FORM % example + form
-    return [{"role": "user", "content": text}]
+    return [{"role": "user", "content": wording + form}]
 
 
 def pair_messages(rubric: Rubric, answers: tuple[str, str], conversation: str) -> list[Message]:
@@ -251,15 +261,18 @@ def pair_messages(rubric: Rubric, answers: tuple[str, str], conversation: str) -
 def read_grades(text: str, rubric: Rubric) -> list[Grade]:
     """Parse the grades in a judge's reply, in the order of the criteria.
 
-    The name of a category alone is a reply for a single criterion.
+    For a single criterion, a reply without JSON may name its category.
 
     Raises:
         UnreadableReply: not JSON, missing or extra criteria, or a grade off the scale.
     """
     criteria = [item.name for item in criteria_of(rubric)]
-    bare = text.strip().strip("*\"'`. ")
-    if len(criteria) == 1 and bare in rubric.categories:
-        return [Grade(criteria[0], credit_of(rubric, bare), category=bare)]
+    if len(criteria) == 1 and rubric.categories and "{" not in text:
+        if category := category_in(text, rubric.categories):
+            why = text.strip() if len(text.strip()) > len(category) else ""
+            return [Grade(criteria[0], credit_of(rubric, category), why[:_LONGEST_WHY], category)]
+        if rubric.response_format == "category":
+            raise UnreadableReply(f"it does not name one of {', '.join(rubric.categories)[:200]}")
     fenced = _FENCE.match(text)
     try:
         value = read_json(fenced[1] if fenced else text)
@@ -273,6 +286,24 @@ def read_grades(text: str, rubric: Rubric) -> list[Grade]:
     if sorted(names) != sorted(criteria):
         raise UnreadableReply(f"it grades {', '.join(names)[:200] or 'nothing'} instead of {', '.join(criteria)[:200]}")
     return sorted(grades, key=lambda grade: criteria.index(grade.name))
+
+
+def category_in(text: str, categories: Iterable[str]) -> str:
+    """Return the category that a reply names, or an empty string for none or several.
+
+    That is the name after the last `GRADE:`, in any case, or else on a line of its own or before a colon or period at
+    the start of a line. A name within a sentence does not count, as in "this is not CORRECT".
+    """
+    exact = {name: name for name in categories}
+    names = {name.casefold(): name for name in exact} | exact
+    listed = "|".join(re.escape(name) for name in sorted(exact, key=len, reverse=True))
+    if graded := list(_GRADE.finditer(text)):
+        match = re.compile(rf"({listed})(?!\w)", re.IGNORECASE).match(text, graded[-1].end())
+        named = [match[1]] if match else []
+    else:
+        named = re.findall(rf"^\W{{0,8}}({listed})(?:\W{{0,8}}$|[.:)])", text, re.MULTILINE)
+    chosen = {names.get(name) or names[name.casefold()] for name in named}
+    return chosen.pop() if len(chosen) == 1 else ""
 
 
 def _read_grade(item: Any, rubric: Rubric) -> Grade:

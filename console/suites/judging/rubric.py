@@ -47,7 +47,7 @@ class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     wording: str = ""
     """Template of the judge's prompt with `{conversation}`, `{answer}`, `{reference}` and `{criteria}`.
 
-    The reply format is appended.
+    The reply format is appended, except with the format `category`.
     """
     reference: str = ""
     """Reference answer for the judge."""
@@ -61,8 +61,8 @@ class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     """Keep the weighted mean on the scale when negative weights would take it off."""
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     """Sampling temperature of the judge; by default that of its model."""
-    response_format: Literal["", "json_object", "json_schema"] = ""
-    """Format that chat completions servers are asked to enforce."""
+    response_format: Literal["", "json_object", "json_schema", "category"] = ""
+    """JSON that chat completions servers are asked to enforce, or `category`: the judge writes the name of one."""
     repeats: Annotated[int, Meta(ge=1, le=25)] = 1
     """Number of times to ask; the mean grade or the most frequent category counts."""
 
@@ -100,7 +100,7 @@ def criteria_of(rubric: Rubric) -> list[Criterion]:
 
 
 def calls_of(rubric: Rubric) -> int:
-    """Return how often a judge is asked about one answer."""
+    """Return the number of questions to the judge about one answer."""
     parts = 2 if rubric.against else max(len(rubric.criteria), 1) if rubric.each else 1
     return parts * rubric.repeats
 
@@ -156,9 +156,9 @@ def scores_of(grades: Sequence[Grade], rubric: Rubric) -> dict[str, float]:
         return {WIN_RATE: grades[0].grade, **scores, CHOSE_FIRST: sum(votes) / max(len(votes), 1)}
     scores: dict[str, float] = {}
     for grade in grades:
-        about = f"{grade.name}: " if len(criteria) > 1 else ""
         if rubric.categories:
-            scores |= {f"{about}{name}": float(name == grade.category) for name in rubric.categories}
+            shares = _category_scores(rubric, grade.name)
+            scores |= {score: float(name == grade.category) for name, score in shares.items()}
         if not rubric.categories or any(isinstance(credit, float) for credit in rubric.categories.values()):
             scores[grade.name] = grade.grade
     for tag in dict.fromkeys(tag for item in criteria for tag in item.tags):
@@ -166,6 +166,18 @@ def scores_of(grades: Sequence[Grade], rubric: Rubric) -> dict[str, float]:
         scores |= {} if mean is None else {tag: mean}
     mean = weighted_mean(grades, rubric)
     return scores | ({"judge": mean} if len(criteria) > 1 and mean is not None else {})
+
+
+def category_scores(rubric: Rubric) -> list[str]:
+    """Return the names of the scores with the share of each category."""
+    if rubric.against:
+        return list(_OF_BASELINE)
+    return [name for item in criteria_of(rubric) for name in _category_scores(rubric, item.name).values()]
+
+
+def _category_scores(rubric: Rubric, criterion: str) -> dict[str, str]:
+    about = f"{criterion}: " if len(rubric.criteria) > 1 else ""
+    return {name: f"{about}{name}" for name in rubric.categories}
 
 
 def in_order(rubric: Rubric, *, is_first: bool) -> Rubric:
@@ -221,8 +233,19 @@ def problem_in(rubric: Rubric) -> tuple[str, str, str] | None:
         return "criteria", f"{min(both)!r} is the name of a criterion or score and also a tag", "Rename the tag."
     if rubric.criteria and not any(criterion.weight > 0 for criterion in rubric.criteria):
         return "criteria", "no weight is positive", "Nothing could be earned: give one criterion a positive weight."
+    return _problem_in_categories(rubric) or _problem_in_thresholds(rubric)
+
+
+def _problem_in_categories(rubric: Rubric) -> tuple[str, str, str] | None:
     if len(rubric.categories) == 1:
         return "categories", "has only one name", 'Write at least two, such as {CORRECT = "passed", WRONG = "failed"}.'
+    is_single = len(rubric.criteria) < 2 or rubric.each
+    if rubric.response_format == "category" and not (rubric.categories and is_single):
+        return "response_format", "needs `categories`, and one criterion a call", "Add `categories`, or `each = true`."
+    return None
+
+
+def _problem_in_thresholds(rubric: Rubric) -> tuple[str, str, str] | None:
     low, high = scale_of(rubric)
     limits = [("threshold", rubric.threshold)]
     limits += [(f"criteria[{place}].threshold", item.threshold) for place, item in enumerate(rubric.criteria)]

@@ -85,6 +85,14 @@ class Workspace:
         self._others_are_drawn = threading.Event()
         self._others_are_drawn.set()
 
+    @property
+    def has_graders(self) -> bool:
+        """True if there is a judge or a second run, so that graders can be measured; also until the runs are read."""
+        if self.runs is None or len(self.runs) > 1:
+            return True
+        summaries = [line.summary for line in self.runs if line.summary is not None]
+        return any(summary.grader is not None and "judge" in summary.grader.models for summary in summaries)
+
     # Reading ---------------------------------------------------------------------------------------------------------
 
     def read_once(self) -> None:

@@ -1,7 +1,8 @@
-"""Small dialogs: a question, a text field, the second key of a menu."""
+"""Small dialogs: a question, a text field, the second key of a menu, waiting."""
 
+import asyncio
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 import msgspec
 from textual import events, on
@@ -11,6 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from console.core.fault import UsageError
 from console.tui.actions import Action
 from console.tui.keymap import KeyMap, name_of_key
 from console.tui.render import lines
@@ -60,6 +62,47 @@ class Question(ModalScreen[str]):
             self.dismiss(self._answers[0].key)
         elif (pressed := event.character or event.key) in {answer.key for answer in self._answers}:
             self.dismiss(pressed)
+
+
+ResultT = TypeVar("ResultT")
+
+
+class Waiting(ModalScreen[ResultT | UsageError | None], Generic[ResultT]):
+    """Calls a function in a thread and takes all keys meanwhile, so that keys typed ahead reach no other screen.
+
+    Returns its result or its `UsageError`; None on escape, after which the result is dropped.
+    """
+
+    DEFAULT_CSS = """
+    Waiting { align: center middle; background: $background 50%; }
+    Waiting > Static { width: auto; max-width: 72; height: auto; padding: 1 2; background: $panel;
+                       border: round $focus; }
+    """
+    AUTO_FOCUS: ClassVar[str | None] = ""
+
+    def __init__(self, text: Content, work: Callable[[], ResultT]) -> None:
+        """Prepare the call; foreign parts of `text` must be sanitized."""
+        super().__init__()
+        self._text, self._work = text, work
+
+    def compose(self) -> ComposeResult:
+        yield Static(self._text.append_text("   esc stops waiting", MUTED))
+
+    def on_mount(self) -> None:
+        self.run_worker(self._wait())
+
+    async def _wait(self) -> None:
+        try:
+            result = await asyncio.to_thread(self._work)
+        except UsageError as error:
+            result = error
+        self.dismiss(result)
+
+    def on_key(self, event: events.Key) -> None:
+        event.stop()
+        event.prevent_default()
+        if event.key == "escape":
+            self.dismiss(None)
 
 
 class CommentScreen(ModalScreen[str | None]):

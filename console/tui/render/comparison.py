@@ -108,11 +108,12 @@ def head_lines(comparison: RunComparison, width: int) -> list[Content]:
 
 def _run(comparison: RunComparison, name: str, side: ComparisonSide, width: int) -> Content:
     """Return model, score and the run's name; without the given name, there is rarely room for more than the date."""
-    run = side.manifest.name or side.name
     model = one_line(side.model, 20, "bold")
     head = Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name))
     room = width - head.cell_length - 2
-    return head.append("  ").append(lines.fit_name(one_line(run, 60, MUTED), room)) if room >= _LEAST_RUN else head
+    return (
+        head.append("  ").append(lines.fit_name(one_line(side.title, 60, MUTED), room)) if room >= _LEAST_RUN else head
+    )
 
 
 def score_of(comparison: RunComparison, name: str) -> str:

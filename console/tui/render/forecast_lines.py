@@ -63,7 +63,7 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
 
 
 def _basis(forecast: Forecast) -> Content:
-    """Return what the estimates rest on."""
+    """Return the basis of the estimates."""
     return one_line(f"estimated {'; '.join(forecast.bases)}", 400, MUTED)
 
 

@@ -39,7 +39,7 @@ def run_line(grid: Grid, place: int) -> Content:
         f"  {score_words(grid, rate)}",
         (f" of {basis} graded in all   ", MUTED),
         (mark, "$undecided"),
-        one_line(side.name, 60, MUTED),
+        one_line(side.title, 60, MUTED),
     )
 
 

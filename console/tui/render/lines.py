@@ -4,6 +4,7 @@ Wrapping is greedy from the left, so appending text changes only the last wrappe
 All widths are in terminal cells. All text must be sanitized (`console.tui.sanitize`).
 """
 
+import re
 from collections.abc import Callable, Iterable
 
 from rich.cells import cell_len, set_cell_size
@@ -16,6 +17,10 @@ GetStyle = Callable[[str | Style], Style]
 """Resolves a style such as `bold $fail` against the theme; `App.stylesheet.parse_style` does."""
 Cut = tuple[int, int]
 """Start and end offset of one wrapped line in its logical line."""
+
+
+_JOINTS = "(,=._/"
+"""Characters after which a long name, call or path is broken rather than in mid-word."""
 
 
 def wrap(line: str, width: int, start: int = 0) -> list[Cut]:
@@ -47,6 +52,7 @@ def wrap(line: str, width: int, start: int = 0) -> list[Cut]:
             cuts.append((start, blank))
             start = blank + 1
         else:
+            end = max(line.rfind(joint, (start + end) // 2, end) for joint in _JOINTS) + 1 or end
             cuts.append((start, end))
             start = end
 
@@ -62,13 +68,24 @@ def _reach(line: str, start: int, width: int) -> int:
 
 
 def fit(content: Content, width: int, *, right: bool = False) -> Content:
-    """Return the content at exactly `width` cells, cut with `…` or padded."""
+    """Return the content at exactly `width` cells, cut with `…` or padded; a number is left out rather than cut."""
     if width <= 0:
         return Content.empty()
     missing = width - content.cell_length
     if missing < 0:
-        return content.truncate(width, ellipsis=True)
+        cut = content.truncate(width, ellipsis=True)
+        end = len(cut.plain) - 1
+        start = _number_start(content.plain, end)
+        return content[:start].append("…").pad_right(end - start) if 0 < start < end else cut
     return content.pad_left(missing) if right else content.pad_right(missing)
+
+
+def _number_start(text: str, end: int) -> int:
+    """Return where a number begins that `end` divides, else `end`."""
+    return next((number.start() for number in _NUMBER.finditer(text) if number.start() < end < number.end()), end)
+
+
+_NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
 
 
 def fit_name(content: Content, width: int) -> Content:

@@ -9,7 +9,7 @@ from console.core.live import EndpointState, Status, WorkerState, slowed_words
 from console.core.looks import latest_look
 from console.core.run import Manifest, ModelFacts, Tally
 from console.core.spending import RoleSpending
-from console.core.wait import slowed_by
+from console.core.wait import batch_words, slowed_by
 from console.core.weights import weights_warning
 from console.insight import number_format
 from console.insight.executed_code import Confinement
@@ -262,7 +262,7 @@ def is_starting(overview: Overview, manifest: Manifest) -> bool:
 
 
 def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_live: bool = False) -> Content:
-    """Return why a run is stalled or ended early, and what to do; may be empty.
+    """Return the reason that a run is stalled or ended early, and the remedy; may be empty.
 
     Args:
         overview: the run.
@@ -276,8 +276,9 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
     if overview.is_deleted:
         words = "The run's folder or journal was deleted; what is shown exists only in memory."
         return Content.styled(words, "$broken")
+    batches = batch_words(list(overview.fold.batches.values()))
     if live:
-        return Content.empty()
+        return Content.styled(f"waits for {batches}", MUTED) if batches else Content.empty()
     if closed is not None and closed.reason == "decided":
         left = rollouts_left(overview, manifest) - _setup_left(overview, manifest)
         words = (
@@ -287,7 +288,8 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
     if closed is not None and closed.message:
         return Content.assemble(one_line(closed.message, 300, "$broken"), (" · r resumes it", MUTED))
     if closed is None and overview.fold.sessions:
-        words = "The engine ended without closing this run; nothing is lost. r resumes it."
+        words = "The engine ended without closing this run; nothing is lost. r resumes it"
+        words += f", and fetches {batches}." if batches else "."
         return Content.styled(words, "$undecided")
     if nothing_live and overview.fold.last_at:
         ended = time.strftime("%d %b %H:%M", time.localtime(overview.fold.last_at)).lstrip("0")
@@ -297,14 +299,14 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
 
 
 def title_words(manifest: Manifest, width: int) -> Content:
-    """Return model, suite and id of a run (if narrow, its given name), and whether it was imported."""
+    """Return model, suite and given name of a run (if wide, its id instead of none), and whether it was imported."""
     suite = manifest.suite
     if len(manifest.selection.categories) == 1:
         suite += f"/{manifest.selection.categories[0]}"
     who = Content.assemble(one_line(manifest.model.name, 30, "bold"), (" · ", MUTED), one_line(suite, 40))
     if manifest.model.provider == "imported":
         who = Content.assemble(("imported  ", "$undecided"), who)
-    name = manifest.id if width >= 100 else manifest.name
+    name = manifest.name or (manifest.id if width >= 100 else "")
     return who.append("   ").append(one_line(name, 60 if width >= 100 else 16, MUTED)) if name else who
 
 
@@ -329,13 +331,15 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
     scores, headline = overview.fold.scores, headline_of(overview.fold.scores, manifest.headline)
     if overview.fold.is_shown_by_look(manifest, live=live):
         if scores:
-            words = number_format.look_score(latest_look(overview.fold.looks), headline)
+            unit = manifest.units.get(headline, "")
+            words = number_format.look_score(latest_look(overview.fold.looks), headline, unit=unit)
             lines.append(_fact(headline or "passed", words))
         scores = {}  # their means would be of what happened to finish
     elif scores and not headline and tally.rate is not None:
         lines.append(_fact("passed", number_format.with_interval(tally.rate.value, tally.rate.low, tally.rate.high)))
-    for name in sorted(scores, key=lambda name: name != headline)[:4]:
-        lines.append(_fact(name, f"mean {number_format.number(scores[name])}"))
+    first = (headline, *manifest.further_headlines)
+    for name in sorted(scores, key=lambda name: first.index(name) if name in first else len(first))[:4]:
+        lines.append(_fact(name, f"mean {number_format.number(scores[name], manifest.units.get(name, ''))}"))
     if overview.status is not None and overview.status.message:
         lines.append(one_line(overview.status.message, 300, "$broken"))
     return lines

@@ -90,7 +90,7 @@ def _state_word(rollout: Rollout, live: bool) -> Content:
 
 
 def spoken_cell(rollout: Rollout, now: float) -> Content:
-    """Return why a rollout waits or how it ended, else the tail of its streamed text or the time in its state."""
+    """Return the reason for waiting, or the end, else the tail of the streamed text or the time in the state."""
     if rollout.why:
         return one_line(rollout.why, 200, "$undecided")
     if rollout.is_failure:

@@ -33,8 +33,8 @@ RUNS_NARROW = (
 )
 _MOST_MODEL = 14
 """Maximum width of the model column in a narrow list."""
-_LEAST_SUITE = 18
-"""Width of the suite column from which scores are shown with their intervals."""
+_USUAL_SUITE, _LEAST_SUITE = 18, 10
+"""Widths of the suite column for which setup and long words give way, and for which intervals of scores do."""
 _MOST_SUITE = 30
 """Width of the suite column up to which it is fitted to what it holds, for which setup and long words give way."""
 _BRANCH_SIGN = 5
@@ -57,8 +57,6 @@ class RunColumns:
     """False if results are shown without their setup rollouts, for lack of room."""
     is_brief: bool = False
     """True if there is no room for what ended runs have left, and for `simulated` in full."""
-    has_intervals: bool = True
-    """False if scores are shown without their intervals, for lack of room."""
 
 
 def runs_narrow(lines: Sequence[RunLine], room: int, now: float) -> RunColumns:
@@ -77,7 +75,7 @@ def runs_narrow(lines: Sequence[RunLine], room: int, now: float) -> RunColumns:
     rest = room - sum(column.width for column in fitted) + suite.width - len(GAP) * (len(fitted) - 1)
     suites = (suite_and_name(line).cell_length for line in readable)
     has_branches = any(line.is_branch for line in readable)
-    wanted = min(max([_LEAST_SUITE, *suites]) + _BRANCH_SIGN * has_branches, _MOST_SUITE)
+    wanted = min(max([_USUAL_SUITE, *suites]) + _BRANCH_SIGN * has_branches, _MOST_SUITE)
     if rest >= wanted:
         return RunColumns(tuple(fitted))
     if readable:
@@ -92,8 +90,9 @@ def runs_narrow(lines: Sequence[RunLine], room: int, now: float) -> RunColumns:
         fitted[4], fitted[5] = shorter, cheaper
     if rest >= _LEAST_SUITE:
         return RunColumns(tuple(fitted), has_setup=False, is_brief=True)
-    fitted[3] = _wide(score, max([5, *(len(_without_interval(each)) for each in scores)]))
-    return RunColumns(tuple(fitted), has_setup=False, is_brief=True, has_intervals=False)
+    shortest = max([5, *(len(_bare_score(each)) for each in scores)])
+    fitted[3] = _wide(score, max(shortest, fitted[3].width + rest - _LEAST_SUITE))
+    return RunColumns(tuple(fitted), has_setup=False, is_brief=True)
 
 
 def _fitted(column: Column, cells: Iterable[Content]) -> Column:
@@ -105,8 +104,10 @@ def _wide(column: Column, width: int) -> Column:
     return msgspec.structs.replace(column, width=width)
 
 
-def _without_interval(score: str) -> str:
-    return score.partition(" [")[0]
+def _bare_score(score: str) -> str:
+    """Return a score without its interval, and with `…` instead of what it is based on."""
+    number, basis, _ = score.partition(" [")[0].partition(" (")
+    return f"{number} …" if basis else number
 
 
 RUNS_WIDE = (
@@ -139,7 +140,7 @@ def run_narrow(line: RunLine, kin: Kin, now: float, layout: RunColumns) -> Face:
     if line.summary is None:
         return _damage(line)
     words = "" if line.is_queued else score_words(line.summary)
-    score = Content(words if layout.has_intervals else _without_interval(words))
+    score = Content(words if len(words) <= layout.columns[3].width else _bare_score(words))
     model, suite = _model_and_suite(line, kin, now)
     result = _result(line, with_setup=layout.has_setup, is_brief=layout.is_brief)
     cost = _cost(line, is_brief=layout.is_brief)
@@ -288,6 +289,8 @@ def about_run(line: RunLine, width: int) -> list[Content]:
         shown.append(Content.assemble(("note  ", MUTED), one_line(summary.note, width)))
     if summary.message:
         shown.append(one_line(summary.message, width, "$broken"))
+    if summary.batches:
+        shown.append(Content.styled(f"waits for {summary.batches}", MUTED))
     if summary.damaged:
         damage = f"{number_format.plural(summary.damaged, 'line')} of the journal cannot be read"
         shown.append(Content.styled(damage, "$broken"))

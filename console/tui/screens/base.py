@@ -25,12 +25,12 @@ from console.tui.screens.find_session import FindSession
 from console.tui.screens.pane_zoom import PaneZoom
 from console.tui.services import Services
 from console.tui.textual_patches import draws_nothing_while_held, set_size_classes
-from console.tui.widgets.filter_sign import FilterSign
 from console.tui.widgets.key_line import KeyLine
 from console.tui.widgets.top_line import TopLine
 
 if TYPE_CHECKING:
     from console.tui.dialogs.help import HelpPane
+    from console.tui.widgets.filter_sign import FilterSign
 
 WIDE = 120
 """Minimum width in cells for panes side by side, each in a box; the app's breakpoint `-wide`."""
@@ -90,7 +90,7 @@ class BaseScreen(Screen[None]):
         return {}
 
     def why_not(self, action: Action) -> str:
-        """Return why an action is unavailable, or an empty string."""
+        """Return the reason that an action is unavailable; empty if it is available."""
         return ""
 
     @property
@@ -199,8 +199,9 @@ class BaseScreen(Screen[None]):
         return (self.focused.where,) if isinstance(self.focused, HasOwnKeys) else ()
 
     def actions_here(self) -> tuple[Action, ...]:
-        """Return all actions of the screen and the focused pane, the screen's own first."""
-        return actions_at(self.where, *self.kinds_of_focus(), "all")
+        """Return all actions of the screen and the focused pane."""
+        here = actions_at(self.where, *self.kinds_of_focus(), "all")
+        return here if self.services.workspace.has_graders else tuple(each for each in here if not each.of_graders)
 
     def refresh_keys(self) -> None:
         """Redraw the key line after available actions have changed."""
@@ -225,6 +226,8 @@ class BaseScreen(Screen[None]):
         is_typing = self.find_session.is_open
         in_force, mistake = (None, self.find_mistake) if is_typing else (self.filter_in_force, "")
         if (in_force is not None or mistake) and self._filter_sign is None:
+            from console.tui.widgets.filter_sign import FilterSign  # lazy, as few screens are filtered
+
             self._filter_sign = FilterSign()
             self.mount(self._filter_sign)
         if self._filter_sign is not None:

@@ -78,7 +78,8 @@ class PaneTitle(Widget):
         self.refresh()
         for pane in self.siblings if self.pane else ():
             if pane.id == self.pane:
-                pane.border_title = left or None
+                room = pane.outer_size.width - _BORDER_CELLS
+                pane.border_title = (lines.fit(left, room) if 0 < room < left.cell_length else left) or None
                 pane.border_subtitle = right or None
 
     def render(self) -> Content:
@@ -91,6 +92,10 @@ class PaneTitle(Widget):
         head = left if left.cell_length <= room else _cut(left, room)
         rule = Content.styled(SYMBOLS.rule * (room - head.cell_length), "$line")
         return Content("").join([head, rule, right])
+
+
+_BORDER_CELLS = 6
+"""Cells of a border beside its title."""
 
 
 def _cut(left: Content, room: int) -> Content:

@@ -3,14 +3,13 @@
 import base64
 import json
 import re
-import struct
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from server.openai_server import OpenAIServer, Scripted
+from support.pictures import png
 from support.row_suite import write_folder
 
 from console.authoring import open_folder_suite
@@ -32,16 +31,6 @@ from console.store.journal import JournalReader
 from console.testing import check_suite
 from console.testing.case_play import play_case, usual_setting
 from console.tui.render.picture import picture_lines
-
-
-def png(width: int = 4, height: int = 4) -> bytes:
-    """Return a picture that is red above and blue below."""
-    rows = [(b"\xff\0\0" if row < height // 2 else b"\0\0\xff") * width for row in range(height)]
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    chunks = [b"IHDR" + header, b"IDAT" + zlib.compress(b"".join(b"\0" + row for row in rows)), b"IEND"]
-    packed = [struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part)) for part in chunks]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(packed)
-
 
 RED = png()
 ROWS = [

@@ -1,11 +1,16 @@
-"""Small agents with a tool, one for each dialect, whole and as events: our models see the same from all."""
+"""Small agents with a tool, one for each dialect, whole and as events: our models see the same from all.
+
+They give the same answers as alone with a server that speaks their dialect.
+"""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from server.api_server import ApiServer, Said
 from server.openai_server import OpenAIServer, Scripted
 
 from console.core.record import Asked, Finished
@@ -33,12 +38,22 @@ CHAT = """
 def ask(messages):
     tools = [{"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": SCHEMA}}]
     answer = post("OPENAI_BASE_URL", "/chat/completions", {"model": "m", "messages": messages, "tools": tools})
-    return answer[0]["choices"][0]["delta"] if STREAM else answer["choices"][0]["message"]
+    if not STREAM:
+        return answer["choices"][0]["message"]
+    message = {"role": "assistant", "content": "", "tool_calls": []}
+    for chunk in answer:
+        delta = chunk["choices"][0]["delta"] if chunk["choices"] else {}
+        message["content"] += delta.get("content") or ""
+        for call in delta.get("tool_calls") or ():
+            if call.pop("index") == len(message["tool_calls"]):
+                message["tool_calls"].append(call)
+            else:
+                message["tool_calls"][-1]["function"]["arguments"] += call["function"]["arguments"]
+    return message
 
 messages = [{"role": "user", "content": case["input"]}]
 while (reply := ask(messages)).get("tool_calls"):
     for call in reply["tool_calls"]:
-        call.pop("index", None)
         numbers = json.loads(call["function"]["arguments"])
         result = {"role": "tool", "tool_call_id": call["id"], "content": str(numbers["x"] + numbers["y"])}
     messages += [reply, result]
@@ -71,7 +86,10 @@ def ask(messages):
             if delta["type"] == "text_delta":
                 block["text"] += delta["text"]
             else:
-                block["input"] = json.loads(delta["partial_json"])
+                block["written"] = block.get("written", "") + delta["partial_json"]
+    for block in blocks:
+        if block["type"] == "tool_use":
+            block["input"] = json.loads(block.pop("written"))
     return blocks
 
 messages = [{"role": "user", "content": case["input"]}]
@@ -81,6 +99,7 @@ while (blocks := ask(messages))[-1]["type"] == "tool_use":
     messages += [{"role": "assistant", "content": blocks}, {"role": "user", "content": [result]}]
 print(blocks[-1]["text"])
 """
+CASE = {"id": "sum", "input": "Add 2 and 3, and 2 again.", "target": "7"}
 AGENTS = {"chat": CHAT, "responses": RESPONSES, "anthropic": ANTHROPIC}
 
 
@@ -100,7 +119,7 @@ def test_an_agent_with_a_tool_plays_in_its_own_dialect(console: Any, home: Path,
     (folder / "agent.py").write_text(COMMON + AGENTS[agent])
     command = json.dumps([sys.executable, "-S", "agent.py", str(stream)])
     (folder / "suite.toml").write_text(f'format = "program"\ncommand = {command}\n')
-    (folder / "cases.jsonl").write_text('{"id": "sum", "input": "Add 2 and 3, and 2 again.", "target": "7"}\n')
+    (folder / "cases.jsonl").write_text(json.dumps(CASE) + "\n")
     with OpenAIServer(answer) as server:
         (home / "models.toml").write_text(f'[m]\nmodel_id = "m"\nbase_url = "{server.base_url}"\n')
         console("allow", "agents")
@@ -119,3 +138,18 @@ def test_an_agent_with_a_tool_plays_in_its_own_dialect(console: Any, home: Path,
         ("tool", "7"),
     ]
     assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["add"]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_alone_with_a_server_of_its_dialect_an_agent_gives_the_same(home: Path, agent: str) -> None:
+    (home / "agent.py").write_text(COMMON + AGENTS[agent])
+    calls = [Said(calls=[("add", {"x": 2, "y": number})]) for number in (3, 5)]
+    with ApiServer([*calls, Said("It is 7.")]) as server:
+        addresses = {"OPENAI_BASE_URL": server.base_url, "ANTHROPIC_BASE_URL": server.base_url.removesuffix("/v1")}
+        command = [sys.executable, "-S", str(home / "agent.py"), "1"]
+        alone = subprocess.run(
+            command, input=json.dumps(CASE), env=addresses, capture_output=True, text=True, check=True
+        )
+    assert alone.stdout == "It is 7.\n"
+    results = json.dumps(server.requests[-1].get("messages") or server.requests[-1]["input"])
+    assert (len(server.requests), '"5"' in results, '"7"' in results) == (3, True, True)

@@ -135,7 +135,7 @@ def nearest_line(loop_round: Round) -> Content | None:
 
 
 def end_line(loop_round: Round) -> Content | None:
-    """Return why the loop ended in this round, or None if it continued, or if the round has no decision yet."""
+    """Return the reason that the loop ended in this round; None if it continued or has no decision yet."""
     if not loop_round.is_decided or loop_round.accepted:
         return None
     words = one_line(reason_words(loop_round.reason), 200)

@@ -99,7 +99,7 @@ def check_calls(expected: Sequence[ExpectedCall], actual: Sequence[ActualCall], 
 
 
 def mismatch_cost(expected: Sequence[ExpectedArgument], arguments: dict[str, Any]) -> float:
-    """Return how badly a call fits an expectation: weighted penalties, 0 when it fits.
+    """Return the misfit of a call and an expectation: weighted penalties, 0 when it fits.
 
     The cost treats numbers as interchangeable under both type rules, as the reference does.
     """

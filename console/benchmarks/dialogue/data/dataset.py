@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from console.benchmarks.dialogue.data.cells import read_cells
 from console.benchmarks.dialogue.data.row_files import RawRow, cases_file, read_rows
 from console.benchmarks.dialogue.data.template import fill, variables_in
-from console.benchmarks.dialogue.rules.checks import read_check, verify, verify_rubric
+from console.benchmarks.dialogue.rules.checks import read_check, texts, verify, verify_rubric
 from console.benchmarks.dialogue.rules.code_tests import has_tests
 from console.benchmarks.dialogue.rules.mistakes import FieldError, Mistakes, convert, did_you_mean, shown
 from console.benchmarks.dialogue.rules.row import OPTIONS, SHORTHANDS, Row, ScriptedTurn
@@ -35,7 +35,9 @@ _TEXTS = ("id", "category", "cluster", "prompt", "system")
 """String fields, in which numbers are converted to strings."""
 _MERGED = ("judge", "user")
 """Tables of a row that are merged with the defaults."""
-_TOP = frozenset({"format", "title", "origin", "comparable", "source", "demo", "defaults", "columns", "headline"})
+_TOP = frozenset(
+    {"format", "title", "origin", "comparable", "source", "demo", "defaults", "columns", "headline", "units"}
+)
 _SETTINGS = tuple(field.name for field in fields_of(Rubric) if field.name not in ("rubric", "criteria"))
 """Keys of `judge` besides the rubric."""
 _ALIKE = 0.8
@@ -132,10 +134,18 @@ class Defaults:
             else:
                 hint = did_you_mean(str(target), KNOWN)
                 mistakes.add(place, f"columns.{name}", f"{shown(target)} is not a field of a row", hint)
-        self.headline = table.get("headline", "")
-        """Name of the score reported in place of the pass rate; empty: the pass rate."""
-        if not isinstance(self.headline, str):
-            mistakes.add(place, "headline", "must be the name of a score", 'Such as headline = "instructions".')
+        self.headlines = texts(table.get("headline", ""))
+        """Names of the scores reported in place of the pass rate; empty: the pass rate."""
+        if not self.headlines or not all(isinstance(name, str) for name in cast(list[Any], self.headlines)):
+            hint = 'Such as headline = "judge", or ["judge", "tests"].'
+            mistakes.add(place, "headline", "must be the name of a score, or a list of them", hint)
+        self.units: dict[str, str] = {}
+        """Unit by score."""
+        for name, unit in _table(table, "units", place, mistakes).items():
+            if isinstance(unit, str) and unit.strip():
+                self.units[name] = unit
+            else:
+                mistakes.add(place, f"units.{name}", "must be a unit in words", 'Such as "%" or "points".')
         mistakes.raise_if_any(place)
         self.variables = {name: list(dict.fromkeys(variables_in(value))) for name, value in self.fields.items()}
         """Names of the variables in each default."""

@@ -11,9 +11,12 @@ from console.suites.code_run import CodeResult, TestResult
 
 SCORE = "tests"
 """Score with the share of passed tests."""
-_FLAGS = re.DOTALL | re.MULTILINE | re.IGNORECASE
-_PYTHON = re.compile(r"^[^\S\n]*```(?:python|py|python3)[^\S\n]*\n(.*?)(?:^[^\S\n]*```|\Z)", _FLAGS)
-_ANY = re.compile(r"^[^\S\n]*```\w*[^\S\n]*\n(.*?)(?:^[^\S\n]*```|\Z)", _FLAGS)
+_PYTHON = ("python", "py", "python3")
+_BLOCK = re.compile(
+    r"(?:^[^\S\n]*```[^\S\n]*([^\s`]*)[^`\n]*|```(py(?:thon3?)?)[^\S\n]*)\n(.*?)(?:^[^\S\n]*```|```[^\S\n]*$|\Z)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+"""A code block with its language; one of Python may begin after text on the same line."""
 
 
 def has_tests(expect: Iterable[dict[str, Any]]) -> bool:
@@ -22,9 +25,10 @@ def has_tests(expect: Iterable[dict[str, Any]]) -> bool:
 
 
 def code_in(answer: str) -> str:
-    """Return the first code block marked as Python, else the first block, else the whole answer."""
-    block = _PYTHON.search(answer) or _ANY.search(answer)
-    return block[1] if block else answer
+    """Return the first code block marked as Python, else the first unmarked, else the first, else the whole answer."""
+    blocks = [((block[1] or block[2] or "").lower(), block[3]) for block in _BLOCK.finditer(answer) if block[3].strip()]
+    ranked = sorted(blocks, key=lambda block: 0 if block[0] in _PYTHON else 1 if not block[0] else 2)
+    return ranked[0][1] if ranked else answer
 
 
 def check_code(check: PythonTests, result: CodeResult | None, answer: str) -> Finding:

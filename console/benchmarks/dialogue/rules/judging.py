@@ -15,6 +15,7 @@ from console.suites.judging.rubric import (
     Grade,
     Judgement,
     Rubric,
+    category_scores,
     credit_of,
     criteria_of,
     grade_words,
@@ -78,6 +79,7 @@ def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
             if not rubric.clip:
                 continue
             low, high = scale_of(rubric)
+            scales |= dict.fromkeys(category_scores(rubric), (0.0, 1.0))
             tags = [tag for item in rubric.criteria for tag in item.tags]
             for name in (
                 "judge",

@@ -63,7 +63,7 @@ def check_by_logprob(check: Choice, letters: dict[str, float] | None) -> Finding
         return Finding("choice", None, right, "", "no_logprobs", message)
     if not letters:
         return Finding("choice", False, right, "", "no_choice", "no letter is among the probable tokens")
-    chosen = max(letters, key=lambda letter: (letters[letter], letter))
+    chosen = max(sorted(letters), key=letters.__getitem__)
     scores = {CONFIDENCE: letters[chosen], BRIER: brier_score(letters, right), RIGHT: float(chosen == right)}
     if chosen == right:
         return Finding("choice", True, right, chosen, scores=scores)

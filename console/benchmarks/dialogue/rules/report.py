@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from console.benchmarks.dialogue.rules.instructions import ASKED, FOLLOWED, LOOSELY
 from console.benchmarks.dialogue.rules.letter_choice import calibration_metrics
@@ -15,30 +16,33 @@ from console.suites.suite import Metric, Report, Result
 
 Scales = Mapping[str, tuple[float, float]]
 """Lowest and highest value by score."""
+_NO_UNITS: Mapping[str, str] = MappingProxyType({})
 MINUS = " − "
 """Separator in the name of a difference between two variants."""
 
 
-def report(results: Sequence[Result], variants: Variants | None, scales: Scales) -> Report:
+def report(
+    results: Sequence[Result], variants: Variants | None, scales: Scales, units: Mapping[str, str] = _NO_UNITS
+) -> Report:
     """Aggregate finished rollouts, and compare variants if there are any."""
     by_category: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         by_category[result.category].append(result)
     return Report(
         metrics=(
-            *_metrics(results, scales),
+            *_metrics(results, scales, units),
             *calibration_metrics(results),
             *(_variant_metrics(results, list(variants.texts)) if variants else ()),
         ),
-        categories={name: _metrics(items, scales) for name, items in by_category.items()},
+        categories={name: _metrics(items, scales, units) for name, items in by_category.items()},
         outcomes=dict(Counter(result.verdict.outcome for result in results)),
         reasons=dict(Counter(result.verdict.reason for result in results if result.verdict.reason).most_common()),
     )
 
 
-def _metrics(results: Sequence[Result], scales: Scales) -> tuple[Metric, ...]:
+def _metrics(results: Sequence[Result], scales: Scales, units: Mapping[str, str]) -> tuple[Metric, ...]:
     """Return the accuracy and the mean of each score, with intervals."""
-    return (rate_metric("accuracy", results), *score_metrics(results, scales), *_pooled(results))
+    return (rate_metric("accuracy", results), *score_metrics(results, scales, units), *_pooled(results))
 
 
 def _pooled(results: Sequence[Result]) -> Iterable[Metric]:

@@ -15,7 +15,7 @@ from console.benchmarks.dialogue.rules.row import Instructed, PythonTests
 from console.benchmarks.dialogue.rules.script import Script, expectations
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
-from console.suites.judging.rubric import Rubric, criteria_of
+from console.suites.judging.rubric import Rubric, category_scores, criteria_of
 
 _MESSAGES = 5
 _LONGEST = 400
@@ -56,7 +56,7 @@ def score_names(scripts: Iterable[Script]) -> set[str]:
             rubric = own_rubric(check) or script.rubric or Rubric()
             criteria = criteria_of(rubric)
             names |= {item.name for item in criteria} | {tag for item in criteria for tag in item.tags}
-            names |= set(rubric.categories) | ({"judge"} if len(criteria) > 1 else set())
+            names |= {*category_scores(rubric), *(["judge"] if len(criteria) > 1 else [])}
     return names
 
 

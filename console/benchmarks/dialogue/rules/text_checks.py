@@ -17,7 +17,9 @@ _DIGITS = 400
 """Maximum characters of a number; longer ones are ignored."""
 _LETTER = r"([A-HJ-Z]|I(?!['’]|\s+[a-z])|[a-z](?=\W*(?:\n|$)))"
 """A letter that may be a choice: not the pronoun I, and lowercase only at the end of a line."""
-_NAMED_LETTER = re.compile(rf"(?i:answer|choice|option)\W{{0,4}}(?:\s+is)?\W{{0,6}}\b{_LETTER}\b")
+_AND_ANOTHER = r"(?!\s{0,4}(?:,|/|&|and|or)\s{0,4}\(?[A-Z]\)?\W{0,4}(?:\n|$))"
+"""No second letter after it at the end of the line."""
+_NAMED_LETTER = re.compile(rf"(?i:answer|choice|option)\W{{0,4}}(?:\s+is)?\W{{0,6}}\b{_LETTER}\b{_AND_ANOTHER}")
 _SET_APART = re.compile(
     r"(?:^|\n)\W{0,4}([A-Z])(?:\W{0,3}(?:\n|$)|[).:])|\(([A-Z])\)|\\boxed\{([A-Za-z])\}|\*\*([A-Z])\*\*"
 )
@@ -113,8 +115,8 @@ def check_choice(check: Choice, text: str) -> Finding:
 def letter_in(text: str) -> str | None:
     """Return the letter that a text chooses: the last one named as the answer, else the last one set apart, else None.
 
-    A letter is set apart if alone on its line, before `)`, `.` or `:` at the start of a line, in parentheses, in bold
-    or in a box. A capital letter within a sentence is not.
+    Two letters named together are no choice. A letter is set apart if alone on its line, before `)`, `.` or `:` at the
+    start of a line, in parentheses, in bold or in a box. A capital letter within a sentence is not.
     """
     stripped = text.strip().strip("*().:\"' ")
     if len(stripped) == 1 and stripped.isascii() and stripped.isalpha():

@@ -44,7 +44,7 @@ class SummaryPane(Static):
         width = max((self.content_size.width or screen_width) - 1, 40)
         if wide:
             room = (width - 24) // 2
-            names = (one_line(f"{side.model}  {side.name}", 200) for side in (comparison.a, comparison.b))
+            names = (one_line(f"{side.model}  {side.title}", 200) for side in (comparison.a, comparison.b))
             a, b = (lines.fit_name(name, min(name.cell_length, room)) for name in names)
             self.border_title = Content.assemble(" A ", a, "   against   B ", b, " ")
             self.border_subtitle = muted("b swap   p other run")

@@ -68,7 +68,7 @@ class SuspectKeys:
         return ", ".join(filter(None, (against, nobody, odd, self.answers.mark(case))))
 
     def sentences(self, case: str) -> list[str]:
-        """Return why the key of a case is suspect, and the decision on it."""
+        """Return the grounds for suspecting the key of a case, and the decision on it."""
         key, prompt = (texts.get(case, "") for texts in (self.answers.keys, self.answers.prompts))
         sentences = [self.listed[case].words(key, prompt)] if case in self.listed else []
         sentences += [doubt for doubt in (self.answers.doubts.get(case, ""),) if doubt]

@@ -209,6 +209,8 @@ class OrganizeActions:
         written = await self.services.ask(CommentScreen(title, text))
         if written is not None and written != text:
             self._mark(run, **{kind: scrub(written)})
+            if kind == "note":
+                self.services.notify(Content("Noted. o t shows it again." if written else "The note is deleted."))
 
     def _mark(self, run: RunFolder, **changes: str | bool) -> None:
         try:

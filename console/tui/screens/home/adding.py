@@ -1,8 +1,8 @@
 """Adding a model to models.toml: choose a server, then one of its models, and try it."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,10 @@ from textual.content import Content
 
 from console.core.fault import UsageError
 from console.insight import number_format
-from console.tui.data.filter_in_force import has_words
+from console.tui.data.filter_in_force import match_rank
 from console.tui.data.verb_output import verb_output
 from console.tui.dialogs.filter_dialog import FilterDialog
-from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question
+from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question, Waiting
 from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
 from console.tui.services import Services
@@ -32,7 +32,8 @@ class JsonRows:
         self._draw = draw
 
     def narrowed(self, text: str) -> list[str]:
-        return [key for key, row in self._rows.items() if has_words(text, key, str(row.get("title", "")))]
+        ranks = {key: match_rank(text, str(row.get("title", key)), key) for key, row in self._rows.items()}
+        return sorted((key for key in ranks if ranks[key] is not None), key=lambda key: ranks[key] or 0)
 
     def draw_row(self, key: str) -> tuple[Content, ...]:
         return self._draw(self._rows[key])
@@ -69,20 +70,23 @@ class ModelAdding:
             if not address:
                 return ""
             words += ["--address", address]
-        self.services.notify(Content(f"Asking {server['title']} for its models …"))
-        model = await self._choose_model(await self._run(*words))
+        listed = await self._run(f"Asking {server['title']} for its models …", *words)
+        model = await self._choose_model(listed) if listed is not None else None
         return await self._add_model([*words, f"--id={model['id']}"], model) if model is not None else ""
 
     async def _choose_server(self) -> dict[str, Any] | None:
         """Return a server as `models add --json` describes it, or None if none was chosen."""
         options: tuple[str, ...] = ()
         while True:
-            answer = await self._run(*options)
+            answer = await self._run("Looking for servers …" if options else "Reading the list of servers …", *options)
+            if answer is None:
+                return None
             servers = sorted(answer["servers"], key=lambda server: server["found"] is not True)
             look = {"name": _LOOK, "title": "look for servers on this machine", "key": "", "ready": True, "found": None}
             rows = JsonRows([*servers, *([] if options else [look])], "name", _server_cells)
-            hint, nothing = "a word of the server", "No known server matches; `other` takes any address."
-            chosen = await self.services.ask(FilterDialog[dict[str, Any]](rows, _SERVERS, hint=hint, nothing=nothing))
+            title = Content("Add a model of which server?")
+            nothing = "No known server matches; `other` takes any address."
+            chosen = await self.services.ask(_dialog(rows, _SERVERS, title, nothing))
             if chosen is None or chosen["name"] != _LOOK:
                 return chosen
             options = ("--look",)
@@ -92,9 +96,8 @@ class ModelAdding:
             title = "Id of the model, which this server does not list"
             id = await self.services.ask(NameScreen(title, "", "provider's name", lambda _: NameNote("")))
             return {"id": id, "price_in": None, "price_out": None} if id else None
-        rows = JsonRows(answer["models"], "id", _model_cells)
-        hint, nothing = "a word of the model's id", "No model matches."
-        return await self.services.ask(FilterDialog[dict[str, Any]](rows, _MODELS, hint=hint, nothing=nothing))
+        rows, title = JsonRows(answer["models"], "id", _model_cells), Content("Which of its models?")
+        return await self.services.ask(_dialog(rows, _MODELS, title, "No model matches."))
 
     async def _add_model(self, words: Sequence[str], model: dict[str, Any]) -> str:
         """Add a model and return its name; empty if it was not confirmed."""
@@ -106,7 +109,10 @@ class ModelAdding:
         answer = await self.services.ask(Question(text, answers))
         if not answer:
             return ""
-        added = await self._run(*words, *(["--no-try"] if answer == "a" else []))
+        options = ["--no-try"] if answer == "a" else []
+        added = await self._run(f"{'Adding' if options else 'Trying'} {model['id']} …", *words, *options)
+        if added is None:
+            return ""
         words_of_trial = [f"{finding['name']}: {finding['text']}" for finding in added["findings"]]
         cost = added["cost_usd"]
         paid = [] if not words_of_trial else [number_format.money(cost) if cost is not None else "cost unknown"]
@@ -117,10 +123,24 @@ class ModelAdding:
         )  # fmt: skip
         return str(added["name"])
 
-    async def _run(self, *words: str) -> dict[str, Any]:
+    async def _run(self, waiting: str, *words: str) -> dict[str, Any] | None:
+        """Return the output of `models add`; None if the user did not wait for it.
+
+        Raises:
+            UsageError: it refused.
+        """
         models = self.services.workspace.models
         path = (models.path if models is not None else None) or self.services.paths.models
-        return await asyncio.to_thread(verb_output, path, "models", "add", *words)
+        answer = await self.services.ask(
+            Waiting(one_line(waiting, 60), partial(verb_output, path, "models", "add", *words))
+        )
+        if isinstance(answer, UsageError):
+            raise answer
+        return answer
+
+
+def _dialog(rows: JsonRows, columns: Sequence[Column], title: Content, nothing: str) -> FilterDialog[dict[str, Any]]:
+    return FilterDialog(rows, columns, hint="type to filter", nothing=nothing, title=title, names=True)
 
 
 def _note_of_address(text: str) -> NameNote:

@@ -122,6 +122,7 @@ class HomeController:
         column, key, is_largest_first = _ORDERS[self._order]
         is_down = is_largest_first != self._is_reversed
         lines = [line for line in self._runs if line.is_archived is self.shows_archived]
+        others = len(self._runs) - len(lines)
         if self.words:
             lines = [line for line in lines if has_words(self.words, *_texts_of(line))]
         lines.sort(key=key, reverse=is_down)
@@ -131,7 +132,7 @@ class HomeController:
         lines, branches = self._nested(lines)
         return RunListing(
             lines,
-            self._total,
+            self._total - others,
             self.words,
             self._label(sign),
             frozenset(self._marked),
@@ -232,7 +233,7 @@ class HomeController:
     # Available actions ------------------------------------------------------------------------------------------------
 
     def why_not(self, action: str, line: RunLine | None, to_resume: RunLine | None) -> str:
-        """Return why an action is unavailable, or an empty string.
+        """Return the reason that an action is unavailable; empty if it is available.
 
         Args:
             action: its id.

@@ -291,7 +291,7 @@ class SuiteList(RowList):
         self.show(keys, fixed=frozenset(more), empty=empty)
 
     def note_of(self, key: str) -> str:
-        """Return why a suite cannot be used, the full warning of a row, or an empty string."""
+        """Return the reason that a suite cannot be used, or the full warning of a row; empty without either."""
         if key.startswith("!"):
             return self._suites.warnings[int(key[2:])]
         line = self._suites.find(key[2:])

@@ -132,8 +132,10 @@ class LaunchController:
         self.models, self.suites, self._runs = models or Models(), suites or Suites(), runs or ()
         if self._is_unchecked and models is not None and suites is not None:
             self._is_unchecked = False
-            names = {line.name for line in models.lines}, {line.name for line in suites.lines}
-            self.form.replace(self.form.draft.among(*names))
+            # what the form was opened with may be so new that the lists do not have it yet
+            model_names = {line.name for line in models.lines}.union(self._offered.models)
+            suite_names = {line.name for line in suites.lines}.union(self._offered.suites)
+            self.form.replace(self.form.draft.among(model_names, suite_names))
         return self.changed()
 
     def toggle_model(self, name: str) -> str:

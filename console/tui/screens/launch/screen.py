@@ -70,6 +70,7 @@ class LaunchScreen(BaseScreen):
         """Open the form with a model, a suite or the failed cases of a run preselected."""
         super().__init__(services)
         self.controller = LaunchController(model=model, suite=suite, failed_of=failed_of)
+        self._lacks_only_suite = bool(model) and not suite
         draft = services.navigator.draft
         self._has_draft = draft is not None and not failed_of
         if draft is not None and not failed_of:
@@ -114,6 +115,8 @@ class LaunchScreen(BaseScreen):
     def on_mount(self) -> None:
         self.services.workspace.changed.subscribe(self, self._workspace_changed)
         self._use_workspace()
+        if self._lacks_only_suite:
+            self._suites.focus()
         if self._has_draft:
             self.services.notify(Content("Draft restored. ctrl+l clears the form."))
 

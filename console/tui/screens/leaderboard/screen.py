@@ -45,7 +45,7 @@ class LeaderboardList(RowList):
         self.show(list(self._controller.rows), draw=self._face, fixed=self._controller.headings, empty=EMPTY)
 
     def last_column(self, board: Leaderboard) -> int:
-        """Return how far a suite's columns can be scrolled."""
+        """Return the number of columns by which a suite can be scrolled."""
         return leaderboard_rows.last_left(board, self._room)
 
     def _face(self, key: str) -> Face:

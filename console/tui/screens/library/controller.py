@@ -190,7 +190,7 @@ class LibraryController:
         return line is not None and line.entry.origin != "user"
 
     def why_not(self, action: str, entry: Entry, *, has_case: bool, case_words: str) -> str:
-        """Return why an action, given by id, is unavailable for the current row, or an empty string."""
+        """Return the reason that an action is unavailable for the current row; empty if it is available."""
         kind = entry.kind if self.opened is None else "case"
         if action == "entry.edit" and self._is_not_own(entry):
             return "this suite is not your own: copy its folder into ./data to change it"

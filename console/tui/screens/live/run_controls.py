@@ -58,7 +58,7 @@ class RunControls:
         return words
 
     def why_not(self, action: Action) -> str | None:
-        """Return why an action is unavailable, or None if it is available or not handled here."""
+        """Return the reason that an action is unavailable; None if it is available or not handled here."""
         rollout = self.rollout()
         if action.id == "case.retry" and self._resumable is not None:
             return None
@@ -224,7 +224,7 @@ class ReplayControls:
         return words
 
     def why_not(self, action: Action) -> str | None:
-        """Return why an action is unavailable, "" if it is available, None if it is not handled here."""
+        """Return the reason that an action is unavailable: "" if it is available, None if it is not handled here."""
         if action.id in _SEEK and self.replay is None:
             return "p replays this run first" if self.can_start else "only finished runs can be replayed"
         if action.id in _CLOCK and (self.replay is not None or (action.id == "run.pause" and self.can_start)):

@@ -132,7 +132,7 @@ class LiveRuns:
         return {} if self.lines else {"run.next": ""}
 
     def why_not(self, action: Action) -> str | None:
-        """Return why an action is unavailable, or None if it is available or not handled here."""
+        """Return the reason that an action is unavailable; None if it is available or not handled here."""
         return "no other run is live" if action.id in ("run.next", "run.prev") and not self.lines else None
 
     @property

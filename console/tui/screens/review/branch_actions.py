@@ -16,7 +16,6 @@ from textual.content import Content
 from console.config.paths import state_dir
 from console.core.experiment import OPENING, RESULT, Arm, Change, description_of
 from console.core.fault import UsageError
-from console.core.price import dollars
 from console.insight.as_sent import (
     Point,
     beginning_of,
@@ -43,7 +42,6 @@ from console.tui.shell_commands import command, run_words
 from console.tui.symbols import MUTED, muted
 
 if TYPE_CHECKING:  # engine code is imported when it is needed
-    from console.engine.experiment import Use
     from console.engine.plan import Plan
 
 _DIFF_LINES = 6
@@ -121,22 +119,31 @@ class BranchActions:
     async def _ask_to_try(self, what: str, text: str, change: Change, chosen: list[str]) -> None:
         value = text.strip() if what.startswith("params.") else str(_kept_edit(what, text))
         from console.engine.experiment import new_seed
+        from console.exchange.tried import checked_arms
 
-        terms, has_control, seed = self._terms, False, new_seed()
+        own = self.run.manifest().model.name
+        terms, model, has_control, seed = self._terms, own, False, new_seed()
+        (arm,), notes = await asyncio.to_thread(checked_arms, self.run, [(change,)], chosen)
         while True:
-            plan, took = await asyncio.to_thread(self._trial, change, chosen, seed, has_control)
+            plan, took = await asyncio.to_thread(self._trial, arm, chosen, model, seed, has_control)
             words = [*run_words([self.run]), *(["--filter", terms] if terms else []), "--set", f"{what}={value}"]
-            words += [*(["--control"] if has_control else []), "--seed", str(seed)]
-            shell = command("try", *words, places=self.services.paths)
+            words += [*(["-m", model] if model != own else []), *(["--control"] if has_control else [])]
+            shell = command("try", *words, "--seed", str(seed), places=self.services.paths)
             answers = [
                 Answer("y", "try it"),
+                Answer("m", "another model"),
                 Answer("u", "against the recorded run" if has_control else "against an unchanged arm too"),
                 Answer("c", "copy the command"),
             ]
-            lines = _trial_lines(what, plan, took, shell)
-            if (answer := await self.services.ask(Question(Content("\n").join(lines), answers))) != "u":
+            answer = await self.services.ask(
+                Question(Content("\n").join(_trial_lines(plan, notes, took, shell)), answers)
+            )
+            if answer == "m":
+                model = await self._chosen_model(model) or model
+            elif answer == "u":
+                has_control = not has_control
+            else:
                 break
-            has_control = not has_control
         if answer == "c":
             self.services.copy(shell, "command")
         elif answer == "y":
@@ -155,7 +162,7 @@ class BranchActions:
         terms = f"{triage.scope.text or _GRADED} {triage.narrow.text}".strip()
         return "" if terms == FAILURES else terms
 
-    def _trial(self, change: Change, chosen: list[str], seed: int, has_control: bool) -> "tuple[Plan, str]":
+    def _trial(self, arm: Arm, chosen: list[str], model: str, seed: int, has_control: bool) -> "tuple[Plan, str]":
         """Return the plan of a trial, and what it will take in words. Call in a thread."""
         from console.engine.experiment import experiment_plan
         from console.exchange.tried import draw_strata
@@ -165,11 +172,12 @@ class BranchActions:
         plan = experiment_plan(
             self.run,
             [case for stratum in strata for case in stratum.cases],
-            arms=((), (change,)) if has_control else ((change,),),
+            arms=((), arm) if has_control else (arm,),
             strata=strata,
             luck=luck,
             label=self._terms,
-            name=f"try {change.label}",
+            name=f"try {self._terms}".strip(),
+            model=model,
             seed=seed,
             models_path=paths.models,
             data_path=paths.data,
@@ -363,14 +371,16 @@ class BranchActions:
         return await self.services.ask(Chooser(Content("Go on with …"), row_cells.MODELS, rows, nothing)) or ""
 
 
-def _trial_lines(what: str, plan: "Plan", took: str, shell: str) -> list[Content]:
-    assert plan.experiment is not None
-    drawn = [
-        f"{len(stratum.cases)} of {stratum.size} {stratum.name}" for stratum in plan.experiment.strata if stratum.size
-    ]
-    against = "the recorded run" if plan.experiment.control is None else "an unchanged arm, played with it"
+def _trial_lines(plan: "Plan", notes: list[str], took: str, shell: str) -> list[Content]:
+    experiment = plan.experiment
+    assert experiment is not None
+    drawn = [f"{len(stratum.cases)} of {stratum.size} {stratum.name}" for stratum in experiment.strata if stratum.size]
+    against = "the recorded run" if experiment.control is None else "an unchanged arm, played with it"
+    ((change,),) = [arm for arm in experiment.arms if arm]
     return [
-        Content.assemble("Try another ", one_line(what, 40, "bold"), " on what is listed, and on a guard"),
+        Content.assemble("Try another ", one_line(change.label, 40, "bold"), " on what is listed, and on a guard"),
+        *[Content.assemble(("   note     ", MUTED), one_line(note, 120)) for note in notes],
+        Content.assemble(("   model    ", MUTED), one_line(plan.model, 40)),
         Content.assemble(("   drawn    ", MUTED), one_line(", ".join(drawn), 120)),
         Content.assemble(("   against  ", MUTED), against),
         Content.assemble(("   takes    ", MUTED), took),
@@ -388,13 +398,7 @@ def _took(plan: "Plan") -> str:
     from console.engine.experiment import expected_use
     from console.engine.plan import prepare
 
-    return use_words(expected_use(prepare(plan)))
-
-
-def use_words(use: "Use", bound: str = "about") -> str:
-    """Return calls and cost of an experiment in words, as an estimate or, with `at most`, a bound."""
-    price = "simulated" if use.is_free else "price unknown" if use.cost_usd is None else dollars(use.cost_usd)
-    return f"{bound} {plural(round(use.calls), 'call')}, {price}"
+    return f"about {expected_use(prepare(plan)).words}"
 
 
 def _point_of(passage: Passage, points: list[Point]) -> Point | None:

@@ -53,10 +53,10 @@ def row_content(controller: ReviewController, key: str, width: int, *, live: boo
 def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) -> tuple[Content, ...]:
     """Return the cells of a case."""
     annotation = controller.triage.annotation(rollout.slot)
-    name = controller.suite_view.case_name(rollout)
+    name = controller.views.suite_view.case_name(rollout)
     detail = (
         controller.triage.sorted_by(rollout)
-        or controller.suite_view.case_detail(rollout)
+        or controller.views.suite_view.case_detail(rollout)
         or _detail(rollout, controller.triage.section_of(rollout))
     )
     return (
@@ -121,7 +121,7 @@ def _marks_in_words(rollouts: Sequence[Rollout]) -> str:
 
 
 def empty_text(controller: ReviewController) -> Content:
-    """Return why nothing is listed, and what to do."""
+    """Return the reason that nothing is listed, and the remedy."""
     run, narrow = controller.run, controller.triage.narrow
     if run is None:
         return Content.empty()
@@ -173,8 +173,8 @@ def status_text(
     score = (
         number_format.look_score(latest_look(overview.fold.looks), "") if by_look else number_format.score(tally.rate)
     )
-    rates = [f"   {score}" if controller.suite_view.has_pass_rate else ""]
-    if controller.suite_view.has_pass_rate and not by_look and (repeats := pass_rates(tally.cases)) is not None:
+    rates = [f"   {score}" if controller.views.suite_view.has_pass_rate else ""]
+    if controller.views.suite_view.has_pass_rate and not by_look and (repeats := pass_rates(tally.cases)) is not None:
         k, at, every = repeats
         rates.insert(0, f"{rates[0]}   pass@{k} {number_format.rate(at)}  pass^{k} {number_format.rate(every)}")
     cost = number_format.spent(tally, manifest.simulated_note)

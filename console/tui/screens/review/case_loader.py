@@ -160,7 +160,7 @@ class CaseLoader:
         return f"the suite cannot be opened: {self.suite.why}" if self.suite.why else ""
 
     def _why_uncompared(self, conversation: Conversation) -> str:
-        """Return why a case cannot be compared; empty if it can."""
+        """Return the reason that a case cannot be compared; empty if it can."""
         if self._why_no_suite:
             return self._why_no_suite
         if conversation.case is None or conversation.verdict is None:

@@ -1,14 +1,13 @@
-"""`ReviewController`: list, current case, views and undo of Review.
+"""`ReviewController`: list, current case and undo of Review.
 
 Independent of widgets and the event loop. Methods take events from the user and the run; `pop_stale` returns what to
-redraw. `ListPace` limits how often the list is rebuilt while a run is read.
+redraw.
 """
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from enum import Flag, auto
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Key, Slot
@@ -20,54 +19,17 @@ from console.insight.rollout import Rollout
 from console.insight.sort_orders import Sorting
 from console.store.notes import Note, Notes
 from console.suites.run_suite import RunSuite
-from console.tui.render import diff
 from console.tui.render.rollout_rows import slot_of
 from console.tui.screens.review.case_loader import CaseLoader, ReviewedRun
+from console.tui.screens.review.case_views import CaseViews
 from console.tui.screens.review.listing import Lister, Listing
 from console.tui.screens.review.triage import FAILURES, Rows, Triage
-from console.tui.screens.review.views import STANDARD_VIEWS, ShownCase
-from console.tui.suite_views.registry import STANDARD, find_view
-from console.tui.suite_views.suite_view import CaseView, ReviewedCase, SuiteView
+from console.tui.screens.review.views import ShownCase
+from console.tui.suite_views.registry import find_view
+from console.tui.suite_views.suite_view import ReviewedCase
 
 if TYPE_CHECKING:
     from console.insight.deciding import Branch
-
-LEAST_PAUSE_S = 0.3
-"""Minimum seconds between lists."""
-SHARE = 8
-"""Minimum ratio of the time between lists to the time taken by one, so that listing does not delay reading."""
-
-
-class ListPace:
-    """Measures how long lists take and schedules the next one."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start idle; `clock` returns seconds."""
-        self.has_begun = False
-        """True if any list was started."""
-        self._clock = clock
-        self._has_news = self._is_listing = False
-        self._begun_at = self._took_s = 0.0
-
-    def note_news(self) -> None:
-        """Record that there are changes to list."""
-        self._has_news = True
-
-    @property
-    def is_due(self) -> bool:
-        """True if there are changes, no list is in progress, and the pause has passed."""
-        pause = max(LEAST_PAUSE_S, SHARE * self._took_s)
-        return self._has_news and not self._is_listing and self._clock() - self._begun_at > pause
-
-    def begin(self) -> None:
-        """Record the start of a list, which includes all changes so far."""
-        self.has_begun, self._is_listing, self._has_news, self._begun_at = True, True, False, self._clock()
-
-    def end(self) -> None:
-        """Record the end of a list."""
-        if self._is_listing:
-            self._is_listing, self._took_s = False, self._clock() - self._begun_at
-
 
 NOT_REVIEWED = "!is:reviewed"
 """Filter for cases without tag, comment or review mark."""
@@ -96,7 +58,7 @@ class ReviewController:
         """Start with an empty list; `slot` is the first case to show."""
         self.triage = Triage()
         self.run: ReviewedRun | None = None
-        self.suite_view: SuiteView = STANDARD
+        self.views = CaseViews(self.case, partial(self.mark_stale, Stale.CASE))
         self.current: Slot | None = None
         self._left: Slot | None = None
         """The case that a filter removed from the list; the cursor returns to it once it is listed again."""
@@ -104,13 +66,11 @@ class ReviewController:
         """True if the user has moved the cursor, so that new data no longer moves it."""
         self.filter_mistake = ""
         """Error in the filter being typed."""
-        self.style = diff.Style()
         self._notes = notes
         self._loader = loader
         self._lister = lister
         self._first_slot = slot
         self._is_list_of_all = False
-        self._view_id = STANDARD_VIEWS[0].id
         self._undoable: list[list[Note]] = []
         self._stale = Stale.NOTHING
 
@@ -134,8 +94,8 @@ class ReviewController:
         if self.run is None:
             return
         suite_view = find_view(self.run.manifest.format or self._loader.format_name)
-        if suite_view is not self.suite_view:
-            self.suite_view = suite_view
+        if suite_view is not self.views.suite_view:
+            self.views.suite_view = suite_view
             self._stale |= Stale.CASE | Stale.FIGURES
         if suite_view.lists_everything:
             self.triage.list_everything()
@@ -181,6 +141,10 @@ class ReviewController:
         by_slot: Mapping[Slot, Rollout] = self.run.overview.rollouts if self.run is not None else {}
         return self.triage.rows(by_slot, with_tops=with_tops)
 
+    def rollout_of(self, slot: Slot | None) -> Rollout | None:
+        """Return a rollout of the run, as far as it was read."""
+        return self.run.overview.rollouts.get(slot) if self.run is not None and slot is not None else None
+
     def relist(self) -> None:
         """Rebuild the list; the cursor stays on its case or moves to the first unreviewed one."""
         if self.run is not None:
@@ -207,7 +171,7 @@ class ReviewController:
         """List everything if the requested rollout is not listed; return whether a new list was started."""
         if self.run is None or self.is_moved or not self.run.is_read or self.triage.scope is self.triage.narrow:
             return False
-        rollout = self.run.overview.rollouts.get(self._first_slot) if self._first_slot is not None else None
+        rollout = self.rollout_of(self._first_slot)
         if rollout is None or self.triage.place_of(rollout):
             return False
         self.triage.scope = self.triage.narrow
@@ -224,10 +188,7 @@ class ReviewController:
 
     def _first_target(self) -> Rollout | None:
         """Return the case to show until the user moves."""
-        assert self.run is not None
-        if self._first_slot is None:
-            return self.triage.first_unseen()
-        return self.run.overview.rollouts.get(self._first_slot)
+        return self.triage.first_unseen() if self._first_slot is None else self.rollout_of(self._first_slot)
 
     def _leave_unlisted(self) -> None:
         """Move from the current case, which is no longer listed, to the first that is."""
@@ -242,16 +203,14 @@ class ReviewController:
 
     def _return(self) -> None:
         """Return to the case that a filter removed, if it is listed again."""
-        if self._left is None or self.run is None:
-            return
-        rollout = self.run.overview.rollouts.get(self._left)
+        rollout = self.rollout_of(self._left)
         if rollout is not None and self.triage.place_of(rollout):
             self.go(rollout)
 
     def list_label(self) -> str:
         """Describe the list in words; may contain foreign text."""
         scope, by = self.triage.scope.text, self.triage.by
-        label = _SCOPE_LABELS.get(scope, scope) if scope else self.suite_view.everything_label
+        label = _SCOPE_LABELS.get(scope, scope) if scope else self.views.suite_view.everything_label
         if self.triage.has_cases:
             label = f"cases with {label}" if scope else "cases"
         grouping = "" if by is GroupBy.NONE else f"by {_GROUPING_LABELS.get(by, by.value)}"
@@ -262,9 +221,7 @@ class ReviewController:
 
     @property
     def rollout(self) -> Rollout | None:
-        if self.run is None or self.current is None:
-            return None
-        return self.run.overview.rollouts.get(self.current)
+        return self.rollout_of(self.current)
 
     @property
     def current_row(self) -> str | None:
@@ -321,7 +278,7 @@ class ReviewController:
             self.go(members[-1] if is_going_up else members[0])
         elif self.run is not None and slot_of(key) != self.current:
             self.is_moved = True
-            self.go(self.run.overview.rollouts.get(slot_of(key)))
+            self.go(self.rollout_of(slot_of(key)))
 
     def _ends_of(self, leaves: Sequence[Group]) -> tuple[Rollout, Rollout]:
         """Return the first and the last rollout of groups; of a case that which its row shows."""
@@ -436,8 +393,7 @@ class ReviewController:
             self._notes.add(note)
         self.read_notes()
         self.relist()
-        if self.run is not None:
-            self.go(self.run.overview.rollouts.get((notes[0].key.case, notes[0].key.rollout)))
+        self.go(self.rollout_of((notes[0].key.case, notes[0].key.rollout)))
         return notes
 
     # The case and its views ------------------------------------------------------------------------------------------
@@ -467,10 +423,10 @@ class ReviewController:
             model=run.manifest.model,
             simulated=run.manifest.model.simulated,
             alike=group.size if group is not None else 0,
-            views=self.views,
-            view=self.view,
-            style=self.style,
-            suite_view=self.suite_view,
+            views=self.views.of_case(),
+            view=self.views.current,
+            style=self.views.style,
+            suite_view=self.views.suite_view,
             words=next(iter(self.triage.narrow.words), ""),
             rollouts=lambda: self.rollouts,
             report=lambda: self._loader.report(run),
@@ -489,16 +445,6 @@ class ReviewController:
             self._loader.prefetch(self.run, [rollout.key for rollout in self.triage.around(self.rollout)])
 
     @property
-    def views(self) -> Sequence[CaseView]:
-        """The views of the current case."""
-        try:
-            case = self.case()
-        except UsageError:  # drawing the case reports it
-            return []
-        views = self.suite_view.case_views(STANDARD_VIEWS)
-        return [view for view in views if case is not None and view.exists_for(case)]
-
-    @property
     def branches(self) -> "Sequence[Branch]":
         """Branches of the current case, newest first."""
         return self._loader.branches(self.rollout.key.case) if self.rollout is not None else ()
@@ -506,39 +452,6 @@ class ReviewController:
     def read_branches(self) -> None:
         """Read the branches again, because there may be new ones."""
         self._loader.forget_branches()
-        self._stale |= Stale.CASE
-
-    @property
-    def view(self) -> CaseView:
-        """The current view; it stays selected for cases to which it does not apply."""
-        views = self.suite_view.case_views(STANDARD_VIEWS)
-        return next((view for view in views if view.id == self._view_id), views[0])
-
-    def show_view(self, view_id: str) -> None:
-        self._view_id = view_id
-        self._stale |= Stale.CASE
-
-    def show_view_at(self, place: int) -> None:
-        """Show the view of a tab, by its place."""
-        views = self.views
-        if place < len(views):
-            self.show_view(views[place].id)
-
-    def toggle_view(self, view_id: str) -> None:
-        """Toggle between a view of the current case and the first one."""
-        if any(view.id == view_id for view in self.views):
-            self.show_view(STANDARD_VIEWS[0].id if self._view_id == view_id else view_id)
-
-    def step_view(self, by: int) -> None:
-        """Move by N tabs."""
-        ids = [view.id for view in self.views]
-        if ids:
-            place = ids.index(self._view_id) if self._view_id in ids else 0
-            self.show_view(ids[(place + by) % len(ids)])
-
-    def restyle(self, **changes: Any) -> None:
-        """Change the layout of the diff."""
-        self.style = replace(self.style, **changes)
         self._stale |= Stale.CASE
 
 

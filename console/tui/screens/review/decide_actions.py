@@ -16,12 +16,13 @@ from textual.content import Content
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.insight.as_sent import Point, points_of
+from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
 from console.tui.data.label_session import last_object
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
-from console.tui.screens.review.branch_actions import StartWorker, next_count, use_words
+from console.tui.screens.review.branch_actions import StartWorker, next_count
 from console.tui.screens.review.controller import ReviewController
 from console.tui.screens.review.views import BRANCHES
 from console.tui.services import Services
@@ -29,11 +30,11 @@ from console.tui.shell_commands import command, run_words
 from console.tui.symbols import MUTED
 
 if TYPE_CHECKING:  # engine code is imported when it is needed
-    from console.engine.experiment import Use
+    from console.engine.experiment import SearchUse
 
 _LOOK_EVERY_S = 0.5
 _ROOM_ABOVE = 1.5
-"""Maximum cost as a multiple of the estimate, which is that of the dearest search."""
+"""Maximum cost as a multiple of that of the dearest search."""
 _COLUMNS = (Column("branch", 60, 1),)
 
 
@@ -57,7 +58,7 @@ class DecideActions:
     def action_branch_decide(self) -> None:
         """Find the step that decided the current case."""
         if self._search is not None and self._search.poll() is None:
-            self.controller.show_view(BRANCHES.id)
+            self.controller.views.show(BRANCHES.id)
             self.draw()
             self.services.notify(Content("A step is being searched for; its curve is in the view Branches."))
         else:
@@ -89,11 +90,11 @@ class DecideActions:
             return
         try:
             while True:
-                use = await asyncio.to_thread(self._use, key.case, points, times)
+                use = await asyncio.to_thread(self._use, case.rollout, points, times)
                 words = [*run_words([self.run], key.case), "--decide", "-r", str(times)]
                 words += ["--rollout", str(key.rollout + 1)] if key.rollout else []
-                if use.cost_usd and not use.is_free:
-                    words += ["--max-cost", f"{max(use.cost_usd * _ROOM_ABOVE, 0.01):.2f}"]
+                if use.most.cost_usd and not use.most.is_free:
+                    words += ["--max-cost", f"{max(use.most.cost_usd * _ROOM_ABOVE, 0.01):.2f}"]
                 shell = command("branch", *words, places=self.services.paths)
                 answer = await self.services.ask(_question(str(key), len(points), times, use, shell))
                 if answer != "k":
@@ -107,21 +108,24 @@ class DecideActions:
         elif answer == "y":
             self.start(self._follow(words), group="decide")
 
-    def _use(self, case: str, points: list[Point], times: int) -> "Use":
-        """Reckon the most that the search takes. Call in a thread."""
+    def _use(self, rollout: Rollout, points: list[Point], times: int) -> "SearchUse":
+        """Reckon what the search takes. Call in a thread."""
         from console.engine.experiment import experiment_plan, search_use
         from console.engine.plan import prepare
+        from console.insight.deciding import curve_of, searches_left, usual_calls
 
-        paths, beginnings = self.services.paths, [point.beginning for point in points]
+        paths, beginnings, key = self.services.paths, [point.beginning for point in points], rollout.key
+        curve = curve_of(self.controller.branches, key.case, key.rollout, self.run.manifest().model.name)
         plan = experiment_plan(
             self.run,
-            (case,),
-            beginnings={case: beginnings[0]},
+            (key.case,),
+            beginnings={key.case: beginnings[0]},
             repeats=times,
             models_path=paths.models,
             data_path=paths.data,
         )
-        return search_use(prepare(plan), beginnings)
+        usual = usual_calls(self.controller.rollouts, rollout)
+        return search_use(prepare(plan), beginnings, searches_left(curve, len(points)), usual)
 
     async def _follow(self, words: list[str]) -> None:
         """Search in a process of its own, and draw the curve as it grows."""
@@ -137,7 +141,7 @@ class DecideActions:
         except OSError as error:
             self.services.refuse(UsageError(f"the search cannot be started: {error}", where=str(self.run.path)))
             return
-        self.controller.show_view(BRANCHES.id)
+        self.controller.views.show(BRANCHES.id)
         while (code := self._search.poll()) is None:
             self.controller.read_branches()
             self.draw()
@@ -154,14 +158,18 @@ class DecideActions:
             )
 
 
-def _question(key: str, steps: int, times: int, use: "Use", shell: str) -> Question:
+def _question(key: str, steps: int, times: int, use: "SearchUse", shell: str) -> Question:
     head = "How often does it pass? " if steps == 1 else "Which step decided "
     lines = [
         Content.assemble(head, one_line(key, 40, "bold"), "" if steps == 1 else "?"),
         Content.assemble(
             ("   from     ", MUTED), "its start" if steps == 1 else f"its start, then by halving its {steps} steps"
         ),
-        Content.assemble(("   times    ", MUTED), (str(times), "bold"), f" from each   {use_words(use, 'at most')}"),
+        Content.assemble(("   times    ", MUTED), (str(times), "bold"), " from each"),
+        *[
+            Content.assemble((f"   {'' if number else 'takes':9}", MUTED), line)
+            for number, line in enumerate(use.lines)
+        ],
         one_line(f"   {shell}", 400, MUTED),
     ]
     answers = [Answer("y", "find it"), Answer("k", "how many times"), Answer("c", "copy the command")]

@@ -231,4 +231,4 @@ def _result_words(result: LabelResult) -> Content:
         words = words.append(f", {len(result.without_label)} without a label")
     if result.stopped:
         words = words.append("; stopped: ").append(one_line(result.stopped, 200))
-    return words.append(". o then l groups by label.")
+    return words.append(". o then l groups by label." if result.labelled else "")

@@ -1,10 +1,13 @@
 """Blind labels: one answer at a time beside what it is graded by, its verdict hidden."""
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
-from textual import events, work
+from textual import work
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -12,15 +15,14 @@ from textual.widgets import Static
 
 from console.core.fault import UsageError
 from console.exchange.reader_labels import LabelQueue, ShownAnswer
-from console.insight.reader_labels import progress_words
 from console.store.runs import RunFolder
 from console.tui.dialogs.small_dialogs import CommentScreen
+from console.tui.keymap import actions_at, bindings_for
 from console.tui.sanitize import literal, one_line
 from console.tui.services import Services
 from console.tui.symbols import MUTED
 
 _LONGEST = 100_000
-_KEYS = "p passes  f fails  u cannot tell  1-5 grade  c remark  ⌫ back  s settle  esc"
 
 
 class LabelScreen(ModalScreen[None]):
@@ -36,6 +38,7 @@ class LabelScreen(ModalScreen[None]):
     LabelScreen #question { width: 2fr; } LabelScreen #answer { width: 3fr; }
     """
     AUTO_FOCUS: ClassVar[str | None] = "#answer"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("label")
 
     def __init__(self, services: Services, run: RunFolder) -> None:
         super().__init__()
@@ -50,7 +53,10 @@ class LabelScreen(ModalScreen[None]):
                 yield Static(id="question-text")
             with VerticalScroll(id="answer"):
                 yield Static(id="answer-text")
-        yield Static(Content(_KEYS), id="keys")
+        keys = self._services.key_map
+        words = [Content.assemble((keys.shown(action), "bold $focus"), f" {action.footer}")
+                 for action in actions_at("label") if action.footer]  # fmt: skip
+        yield Static(Content("  ").join(words), id="keys")
 
     def on_mount(self) -> None:
         self._open()
@@ -85,7 +91,7 @@ class LabelScreen(ModalScreen[None]):
             ("Settle  " if queue.settles else "Label  ", "bold"),
             one_line(queue.reader, 24),
             (" · judge hidden   ", MUTED),
-            progress_words(queue.score()),
+            queue.progress_words,
         )
         if queue.remark:
             words = words.append_text("   with a remark", "$undecided")
@@ -100,36 +106,65 @@ class LabelScreen(ModalScreen[None]):
         given = [f"{name} {queue.grades.get(name, '?' if name == queue.criterion else '–')}" for name in queue.criteria]
         self.query_one("#question", VerticalScroll).border_subtitle = one_line("  ".join(given), 200)
 
-    def on_key(self, event: events.Key) -> None:
-        queue, key = self._queue, event.character or event.key
-        if event.key == "escape":
-            self.dismiss(None)
-        elif queue is None:
-            return
-        elif key == "c" and queue.current is not None:
-            self._ask_remark()
-        elif key == "s":
-            queue.turn_to(settles=not queue.settles)
-            self._show()
-        elif not self._label(queue, key, is_back=event.key == "backspace"):
-            return
-        event.stop()
-        event.prevent_default()
+    # Keys ------------------------------------------------------------------------------------------------------------
 
-    def _label(self, queue: LabelQueue, key: str, *, is_back: bool) -> bool:
-        """Give a verdict or a grade, or take the last one back; return False if the key does neither."""
-        answer = queue.current
+    def action_answer_end(self) -> None:
+        self.dismiss(None)
+
+    def action_answer_passes(self) -> None:
+        self._press("p")
+
+    def action_answer_fails(self) -> None:
+        self._press("f")
+
+    def action_answer_unclear(self) -> None:
+        self._press("u")
+
+    def action_answer_grade1(self) -> None:
+        self._press("1")
+
+    def action_answer_grade2(self) -> None:
+        self._press("2")
+
+    def action_answer_grade3(self) -> None:
+        self._press("3")
+
+    def action_answer_grade4(self) -> None:
+        self._press("4")
+
+    def action_answer_grade5(self) -> None:
+        self._press("5")
+
+    def action_answer_remark(self) -> None:
+        if self._queue is not None and self._queue.current is not None:
+            self._ask_remark()
+
+    def action_answer_settle(self) -> None:
+        """Show only what readers disagree on, or all answers again."""
+        if self._queue is not None:
+            self._queue.turn_to(settles=not self._queue.settles)
+            self._show()
+
+    def action_answer_back(self) -> None:
+        if self._queue is not None:
+            self._change(self._queue.go_back)
+
+    def _press(self, key: str) -> None:
+        if self._queue is not None:
+            self._change(partial(self._queue.press, key))
+
+    def _change(self, change: Callable[[], bool]) -> None:
+        """Give a verdict or a grade, or take the last one back, and show what comes next."""
+        answer = self._queue.current if self._queue is not None else None
         try:
-            if not (queue.go_back() if is_back else queue.press(key)):
-                return False
+            change()
         except UsageError as error:
             self._services.refuse(error)
-            return True
-        if queue.current is answer:
+            return
+        if self._queue is not None and self._queue.current is answer:
             self._show_grades()
         else:
             self._show()
-        return True
 
     @work(exclusive=True)
     async def _ask_remark(self) -> None:

@@ -5,7 +5,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import partial, partialmethod
 from pathlib import Path
@@ -14,6 +14,7 @@ from textual.content import Content
 
 from console.core.case import Slot
 from console.insight.failures import GroupBy
+from console.insight.rollout import Rollout
 from console.store.search import TextSearch
 from console.tui.data.throttle import Throttle
 from console.tui.render import diff
@@ -30,12 +31,36 @@ FIRST_PAUSE_S, LAST_PAUSE_S = 0.1, 1.6
 LEAST_LETTERS = 2
 
 
+class Matches(Container[Rollout]):
+    """Rollouts in whose conversations a text occurs: a byte each, as all of a large run may match."""
+
+    def __init__(self) -> None:
+        self._by_order = bytearray()
+        self._unlisted: set[Slot] = set()
+        """Found in the journal before the list was read as far."""
+
+    def add(self, slot: Slot, rollout: Rollout | None) -> None:
+        """Add a rollout, or its slot if the list does not have it yet."""
+        if rollout is None:
+            self._unlisted.add(slot)
+            return
+        self._by_order.extend(bytes(max(rollout.order + 1 - len(self._by_order), 0)))
+        self._by_order[rollout.order] = True
+
+    def __contains__(self, rollout: object) -> bool:
+        """Return whether the text occurs in a rollout's conversation."""
+        assert isinstance(rollout, Rollout)
+        is_known = rollout.order < len(self._by_order) and bool(self._by_order[rollout.order])
+        return is_known or (bool(self._unlisted) and rollout.slot in self._unlisted)
+
+
 class RunSearch:
     """Searches conversations for texts and updates `matches`."""
 
     def __init__(
         self,
         journal: Path,
+        rollout_of: Callable[[Slot], Rollout | None],
         in_loop: Callable[[Callable[[], None]], object],
         matched: Callable[[], None],
         ended: Callable[[], None],
@@ -44,14 +69,15 @@ class RunSearch:
 
         Args:
             journal: the run's journal.
+            rollout_of: returns a rollout by its slot, or None while it is not listed; thread-safe.
             in_loop: schedules a call in the event loop; thread-safe.
             matched: called in that loop when there are new matches.
             ended: called in that loop when the search is complete.
         """
-        self.matches: dict[str, set[Slot]] = {}
+        self.matches: dict[str, Matches] = {}
         """Matching conversations by text; always the same mapping."""
         self.is_running = False
-        self._journal = journal
+        self._journal, self._rollout_of = journal, rollout_of
         self._in_loop, self._matched, self._ended = in_loop, matched, ended
         self._searches: dict[str, TextSearch] = {}
         self._texts: Sequence[str] = ()
@@ -62,6 +88,7 @@ class RunSearch:
         self._texts = [text for text in texts if len(text) >= LEAST_LETTERS]
         for text in self._texts:
             self._searches.setdefault(text, TextSearch(self._journal, text))
+            self.matches.setdefault(text, Matches())
         behind = [self._searches[text] for text in self._texts if self._searches[text].is_behind]
         if behind and not self.is_running:
             self.is_running = True
@@ -81,18 +108,19 @@ class RunSearch:
             return stop.is_set()
 
         for search in searches:
-            slots = set[Slot]()
+            matches, has_new = self.matches[search.text], False
             for key in search.run(stopped):
-                slots.add((key.case, key.rollout))
+                slot = key.case, key.rollout
+                matches.add(slot, self._rollout_of(slot))
+                has_new = True
                 if time.monotonic() - handed_on_at > pause_s:
-                    self._in_loop(partial(self._add_matches, search.text, slots, stop))
-                    handed_on_at, pause_s, slots = time.monotonic(), min(2 * pause_s, LAST_PAUSE_S), set[Slot]()
-            if slots and not stop.is_set():
-                self._in_loop(partial(self._add_matches, search.text, slots, stop))
+                    self._in_loop(partial(self._announce, search.text, stop))
+                    handed_on_at, pause_s, has_new = time.monotonic(), min(2 * pause_s, LAST_PAUSE_S), False
+            if has_new and not stop.is_set():
+                self._in_loop(partial(self._announce, search.text, stop))
         self._in_loop(partial(self._end, stop))
 
-    def _add_matches(self, text: str, slots: set[Slot], stop: threading.Event) -> None:
-        self.matches.setdefault(text, set()).update(slots)
+    def _announce(self, text: str, stop: threading.Event) -> None:
         if not stop.is_set() and text in self._texts:
             self._matched()
 
@@ -262,7 +290,7 @@ class ViewActions:
     """Draws stale parts of the screen."""
 
     def _step_view(self, by: int) -> None:
-        self.controller.step_view(by)
+        self.controller.views.step(by)
         self.draw()
 
     action_view_next = partialmethod(_step_view, 1)
@@ -270,7 +298,7 @@ class ViewActions:
 
     def _toggle(self, view_id: str) -> None:
         """Toggle between a view and the first one."""
-        self.controller.toggle_view(view_id)
+        self.controller.views.toggle(view_id)
         self.draw()
 
     action_view_talk = partialmethod(_toggle, "talk")
@@ -281,19 +309,19 @@ class ViewActions:
     def action_view_layout(self) -> None:
         """Switch between side by side, stacked and changes only."""
         layouts = list(diff.Layout)
-        shown = diff.fitting(self.controller.style.layout, self.pane.text_width)
-        self.controller.restyle(layout=layouts[(layouts.index(shown) + 1) % len(layouts)])
+        shown = diff.fitting(self.controller.views.style.layout, self.pane.text_width)
+        self.controller.views.restyle(layout=layouts[(layouts.index(shown) + 1) % len(layouts)])
         self.draw()
 
     def action_view_wrap(self) -> None:
-        self.controller.restyle(wrap=not self.controller.style.wrap)
+        self.controller.views.restyle(wrap=not self.controller.views.style.wrap)
         self.draw()
 
     def action_fold(self) -> None:
         """In a diff, show all equal parts if any is hidden, else hide them; in other views, fold one block."""
         if self.pane.folds_same():
             equal = diff.Equal.SHOWN if self.pane.hides_equal else diff.Equal.HIDDEN
-            self.controller.restyle(equal=equal)
+            self.controller.views.restyle(equal=equal)
             self.draw()
         else:
             self.pane.toggle_block()
@@ -310,6 +338,6 @@ class ViewActions:
             return
         view = self.pane.other_view_with(text)
         if view is not None:
-            self.controller.show_view(view.id)
+            self.controller.views.show(view.id)
             self.draw()
             self.pane.find(text)

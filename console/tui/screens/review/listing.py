@@ -7,8 +7,7 @@ partial lists, so that the app responds while a hundred thousand rollouts are fi
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -41,20 +40,21 @@ class ListRequest:
     narrow: Filter
     """The user's text filter, in addition to the scope."""
     annotations: Mapping[Slot, Annotation]
-    matches: Mapping[str, AbstractSet[Slot]]
-    """Conversations that contain a free text of the filter, by text."""
+    matches: Mapping[str, Container[Rollout]]
+    """Rollouts in whose conversations a free text of the filter occurs, by text."""
     group_places: Mapping[GroupPath, int]
     """Positions of the groups in earlier lists, which they keep."""
     repeats: int = 1
     """Planned rollouts of each case."""
     sorting: Sorting | None = None
     """Order within a group; None for the order of the run."""
+    contested: Collection[str] = ()
+    """Cases whose key is wrong or ambiguous by the suite's errata."""
 
     def keeps(self, rollout: Rollout) -> bool:
         """Return whether a rollout matches the filter."""
-        slot = rollout.slot
-        annotation = self.annotations.get(slot, NO_ANNOTATION)
-        words = [text for text in self.narrow.words if slot in self.matches.get(text, ())]
+        annotation = self.annotations.get(rollout.slot, NO_ANNOTATION) if self.annotations else NO_ANNOTATION
+        words = [text for text in self.narrow.words if rollout in self.matches.get(text, ())]
         return self.scope.matches(rollout, annotation) and self.narrow.matches(rollout, annotation, words)
 
     @property
@@ -161,7 +161,7 @@ def _listing(
             group_places.setdefault(each.path, len(group_places))
         return sorted(groups, key=lambda each: (each.rank, group_places[each.path]))
 
-    parts = group(listed, request.by, annotations, repeats=request.repeats)
+    parts = group(listed, request.by, annotations, repeats=request.repeats, contested=request.contested)
     if request.repeats > 1 and request.by is not GroupBy.REPEATS:
         parts = with_cases(parts)
     groups = in_known_order(parts)
@@ -295,3 +295,40 @@ class Lister:
         self._listed()
         if listing.is_whole and again is not None:
             again()
+
+
+LEAST_PAUSE_S = 0.3
+"""Minimum seconds between lists."""
+SHARE = 8
+"""Minimum ratio of the time between lists to the time taken by one, so that listing does not delay reading."""
+
+
+class ListPace:
+    """Measures how long lists take and schedules the next one."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start idle; `clock` returns seconds."""
+        self.has_begun = False
+        """True if any list was started."""
+        self._clock = clock
+        self._has_news = self._is_listing = False
+        self._begun_at = self._took_s = 0.0
+
+    def note_news(self) -> None:
+        """Record that there are changes to list."""
+        self._has_news = True
+
+    @property
+    def is_due(self) -> bool:
+        """True if there are changes, no list is in progress, and the pause has passed."""
+        pause = max(LEAST_PAUSE_S, SHARE * self._took_s)
+        return self._has_news and not self._is_listing and self._clock() - self._begun_at > pause
+
+    def begin(self) -> None:
+        """Record the start of a list, which includes all changes so far."""
+        self.has_begun, self._is_listing, self._has_news, self._begun_at = True, True, False, self._clock()
+
+    def end(self) -> None:
+        """Record the end of a list."""
+        if self._is_listing:
+            self._is_listing, self._took_s = False, self._clock() - self._begun_at

@@ -4,7 +4,7 @@ Holds the list and its filters; draws nothing. Only the group of the current cas
 visible. Groups keep their position when new failures arrive; new groups are appended.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import overload
@@ -56,10 +56,12 @@ class Triage:
         self.narrow = Filter()
         """The user's text filter, in addition to the scope."""
         self.annotations: Mapping[Slot, Annotation] = {}
-        self.matches: Mapping[str, AbstractSet[Slot]] = {}
-        """Conversations that contain a free text of the filter, by text."""
+        self.matches: Mapping[str, Container[Rollout]] = {}
+        """Rollouts in whose conversations a free text of the filter occurs, by text."""
         self.sorting: Sorting | None = None
         """Order within a group; None for the order of the run."""
+        self.contested: Collection[str] = ()
+        """Cases whose key is wrong or ambiguous by the suite's errata."""
         self.open_path: GroupPath = ()
         self.shows_repeats = False
         """True if the case of `open_path` is unfolded to its repeats."""
@@ -81,6 +83,7 @@ class Triage:
             self._group_places,
             self.repeats,
             self.sorting,
+            self.contested,
         )
 
     def use_listing(self, listing: Listing) -> None:
@@ -188,7 +191,7 @@ class Triage:
         return was_open
 
     def selected(self, rollout: Rollout) -> Sequence[Rollout]:
-        """Return what the row of a rollout stands for: the failures of a folded case, or the rollout."""
+        """Return the rollouts behind the row of one: the failures of its case if that is folded, or itself."""
         leaf = self.group_of(rollout)
         is_folded = leaf is not None and leaf.is_case and not self.shows_repeats
         return leaf.telling if leaf is not None and is_folded else [rollout]

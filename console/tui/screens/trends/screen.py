@@ -31,12 +31,13 @@ from console.tui.widgets.titles import Rule
 
 EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home needs no key.")
 _TREND_COLUMNS = (
-    Column("model", 14, 1), Column("suite", 12, 1), Column("cases", 14, 4), Column("runs", 4, right=True),
-    Column("last", 7, right=True), Column("over time", 12, 2),
+    Column("model", 13, 1, is_name=True), Column("suite", 12, 1, is_name=True), Column("cases", 18, 4),
+    Column("runs", 4, right=True),
+    Column("last", 7, right=True), Column("over time", 13, 2),
 )  # fmt: skip
 _RUN_COLUMNS = (
-    Column("when", 12), Column("run", 20, 3), Column("value", 7, right=True), Column("95 %", 14),
-    Column("change", 8, right=True), Column("of", 13, right=True),
+    Column("when", 12), Column("run", 20, 3, is_name=True), Column("value", 7, right=True), Column("95 %", 13),
+    Column("change", 7, right=True), Column("of", 13, right=True),
 )  # fmt: skip
 
 
@@ -95,7 +96,7 @@ class TrendRunList(RowList):
         style = "$pass" if (point.change or 0) > 0 else "$fail" if (point.change or 0) < 0 else MUTED
         return (
             muted(when),
-            one_line(point.run, 80),
+            one_line(point.name or point.run, 80),
             Content("—" if point.value is None else show(point.value)),
             muted(span),
             Content.styled(change, style),

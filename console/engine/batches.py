@@ -1,0 +1,409 @@
+"""Calls of a run through batch APIs: gathered while conversations wait, submitted together, and polled.
+
+A batch is journaled before it is submitted, and its id before it is waited for. After a kill, one whose submission was
+not confirmed is looked for at the provider, and calls that are asked again wait for the batch that has them: none is
+paid twice. Only a call that its batch did not answer is asked in another one.
+"""
+
+import asyncio
+import time
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import Any, Protocol, TypeVar
+from uuid import uuid4
+
+import msgspec
+
+from console.config.model import ModelConfig
+from console.core.chat import ChatRequest, Reply
+from console.core.fault import Fault, FaultKind
+from console.core.live import EndpointState
+from console.core.record import AnyRecord, Batched, call_name
+from console.core.wait import batch_words
+from console.engine.background import start_task, stop
+from console.engine.recorded_batches import RecordedBatches, name_of
+from console.llm.balancer import Balancer
+from console.llm.batches import BatchAnswer, BatchClient, BatchState
+from console.llm.endpoint import Endpoint, Unwatched, Watch
+from console.llm.providers import open_endpoint
+from console.llm.retry import ask_until_answered
+
+_GATHER_S = 0.25
+"""Seconds between checks whether all conversations wait, so that no more calls are to be expected."""
+_SOONEST_POLL_S, _LATEST_POLL_S = 0.2, 60.0
+_POLL_SHARE = 0.1
+"""Seconds until the next poll, as a share of the batch's age."""
+_LIMITED_S = 60.0
+"""Seconds until a single call is submitted again that the provider's limit of waiting tokens refused."""
+AnswerT = TypeVar("AnswerT")
+
+
+class BatchHost(Protocol):
+    """The parts of the engine that batches need."""
+
+    @property
+    def run_id(self) -> str:
+        """Id of the run."""
+        ...
+
+    @property
+    def batches(self) -> RecordedBatches:
+        """Batches of earlier sessions."""
+        ...
+
+    @property
+    def all_wait(self) -> bool:
+        """True if every conversation waits, no other can start, and calls are allowed."""
+        ...
+
+    async def append_durably(self, record: AnyRecord) -> None:
+        """Journal a record, and return when the disk has confirmed it."""
+        ...
+
+    def end(self, reason: str, message: str = "") -> None:
+        """Start nothing more; waiting conversations stay resumable."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    """A request that waits for its answer."""
+
+    name: str
+    request: ChatRequest
+    body: dict[str, Any]
+    watch: Watch
+    answer: "asyncio.Future[Reply]"
+
+
+@dataclass(slots=True, eq=False)
+class _Batch:
+    """A planned or submitted batch."""
+
+    record: Batched
+    calls: dict[str, _Call | None]
+    """Unanswered calls by id; None while nothing waits for the answer."""
+    is_recorded: bool = False
+    """True if an earlier session planned it."""
+
+    @property
+    def waiting(self) -> list[_Call]:
+        """Calls that wait for it."""
+        return [call for call in self.calls.values() if call is not None and not call.answer.done()]
+
+    def tell(self, words: str) -> None:
+        """Tell all waiting conversations what they wait for."""
+        for call in self.waiting:
+            call.watch.on_wait(words, None)
+
+
+class _BatchWatch(Unwatched):
+    """Watches requests about a batch for the conversations that wait for it."""
+
+    def __init__(self, batch: _Batch) -> None:
+        self._batch = batch
+
+    def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
+        self._batch.tell(f"{batch_words([self._batch.record])} · {fault.message}")
+
+    async def pause_run(self, fault: Fault) -> None:
+        await asyncio.sleep(fault.retry_after_s or _LATEST_POLL_S)
+
+
+class BatchedEndpoint:
+    """A model whose calls go through its provider's batch API; embeddings are sent one by one."""
+
+    def __init__(self, model: ModelConfig, host: BatchHost) -> None:
+        """Take up the batches of earlier sessions."""
+        self._model, self._host = model, host
+        self._client = BatchClient(model)
+        self._balancer = Balancer([("", self._client.limiter)])
+        self._direct: Endpoint | None = None
+        self._gathered: dict[str, _Call] = {}
+        self._gatherer: asyncio.Task[None] | None = None
+        self._most = self._client.api.most_requests
+        self._is_limited = False
+        """True after the provider's limit of waiting tokens refused a batch: then one is submitted at a time."""
+        self._polls_now = asyncio.Event()
+        recorded = host.batches.of(model.name)
+        self._batches = [_Batch(batch, dict.fromkeys(calls), is_recorded=True) for batch, calls in recorded]
+        self._unclaimed: defaultdict[str, deque[tuple[_Batch, str]]] = defaultdict(deque)
+        for batch in self._batches:
+            for call in batch.calls:
+                self._unclaimed[name_of(call)].append((batch, call))
+        self._tasks = {start_task(self._follow(batch), f"batch {batch.record.name}") for batch in self._batches}
+
+    async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
+        """Return the answer of a batch; a request that its batch did not answer is asked in another one.
+
+        Raises:
+            Fault: the provider refuses the request, or several batches did not answer it.
+        """
+        body = self._client.body(request)
+        self._client.line("", body)  # refused now if it cannot be sent
+        name = call_name(self._host.run_id, request.name)
+        for number in count(1):
+            call = _Call(name, request, body, watch, asyncio.get_running_loop().create_future())
+            self._enter(call)
+            try:
+                reply = await call.answer
+                return reply if number == 1 else msgspec.structs.replace(reply, tries=number)
+            except Fault as fault:
+                gives_up = not fault.is_retryable or number >= self._model.limits.max_tries
+                watch.on_failed_try(fault, None if gives_up else 0.0)
+                if gives_up:
+                    raise
+            finally:
+                call.answer.cancel()
+        raise AssertionError
+
+    def _enter(self, call: _Call) -> None:
+        """Attach a call to the batch that has it, or gather it for the next one."""
+        unclaimed = self._unclaimed.get(call.name)
+        while unclaimed:
+            batch, number = unclaimed.popleft()
+            if number in batch.calls and batch in self._batches:
+                batch.calls[number] = call
+                call.watch.on_wait(batch_words([batch.record]), None)
+                return
+        number = next(number for n in count() if (number := f"{call.name}-{n}") not in self._gathered)
+        self._gathered[number] = call
+        call.watch.on_wait("gathered for the next batch", None)
+        if self._gatherer is None or self._gatherer.done():
+            self._gatherer = start_task(self._gather(), f"batches of {self._model.name}")
+
+    async def _gather(self) -> None:
+        """Submit what is gathered whenever no more is to be expected."""
+        while self._gathered:
+            await asyncio.sleep(_GATHER_S)
+            self._gathered = {number: call for number, call in self._gathered.items() if not call.answer.done()}
+            if self._host.all_wait and not (self._is_limited and self._batches):
+                self._submit_gathered()
+
+    def _submit_gathered(self) -> None:
+        """Plan batches within the provider's limits, and submit them."""
+        lines: dict[str, bytes] = {}
+        size = 0
+        for number, call in list(self._gathered.items()):
+            line = self._client.line(number, call.body)
+            if lines and (len(lines) >= self._most or size + len(line) > self._client.api.most_bytes):
+                self._submit(lines)
+                lines, size = {}, 0
+                if self._is_limited:
+                    return
+            lines[number] = line
+            size += len(line) + 1
+        if lines:
+            self._submit(lines)
+
+    def _submit(self, lines: dict[str, bytes]) -> None:
+        calls: dict[str, _Call | None] = {number: self._gathered.pop(number) for number in lines}
+        now = time.time()
+        record = Batched(now, uuid4().hex, self._model.name, len(calls), calls=tuple(calls), planned_at=now)
+        batch = _Batch(record, calls)
+        self._batches.append(batch)
+        self._tasks.add(task := start_task(self._follow(batch, list(lines.values())), f"batch {record.name}"))
+        task.add_done_callback(self._tasks.discard)
+
+    async def _follow(self, batch: _Batch, lines: Sequence[bytes] = ()) -> None:
+        """Submit a batch, wait for its end, and hand out its answers.
+
+        A fault of the provider, other than one that passes, ends the run; the batch is taken up when it is resumed.
+        """
+        try:
+            if not batch.record.id and not await self._find_or_submit(batch, lines):
+                await self._end(batch, "not submitted")
+                return
+            state = await self._until_ended(batch)
+            if state.ended != "failed":
+                await self._persist(batch, lambda: self._hand_out(batch, state))
+            await self._end_with(batch, state)
+        except Fault as fault:
+            words = f"{batch_words([batch.record])}: {fault.advice}"
+            self._host.end("halted", words)
+        finally:
+            self._batches.remove(batch)
+
+    async def _find_or_submit(self, batch: _Batch, lines: Sequence[bytes]) -> bool:
+        """Return whether the provider has the batch. It is submitted again only if it is certainly not there."""
+        others = {other.record.id for other in self._batches}
+        may_exist, file = batch.is_recorded, ""
+        if not may_exist:
+            batch.tell("submitting a batch")
+            await self._host.append_durably(batch.record)
+        while True:
+            if may_exist and (state := await self._find(batch, others)) is not None:
+                await self._submitted(batch, state)
+                return True
+            if batch.is_recorded:
+                return False
+            try:
+                file = file or await self._persist(batch, lambda: self._client.upload(lines))
+                create = partial(self._client.create, batch.record.name, file, lines)
+                await self._submitted(batch, await self._once(batch, create))
+                return True
+            except Fault as fault:
+                if not fault.is_retryable or fault.is_of_endpoint:
+                    raise
+                batch.tell(f"submitting a batch · {fault.message}")
+                may_exist = True
+                await asyncio.sleep(self._poll_s(batch))
+
+    async def _find(self, batch: _Batch, others: set[str]) -> BatchState | None:
+        """Return a batch whose submission was not confirmed, or None if the provider does not have it."""
+        record, total = batch.record, batch.record.total
+        similar = await self._persist(batch, lambda: self._client.candidates(record.name, record.planned_at, total))
+        for state in similar:
+            while state.id not in others and not (state.name or state.ended):
+                batch.tell("looking for a batch that may have been submitted")
+                await self._pause(batch)
+                state = await self._persist(batch, partial(self._client.state, state.id))
+            if state.name or (state.id not in others and await self._persist(batch, partial(self._is, batch, state))):
+                return state
+            others.add(state.id)
+        return None
+
+    async def _is(self, batch: _Batch, state: BatchState) -> bool:
+        """Return whether an ended batch has answers to the calls of this one."""
+        names = {name_of(call) for call in batch.calls}
+        async for answer in self._client.answers(state):
+            return name_of(answer.call) in names
+        return False
+
+    async def _submitted(self, batch: _Batch, state: BatchState) -> None:
+        record = msgspec.structs.replace(
+            batch.record, at=time.time(), id=state.id, submitted_at=state.created_at or time.time(), calls=()
+        )
+        batch.record = record
+        await self._host.append_durably(record)
+        batch.tell(batch_words([record]))
+
+    async def _until_ended(self, batch: _Batch) -> BatchState:
+        while True:
+            state = await self._persist(batch, lambda: self._client.state(batch.record.id))
+            if state.done != batch.record.done or state.ended:
+                batch.record = msgspec.structs.replace(batch.record, at=time.time(), done=state.done, calls=())
+                if not state.ended:
+                    await self._host.append_durably(batch.record)
+                batch.tell(batch_words([batch.record]))
+            if state.ended:
+                return state
+            await self._pause(batch)
+
+    async def _hand_out(self, batch: _Batch, state: BatchState) -> None:
+        """Hand out the answers to an ended batch."""
+        seconds = max(0.0, time.time() - batch.record.submitted_at)
+        async for answer in self._client.answers(state):
+            if answer.call not in batch.calls or (answer.missing == "cancelled"):
+                continue
+            call = batch.calls.pop(answer.call)
+            if call is not None:
+                self._answer(call, answer, seconds)
+
+    def _answer(self, call: _Call, answer: BatchAnswer, seconds: float) -> None:
+        if call.answer.done():
+            return
+        try:
+            call.answer.set_result(self._client.reply(answer, call.request, seconds))
+        except Fault as fault:
+            call.answer.set_exception(fault)
+
+    async def _end_with(self, batch: _Batch, state: BatchState) -> None:
+        """End a batch, and deal with the calls that it did not answer."""
+        left, words = batch.waiting, batch_words([batch.record])
+        if state.ended == "cancelled" and left:
+            await self._end(batch, state.ended)
+            hint = f"Resume the run to ask the other {len(left):,} calls again."
+            raise Fault(FaultKind.CANCELLED, "it was cancelled at the provider", hint=hint)
+        if state.is_over_token_limit:
+            self._is_limited, self._most = True, max(1, batch.record.total // 2)
+            batch.tell(f"the provider's limit of tokens in batches: {self._most:,} calls at a time")
+            if batch.record.total == 1:
+                await asyncio.sleep(_LIMITED_S)
+            await self._end(batch, state.ended)
+            return
+        refused = {line: error for line, error in state.errors if line is not None}
+        if state.ended == "failed" and not refused:
+            await self._end(batch, state.ended)
+            why = "; ".join(error.message for _, error in state.errors) or "no reason is given"
+            raise Fault(FaultKind.BAD_REQUEST, f"the provider refused it: {why}")
+        refused = {} if batch.is_recorded else refused  # their lines are no longer known
+        numbers = {id(call): number for number, call in enumerate(batch.calls.values(), 1)}
+        for call in left:
+            if (error := refused.get(numbers[id(call)])) is not None:
+                fault = Fault(FaultKind.BAD_REQUEST, error.message)
+            elif state.ended == "expired":
+                fault = Fault(FaultKind.DEADLINE, f"{words}: it expired before this request was answered")
+            else:
+                fault = Fault(FaultKind.BAD_ANSWER, f"{words}: it ended without an answer to this request")
+            call.answer.set_exception(fault)
+        await self._end(batch, state.ended)
+
+    async def _end(self, batch: _Batch, why: str) -> None:
+        """Journal the end of a batch, after its answers; calls that still wait are gathered again."""
+        await asyncio.sleep(0)  # the conversations whose answers have come journal them first
+        await self._host.append_durably(msgspec.structs.replace(batch.record, at=time.time(), calls=(), ended=why))
+        left, batch.calls = batch.waiting, {}
+        if why != "cancelled":
+            for call in left:
+                self._enter(call)
+
+    async def _persist(self, batch: _Batch, action: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
+        """Return the result of a request about a batch, repeated until the provider answers.
+
+        Raises:
+            Fault: the provider refuses it, has never answered, or is down for too long.
+        """
+        while True:
+            try:
+                return await self._once(batch, action, tries=self._model.limits.max_tries)
+            except Fault as fault:
+                if not fault.is_retryable or fault.is_of_endpoint:
+                    raise
+                batch.tell(f"{batch_words([batch.record])} · {fault.message}")
+                await asyncio.sleep(_LATEST_POLL_S)
+
+    async def _once(self, batch: _Batch, action: Callable[[], Awaitable[AnswerT]], tries: int = 1) -> AnswerT:
+        """Return the result of a request about a batch; only a rate limit, or fewer faults than tries, repeat it."""
+        limits = msgspec.structs.replace(self._model.limits, max_tries=tries)
+        result, _ = await ask_until_answered(lambda this_try: action(), self._balancer, limits, _BatchWatch(batch))
+        return result
+
+    async def _pause(self, batch: _Batch) -> None:
+        """Wait until the next poll, or until the user asks for it."""
+        try:
+            async with asyncio.timeout(self._poll_s(batch)):
+                await self._polls_now.wait()
+        except TimeoutError:
+            return
+
+    def _poll_s(self, batch: _Batch) -> float:
+        age = time.time() - batch.record.planned_at
+        return min(_LATEST_POLL_S, max(_SOONEST_POLL_S, age * _POLL_SHARE))
+
+    async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
+        """Embed texts, without a batch."""
+        self._direct = self._direct or open_endpoint(self._model)
+        return await self._direct.embed(texts, watch)
+
+    def states(self) -> list[EndpointState]:
+        """Return one state for all batches: calls in them, calls gathered, and what is waited for."""
+        waiting = sum(len(batch.waiting) for batch in self._batches)
+        words = batch_words([batch.record for batch in self._batches])
+        return [EndpointState(self._model.name, in_flight=waiting, waiting=len(self._gathered), why=words)]
+
+    def retry_now(self) -> None:
+        """Poll all batches now."""
+        self._balancer.retry_now()
+        self._polls_now.set()
+        self._polls_now.clear()
+
+    async def aclose(self) -> None:
+        """Stop waiting; submitted batches go on at the provider."""
+        await stop(self._gatherer, *self._tasks)
+        await self._client.aclose()
+        if self._direct is not None:
+            await self._direct.aclose()

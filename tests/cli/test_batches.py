@@ -1,0 +1,233 @@
+"""`run --batch` over HTTP: what is asked, paid, said and journaled, whatever becomes of a batch or of the program."""
+
+import itertools
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server.batch_server import BatchServer
+from support.child_process import start_module
+
+from console.cli.exitcode import Exit
+from console.core.record import Asked, Batched, Tried
+from console.store.journal import JournalReader
+
+CASES = 6
+Line = Callable[..., list[str]]
+
+
+def right(request: dict[str, Any]) -> str:
+    return "The answer is 4."
+
+
+@pytest.fixture(params=["openai", "anthropic"])
+def provider(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def serve(home: Path, provider: str) -> Iterator[Callable[..., BatchServer]]:
+    """Start a server, and name it in models.toml."""
+    servers: list[BatchServer] = []
+
+    def start(answer: Callable[[dict[str, Any]], Any] = right, **options: Any) -> BatchServer:
+        server = BatchServer(answer, **options)
+        servers.append(server)
+        server.__enter__()
+        entry = f'[m]\nmodel_id = "m-1"\nprovider = "{provider}"\nbase_url = "{server.base_url}"\n'
+        (home / "models.toml").write_text(entry + "price = { in = 2, out = 8 }\nlimits = { backoff_s = 0.01 }\n")
+        return server
+
+    yield start
+    for server in servers:
+        server.__exit__()
+
+
+RUN = ["run", "-m", "m", "-s", "dialogue-starter", "-n", str(CASES), "--batch"]
+
+
+def records(home: Path, kind: type[Any]) -> list[Any]:
+    journal = next((home / "runs").glob("2*")) / "journal.jsonl"
+    return [record for record in JournalReader(journal).read_new() if isinstance(record, kind)]
+
+
+def test_all_calls_go_through_one_batch_at_half_price(console, home: Path, serve) -> None:
+    server = serve()
+    ended = console(*RUN)
+    assert ended.code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES]
+    assert not any(body.get("stream") for batch in server.batches.values() for _, body in batch.requests)
+    assert "(half price, in batches)" in ended.err, "the estimate"
+    assert "$0.0084 (half price, in batches)" in ended.out, f"{CASES} × (1,000 at $1 and 100 at $4)"
+    assert "waits for batch of 6 submitted" in ended.err
+    planned, submitted, *_, last = records(home, Batched)
+    assert (len(planned.calls), planned.id, submitted.id, last.ended) == (CASES, "", "batch_0", "completed")
+    assert len(records(home, Asked)) == CASES
+    assert "(half price, in batches)" in console("export", "latest", "--format", "markdown", "-o", "-").out
+    assert "(half price, in batches)" in console("export", "latest", "--format", "html", "-o", "-").out
+    assert console(*RUN, "--dry-run", "--json").data["terms"] == "half price"
+
+
+def test_requests_without_an_answer_are_asked_in_another_batch(console, home: Path, serve) -> None:
+    server = serve(fates=["expired", "lost"])
+    ended = console(*RUN)
+    assert ended.code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES, CASES // 2, 1]
+    assert Counter(record.kind for record in records(home, Tried)) == {"deadline": 3, "bad_answer": 1}
+    assert len(records(home, Asked)) == CASES
+
+
+def test_a_refused_request_breaks_its_case_and_no_other(console, home: Path, serve, provider: str) -> None:
+    wrong = {"status": 400, "error": {"type": "invalid_request_error", "code": None, "message": "no such voice"}}
+    numbers = itertools.count()
+    server = serve(lambda request: wrong if next(numbers) == 2 else right(request))
+    ended = console(*RUN)
+    assert ended.code == Exit.INCONCLUSIVE
+    assert len(records(home, Asked)) == CASES - 1
+    assert "no such voice" in ended.err
+    assert len(server.batches) == 1
+
+
+def test_a_single_failure_of_the_provider_is_asked_again(console, home: Path, serve) -> None:
+    fault = {"status": 500, "error": {"type": "api_error", "message": "overloaded"}}
+    numbers = itertools.count()
+    server = serve(lambda request: fault if next(numbers) == 2 else right(request))
+    assert console(*RUN).code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES, 1]
+    assert len(records(home, Asked)) == CASES
+
+
+def test_a_batch_cancelled_at_the_provider_ends_the_run_which_asks_the_rest_when_resumed(console, serve) -> None:
+    server = serve(fates=["cancelled"])
+    ended = console(*RUN)
+    assert "cancelled at the provider" in ended.out
+    assert "Resume the run to ask the other 3 calls" in ended.out
+    assert console("resume", "latest").code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES, CASES // 2]
+
+
+def test_a_rate_limit_on_submission_is_waited_out(console, serve) -> None:
+    server = serve()
+    server.refusals.append(("429 Too Many Requests", "rate_limit_exceeded", "0.05"))
+    assert console(*RUN).code == Exit.OK
+    assert len(server.batches) == 1
+    assert server.lists == 0, "a refused batch was not created"
+
+
+def test_an_unconfirmed_submission_is_looked_for_and_not_repeated(console, serve) -> None:
+    hung_up = iter([True])
+    server = serve(on_step=lambda step: step == "after create" and next(hung_up, False))
+    assert console(*RUN).code == Exit.OK
+    assert len(server.batches) == 1
+    assert server.lists
+
+
+def test_a_wrong_key_ends_the_run_at_once(console, serve) -> None:
+    server = serve()
+    server.refusals.append(("401 Unauthorized", "invalid_api_key", "0"))
+    ended = console(*RUN)
+    assert "halted" in ended.out
+    assert not server.batches
+    assert console("resume", "latest").code == Exit.OK
+    assert len(server.batches) == 1
+
+
+@pytest.mark.parametrize("provider", ["openai"])
+def test_a_limit_of_waiting_tokens_makes_batches_smaller(console, serve, provider: str) -> None:
+    server = serve(fates=["token_limit_exceeded"])
+    assert console(*RUN).code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [6, 3, 3]
+
+
+@pytest.mark.parametrize("provider", ["openai"])
+def test_a_batch_refused_as_a_whole_or_for_a_line(console, home: Path, serve, provider: str) -> None:
+    server = serve(fates=["failed", "2"])
+    ended = console(*RUN)
+    assert "halted" in ended.out
+    assert "refused: failed" in ended.out
+    ended = console("resume", "latest")
+    assert len(records(home, Asked)) == CASES - 1
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES, CASES, CASES - 1]
+
+
+def test_every_turn_of_a_conversation_is_a_batch_of_all(console, home: Path, serve) -> None:
+    rows = "".join(
+        f'{{"id": "c{n}", "category": "talk", "turns": ["first {n}", "second {n}"], "contains": "4"}}\n'
+        for n in range(5)
+    )
+    folder = home / "data" / "talk"
+    folder.mkdir(parents=True)
+    (folder / "suite.toml").write_text('title = "Talk"\nformat = "dialogue"\n')
+    (folder / "cases.jsonl").write_text(rows)
+    server = serve()
+    ended = console("run", "-m", "m", "-s", "talk", "--batch")
+    assert ended.code == Exit.OK, ended.err
+    assert [len(batch.requests) for batch in server.batches.values()] == [5, 5]
+
+
+@pytest.mark.parametrize("provider", ["openai"])
+def test_what_cannot_be_batched_is_refused_by_name(console, home: Path, serve, provider: str) -> None:
+    serve()
+    ended = console("run", "-m", "sim/careful", "-s", "dialogue-starter", "--batch")
+    assert ended.code == Exit.USAGE
+    assert "--batch: the model sim/careful cannot be asked in batches: provider simulated has no batch API" in ended.err
+    assert console(*RUN, "--on", "ray").code == Exit.USAGE
+
+
+# Kill -9 -------------------------------------------------------------------------------------------------------------
+
+STEPS = ["before upload", "after upload", "before create", "after create", "before poll", "after poll",
+         "before answers", "after answers"]  # fmt: skip
+POINTS = [("before batched", 1), ("half batched", 1), ("before batched", 2), ("half batched", 2), ("before asked", 1),
+          ("after asked", 3), ("half asked", 4), ("after finished", 3), ("before batched", 4)]  # fmt: skip
+QUICK = {"after create", "before create", "after asked 3"}
+KILLED = [(step, 0) for step in STEPS] + POINTS
+
+
+@pytest.mark.parametrize(
+    ("point", "count"),
+    [
+        pytest.param(*kill, id=name, marks=() if name in QUICK else pytest.mark.slow)
+        for kill in KILLED
+        for name in [f"{kill[0]} {kill[1]}" if kill[1] else kill[0]]
+    ],
+)
+def test_killed_in_any_state_and_resumed_nothing_is_submitted_twice(
+    console, home: Path, serve, provider: str, point: str, count: int
+) -> None:
+    child: list[int] = []
+
+    def kill(step: str) -> bool:
+        if count or step != point or not child:
+            return False
+        os.kill(child.pop(), signal.SIGKILL)
+        return True
+
+    server = serve(on_step=kill)
+    process = start_module("killable_batch", point if count else "nowhere", count or 1, *RUN)
+    child.append(process.pid)
+    if process.wait(60) == 0:
+        assert provider == "anthropic", "the point was never reached"
+        assert "upload" in point, "the point was never reached"
+        return
+    assert process.returncode == -signal.SIGKILL
+    ended = console("resume", "latest")
+    assert ended.code == Exit.OK, ended.err
+    assert len(records(home, Asked)) == CASES
+    assert set(server.asked.values()) == {1}, "a question was paid twice"
+    assert len(server.asked) == CASES
+
+
+def test_no_key_reaches_the_disk(console, home: Path, serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BATCH_KEY", "sk-canary-5f1c9e07d2")
+    server = serve(lambda request: f"4 {server.heads[-1].get('authorization') or server.heads[-1].get('x-api-key')}")
+    with (home / "models.toml").open("a") as file:
+        file.write('api_key_env = "BATCH_KEY"\n')
+    assert console(*RUN).code == Exit.OK
+    assert "sk-canary-5f1c9e07d2" in str(server.heads)
+    for file in home.rglob("*"):
+        assert not file.is_file() or b"sk-canary" not in file.read_bytes(), file

@@ -1,0 +1,87 @@
+"""Events that hold one more text are read in one step, with the result of the reader of all others."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.config.redaction import Redactor
+from console.core.fault import Fault
+from console.llm.reply import ReplyBuilder
+from console.llm.wires.chat import CHAT_API
+from console.llm.wires.text_chunk import read_text_chunk
+
+ODD = st.sampled_from([None, "", [], {}, 0, 1, True, "user", "error", "stop", "a", [{"type": "text", "text": "b"}]])
+DELTA = st.fixed_dictionaries(
+    {},
+    optional={
+        "content": st.one_of(st.text(max_size=3), ODD),
+        "role": st.sampled_from(["assistant", "user", None, 5]),
+        **dict.fromkeys(("refusal", "reasoning", "reasoning_content", "tool_calls", "function_call", "audio"), ODD),
+    },
+)
+CHOICE = st.fixed_dictionaries(
+    {"delta": DELTA},
+    optional={
+        "index": st.sampled_from([0, 0, 0, 1, None, True, "0"]),
+        "finish_reason": st.sampled_from([None, None, None, "stop", "length"]),
+        "logprobs": st.sampled_from([None, None, {"content": []}]),
+        "text": ODD,
+    },
+)
+CHUNK = st.fixed_dictionaries(
+    {"choices": st.lists(CHOICE, min_size=1, max_size=2), "created": st.sampled_from([1, 1, 1, "1"])},
+    optional={
+        "id": st.sampled_from(["c", "c", "c", "d", "", None]),
+        "object": st.sampled_from(["chat.completion.chunk", "chat.completion.chunk", "error"]),
+        "model": st.sampled_from(["m", "m", "n", None]),
+        "system_fingerprint": st.sampled_from([None, "fp", "fp2", 5]),
+        "usage": st.sampled_from([None, None, {"prompt_tokens": 1, "completion_tokens": 1}]),
+        "provider": st.sampled_from(["p", "q"]),
+        "detail": ODD,
+    },
+)
+USUAL = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "system_fingerprint": "fp"}
+
+
+def usual(text: str, **more: Any) -> dict[str, Any]:
+    return USUAL | {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]} | more
+
+
+def read(events: list[bytes], *, in_one_step: bool) -> tuple[object, list[tuple[str, str]]]:
+    """Return the reply, or the sentence of the fault, and what was shown of it meanwhile."""
+    shown: list[tuple[str, str]] = []
+    builder = ReplyBuilder(CHAT_API.assembly(), lambda kind, text: shown.append((kind, text)), Redactor(["c" * 12]))
+    try:
+        for event in events:
+            if not (in_one_step and builder.add_text(event)):
+                builder.add_chunk(json.loads(event))
+        builder.mark_end()
+        return builder.reply(0.1, None), shown
+    except Fault as fault:
+        return fault.message, shown
+
+
+@given(st.lists(st.one_of(CHUNK, st.text(max_size=4).map(usual)), max_size=5), st.booleans())
+def test_both_ways_of_reading_give_the_same(chunks: list[dict[str, Any]], is_ended: bool) -> None:
+    end = [USUAL | {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}] if is_ended else []
+    events = [json.dumps(chunk).encode() for chunk in (usual(""), *chunks, *end)]
+    assert read(events, in_one_step=True) == read(events, in_one_step=False)
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"obfuscation": "x7"}, {"usage": None}, {"service_tier": "default"}, {"system_fingerprint": None}]
+)
+def test_usual_events_are_read_in_one_step(more: dict[str, Any]) -> None:
+    chunk = read_text_chunk(json.dumps(usual("Hello", **more)).encode())
+    assert chunk is not None
+    assert chunk.text == "Hello"
+
+
+@pytest.mark.parametrize(
+    "more", [{"error": {}}, {"provider": "p"}, {"usage": {"prompt_tokens": 1}}, {"object": "error"}]
+)
+def test_other_events_are_not(more: dict[str, Any]) -> None:
+    assert read_text_chunk(json.dumps(usual("Hello", **more)).encode()) is None
