@@ -1,7 +1,7 @@
 """CPU per request of the whole engine, journal on disk, against a local server of its own process.
 
     python perf/bench_engine.py [--requests 1000] [--concurrency 64] [--latency-ms 0] [--reference]
-    python perf/bench_engine.py --large 100000     some minutes
+    python perf/bench_engine.py --large 100000 [--repeats 100]     some minutes
 
 Prints, per way of asking: CPU milliseconds a request with start-up taken out (two sizes are run and subtracted), wall
 seconds, requests a second and connections. `--reference` adds the openai SDK on its aiohttp transport, the yardstick.
@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent / "tests"
 
 CHILD = """
-import asyncio, json, secrets, sys, time
+import asyncio, dataclasses, json, secrets, sys, time
 sys.path[:0] = [{tests!r}]
 from pathlib import Path
 import msgspec
@@ -31,7 +31,9 @@ from support.killable_run import prepared
 from console.engine.launch import run_in_foreground
 from console.store.runs import create_run
 folder, url, count, concurrency = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-ready = prepared(folder, url, DialogueSuite(count, 1, judged=False), concurrency)
+repeats = int(sys.argv[5]) if sys.argv[5:] else 1
+ready = prepared(folder, url, DialogueSuite(count // repeats, 1, judged=False), concurrency)
+ready = dataclasses.replace(ready, manifest=msgspec.structs.replace(ready.manifest, rollouts=repeats, cases=count))
 key = Secret("sk-proj-" + secrets.token_urlsafe(116))  # as long as they are, because every record is searched for it
 ready.models["model"] = msgspec.structs.replace(ready.models["model"], api_key=key)
 run = create_run(folder.parent, ready.manifest)
@@ -95,13 +97,13 @@ def measure(name: str, program: str, url: str, count: int, concurrency: int, *mo
     )
 
 
-def measure_large(url: str, count: int, concurrency: int) -> list[str]:
+def measure_large(url: str, count: int, concurrency: int, repeats: int) -> list[str]:
     """Print what a large run costs beside one of 1,000 rollouts; return in sentences what is too much."""
     program = CHILD.format(tests=str(TESTS))
     with tempfile.TemporaryDirectory() as place:
         start_s, *_ = cpu_of(program, f"{place}/start", url, "64", str(concurrency))
         small_s, _, small_mb = cpu_of(program, f"{place}/small", url, "1000", str(concurrency))
-        large_s, wall, large_mb = cpu_of(program, f"{place}/large", url, str(count), str(concurrency))
+        large_s, wall, large_mb = cpu_of(program, f"{place}/large", url, str(count), str(concurrency), str(repeats))
     small, large = (small_s - start_s) / (1000 - 64) * 1e3, (large_s - start_s) / (count - 64) * 1e3
     print(f"{1000:>7} rollouts  {small:6.3f} ms CPU each  {small_mb:4.0f} MB at most")
     print(f"{count:>7} rollouts  {large:6.3f} ms CPU each  {large_mb:4.0f} MB at most  {wall:.0f} s wall")
@@ -120,6 +122,7 @@ def main() -> int:
     parser.add_argument("--latency-ms", type=float, default=0.0)
     parser.add_argument("--tokens", type=int, default=16, help="words in an answer, each an event of its own")
     parser.add_argument("--reference", action="store_true")
+    parser.add_argument("--repeats", type=int, default=1, help="play each case of the large run so often")
     parser.add_argument("--large", type=int, default=0, metavar="ROLLOUTS", help="play a run of so many instead")
     args = parser.parse_args()
     command = [sys.executable, str(TESTS / "server"), "--port", "0", "--latency-ms", str(args.latency_ms)]
@@ -131,7 +134,7 @@ def main() -> int:
         url = json.loads(server.stdout.readline())["base_url"]
         engine = CHILD.format(tests=str(TESTS))
         if args.large:
-            failures = measure_large(url, args.large, args.concurrency)
+            failures = measure_large(url, args.large, args.concurrency, args.repeats)
             return 1 if failures else 0
         measure("engine, streamed, journal on disk", engine, url, args.requests, args.concurrency)
         if args.reference:

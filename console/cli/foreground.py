@@ -15,8 +15,6 @@ from console.store.runs import RunFolder
 
 COLLECTED_FROM = 20_000
 """Rollouts from which an engine's memory is worth the time to collect it, 50 ms or more."""
-COLLECT_AFTER = (10_000, 10, 100)
-"""Garbage collection thresholds (`gc.set_threshold`) while a run is played."""
 
 
 def play(
@@ -37,7 +35,6 @@ def play(
         Fault: writing failed.
     """
     gc.freeze()  # what is loaded stays, and cases are many and without cycles
-    gc.set_threshold(*COLLECT_AFTER)
     output.info(f"run {folder.name}")
     progress = Progress(output, prepared.manifest)
 

@@ -6,6 +6,7 @@ without local variables and values, because those may hold prompts or keys.
 
 import contextlib
 import errno
+import gc
 import os
 import signal
 import sys
@@ -31,6 +32,8 @@ from console.core.fault import Fault, UsageError
 from console.core.signalled import BySignal
 from console.engine.forced_exit import finish, skip_shutdown
 
+COLLECT_AFTER = (10_000, 10, 100)
+"""Garbage collection thresholds (`gc.set_threshold`); cases and records are many, stay, and have no cycles."""
 COMPLETING = "_ARGCOMPLETE"
 """Environment variable set by the shell when it asks for completions."""
 
@@ -97,6 +100,7 @@ def _run(argv: Sequence[str]) -> int:
 def _dispatch(args: Arguments) -> int:
     if args.verb is not None:
         _mark_interrupts()
+        gc.set_threshold(*COLLECT_AFTER)
         with separate_descriptors() if open_files.raise_limit() >= open_files.PLENTY else contextlib.nullcontext():
             return args.handler(args)
     if args.serve:

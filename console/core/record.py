@@ -149,6 +149,10 @@ MAIN_REPLIES = "replies of the main conversation"
 """Kind of the note with the digests of the main conversation's replies (`core.call_tree.message_digest`)."""
 
 
+GREETING = "greeting"
+"""Kind of the note with the words that open a conversation in the model's name, written by no model."""
+
+
 class Finished(Record, frozen=True):
     """A conversation ended with a verdict; the last record of an attempt."""
 

@@ -1,5 +1,6 @@
 """Folds journal records into counts: the single source of a run's numbers, live, in lists and offline."""
 
+from collections.abc import MutableMapping
 from sys import intern
 from typing import Any, Protocol, TypeVar, cast
 
@@ -112,7 +113,7 @@ class RunFold(msgspec.Struct):
     served: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     servers: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     written: dict[str, int] = msgspec.field(default_factory=dict[str, int])
-    latest: dict[Slot, Ended] = msgspec.field(default_factory=dict[Slot, Ended])
+    latest: MutableMapping[Slot, Ended] = msgspec.field(default_factory=dict[Slot, Ended])
     """Latest ending of each rollout."""
     unfinished: dict[Slot, Key] = msgspec.field(default_factory=dict[Slot, Key])
     unsettled: dict[Key, dict[str, RoleSpending]] = msgspec.field(default_factory=dict[Key, dict[str, RoleSpending]])

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from console.core.case import Slot
 from console.core.record import AnyRecord, Looked
@@ -44,8 +44,8 @@ class EarlyEnd:
         self._to_the_end = to_the_end
         self._race: Race | None = None
 
-    def open(self, queue: JobQueue, slots: Iterable[Slot]) -> None:
-        """Begin, with the rollouts left to play, and act on what earlier sessions of the run decided."""
+    def open(self, queue: JobQueue) -> None:
+        """Begin, with the jobs left to play, and act on what earlier sessions of the run decided."""
         self._queue = queue
         prepared = self._prepared
         self._looks = Looks(
@@ -56,7 +56,7 @@ class EarlyEnd:
             baseline=prepared.baseline,
             decides=not self._to_the_end,
         )
-        self._looks.open(slots)
+        self._looks.open(queue.slots)
         self._race = None if self._to_the_end else race_of(self._folder, prepared)
         self._drop_decided()
         self.take_looks()

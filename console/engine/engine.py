@@ -14,6 +14,7 @@ from console import __version__
 from console.config.secrets import redactor_for
 from console.core.case import Key, Slot
 from console.core.chat import ChatRequest
+from console.core.endings import Endings
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.live import Began, Command, Status
 from console.core.outcome import Outcome, Verdict
@@ -33,7 +34,7 @@ from console.engine.pause import ManualPause, ProviderPause
 from console.engine.plan import PreparedRun
 from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.publish import Publisher
-from console.engine.queue import Job, JobQueue, RetryScope, all_played, plan_jobs
+from console.engine.queue import Job, JobQueue, RetryScope, plan_jobs
 from console.engine.recorded_batches import RecordedBatches
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay, JournalEffects, read_whole
 from console.engine.retry_line import RetryLine
@@ -82,7 +83,7 @@ class Engine:
         self.folder, self.prepared = run, prepared
         self.manifest = prepared.manifest
         self.concurrency = prepared.manifest.concurrency
-        self.fold = RunFold()
+        self.fold = RunFold(latest=Endings(self.manifest.rollouts))
         self._retry, self._only = retry, only
         self._on_record, self._notify = on_record, notify or _ignore_text
         self._door = JournalDoor(redactor_for(prepared.models.values()))
@@ -126,7 +127,7 @@ class Engine:
             Exception: an unexpected error that was passed to `fail`.
         """
         with RunLock(self.folder.lock_path) as lock:
-            recorded = self._read_journal()
+            self._plan_queue(self._read_journal())
             journal = JournalWriter(self.folder.journal_path)
             self.journal = JournalBuffer(
                 journal, self.fold, self._changed.set, self.notify, partial(self.end, "halted"), lock.successor
@@ -134,7 +135,7 @@ class Engine:
             self.publisher = Publisher(self.folder.socket_path, self.status, self.handle_command, self._player.watch)
             try:
                 await self.publisher.open(self.notify)
-                closed = await self._play_all(recorded)
+                closed = await self._play_all()
             finally:
                 await self._shut_down()
                 self._follow_folder(lock.current_path().parent)
@@ -167,19 +168,23 @@ class Engine:
             self.notify(f"{more} more; `eval-console doctor --deep` lists them all")
         return recorded
 
-    async def _play_all(self, recorded: JournalEffects) -> Closed:
-        epoch = self.fold.sessions + 1
-        opened = Opened(at=time.time(), pid=os.getpid(), host=socket.gethostname(), version=__version__, epoch=epoch)
-        self.journal.append(opened)
+    def _plan_queue(self, recorded: JournalEffects) -> None:
+        """Queue the jobs that are left; nothing else keeps them, as there may be a million."""
         jobs = jobs_left(self.prepared, recorded, self._retry, self._only)
         self._recorded, self._ungraded = recorded.unfinished, recorded.ungraded
         self.queue = JobQueue(jobs, self.prepared.cases, _answered(recorded, jobs))
-        self._early_end.open(self.queue, (job.slot for job in jobs))
+
+    async def _play_all(self) -> Closed:
+        epoch = self.fold.sessions + 1
+        opened = Opened(at=time.time(), pid=os.getpid(), host=socket.gethostname(), version=__version__, epoch=epoch)
+        self.journal.append(opened)
+        has_jobs = len(self.queue) > 0
+        self._early_end.open(self.queue)
         race = start_task(self._early_end.follow_race(self._changed.set), "race")
         timer = asyncio.get_running_loop().call_later(
             self.budget_meter.budget.seconds or LONGEST_TIMER_S, self._check_caps
         )
-        if jobs:
+        if has_jobs:
             await self._open_player(epoch)
             await self._role_warnings.check(self._changed, lambda: self._ending is not None)
         await self._schedule()
@@ -187,7 +192,8 @@ class Engine:
         await stop(race)
         self._resolve_refusals()
         reason, message = self._ending or ("completed", "")
-        if reason in ("stopped", "decided") and not self.queue and all_played(jobs, self.fold.latest):
+        is_all_played = not (len(self.queue) or self.queue.is_cut or self.fold.unfinished)
+        if reason in ("stopped", "decided") and is_all_played:
             reason, message = "completed", ""  # the jobs in flight were the last ones
         await self._until_durable()  # first, so that a run is never closed while records are not on the disk
         closed = Closed(at=time.time(), reason=reason, message=message)
@@ -600,5 +606,5 @@ def _ignore_text(text: str) -> None:
 
 def _answered(recorded: JournalEffects, jobs: Sequence[Job]) -> list[Slot]:
     """Return the rollouts that have an answer and are not due for another attempt."""
-    due = {job.slot for job in jobs}
+    due = {job.slot for job in jobs} if recorded.finished else set[Slot]()
     return [slot for slot, ended in recorded.finished.items() if slot not in due and has_answer(ended)]

@@ -3,7 +3,9 @@
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 
 import msgspec
 
@@ -31,7 +33,7 @@ from console.core.statistics.sequential import (
 from console.core.statistics.stratified import FLIP, whole_effect
 from console.core.tally import Ended, RunFold
 from console.store.runs import RunFolder
-from console.suites.planned_order import planned_slots, units_in_order
+from console.suites.planned_order import PlannedSlots, units_in_order
 from console.suites.suite import Result, Suite
 
 FORESEEN = -0.1
@@ -187,7 +189,7 @@ def _is_same(case: Case, planned: Case) -> bool:
 
 def headline_value(verdict: Verdict, headline: str) -> float | None:
     """Return a graded rollout's contribution to the headline: its score, or 1 if it passed."""
-    return verdict.scores.get(headline) if headline else float(verdict.outcome is Outcome.PASSED)
+    return verdict.scores.get(headline) if headline else (1.0 if verdict.outcome is Outcome.PASSED else 0.0)
 
 
 # Looking -------------------------------------------------------------------------------------------------------------
@@ -220,9 +222,8 @@ class Looks:
         self._plan = plan = manifest.looks
         self._until = plan.until if plan is not None and decides else None
         self._case = {case.id: case for case in cases}
-        self._slots = planned_slots(cases, manifest.rollouts, by_case=plan is not None and plan.seed is not None)
-        self._place = {slot: number for number, slot in enumerate(self._slots)}
-        self._categories = Counter(self._case[slot[0]].category for slot in self._slots)
+        self._slots = PlannedSlots(cases, manifest.rollouts, by_case=plan is not None and plan.seed is not None)
+        self._categories = list(dict.fromkeys(case.category for case in cases if case.graded))
         done = {(look.category, look.number) for look in taken}
         self._due = sorted(
             (at, place, number)
@@ -231,7 +232,8 @@ class Looks:
             if (question.category, number) not in done
         )
         self._due.reverse()
-        self._open: set[Slot] = set()
+        self._is_open = bytearray(len(self._slots))
+        """1 for each rollout, in planned order, that has not ended."""
         self._settled = 0
         """Length of the prefix that has ended."""
         self._taken = list(taken)
@@ -245,11 +247,14 @@ class Looks:
 
     def open(self, slots: Iterable[Slot]) -> None:
         """Expect an ending of these rollouts; all others have ended."""
-        self._open = set(slots)
+        for slot in slots:
+            if (place := self._slots.place(slot)) is not None:
+                self._is_open[place] = 1
 
     def settle(self, slot: Slot) -> None:
         """Record that a rollout has ended."""
-        self._open.discard(slot)
+        if (place := self._slots.place(slot)) is not None:
+            self._is_open[place] = 0
 
     def judge(self, look: Look) -> None:
         """Take over what a race has shown at a look of this run."""
@@ -293,19 +298,19 @@ class Looks:
         if not self._due:
             return True
         soon = self._due[-2:][0][0]
-        return self._place.get(slot, 0) < max(soon, self._settled + 2 * at_once)
+        return (self._slots.place(slot) or 0) < max(soon, self._settled + 2 * at_once)
 
     @property
     def _questions(self) -> Sequence[Question]:
         return self._plan.questions if self._plan is not None else ()
 
     def _is_settled(self, count: int) -> bool:
-        while self._settled < count and not self._is_awaited(self._slots[self._settled]):
+        while self._settled < count and not self._is_awaited(self._settled):
             self._settled += 1
         return self._settled >= count
 
-    def _is_awaited(self, slot: Slot) -> bool:
-        return slot in self._open and self._case[slot[0]].category not in self.decided_categories
+    def _is_awaited(self, place: int) -> bool:
+        return bool(self._is_open[place]) and self._case[self._slots[place][0]].category not in self.decided_categories
 
     def _note(self, looks: list[Look], fold: RunFold) -> None:
         """Act on the newest look: a category that is answered passes its share of alpha on to the others."""
@@ -333,24 +338,21 @@ class Looks:
 
     def _look(self, fold: RunFold, question: Question, number: int) -> Look:
         count = question.at[number - 1]
-        prefix = self._slots[:count]
-        seen = {self._case[case].category for case, _ in prefix}
-        if question.category:
-            prefix = [slot for slot in prefix if self._case[slot[0]].category == question.category]
-        ended = {slot: latest for slot in prefix if (latest := fold.latest.get(slot)) is not None}
-        graded = {slot: latest for slot, latest in ended.items() if latest.verdict.outcome.is_graded}
+        seen = Counter(self._case[case].category for case, _ in islice(self._slots, count))
+        rollouts = seen[question.category] if question.category else count
+        graded = partial(self._graded, fold, question, count)
         interval = self._headline(graded)
         own = question.rollouts or question.at
         is_partial = not question.category and len(seen) < len(self._categories)
         look = Look(
             number,
             len(question.at),
-            len(prefix),
+            rollouts,
             own[-1],
             value=interval.value if interval else None,
             low=interval.low if interval else None,
             high=interval.high if interval else None,
-            left_out=len(prefix) - len(graded),
+            left_out=rollouts - sum(1 for _ in graded()),
             category=question.category,
             only=tuple(name for name in self._categories if name in seen) if is_partial else (),
         )
@@ -361,20 +363,31 @@ class Looks:
         if self._until.rule is Rule.DECIDED and question.shares:
             experiment = self._manifest.experiment
             if experiment is not None and experiment.strata:
-                return self._with_effect(look, question, graded, experiment)
-            return self._with_difference(look, question, graded)
+                return self._with_effect(look, question, dict(graded()), experiment)
+            return self._with_difference(look, question, dict(graded()))
         return look
 
-    def _headline(self, graded: Mapping[Slot, Ended]) -> Interval | None:
+    def _graded(self, fold: RunFold, question: Question, count: int) -> Iterator[tuple[Slot, Ended]]:
+        """Yield the graded rollouts among the first of the planned order that a question is about.
+
+        They are not kept, as the last look at a large run has all of them.
+        """
+        for slot in islice(self._slots, count):
+            ended = fold.latest.get(slot)
+            is_asked = not question.category or self._case[slot[0]].category == question.category
+            if is_asked and ended is not None and ended.verdict.outcome.is_graded:
+                yield slot, ended
+
+    def _headline(self, graded: Callable[[], Iterator[tuple[Slot, Ended]]]) -> Interval | None:
         """Return the headline over graded rollouts, as a report of them would."""
         headline = self._manifest.headline
         if self._until is not None and self._until.rule is Rule.WIDTH and not headline:
-            results = [self._result(slot, ended) for slot, ended in graded.items()]
+            results = [self._result(slot, ended) for slot, ended in graded()]
             report = self._suite.report(results, self._manifest.setting)
             metric = report.metrics[0] if report.metrics else None
             if metric is not None and metric.unit == "rate" and metric.value is not None:
                 return Interval(metric.value, metric.low, metric.high, method=metric.method)
-        sample = sample_of(self._observation(slot, value) for slot, ended in graded.items()
+        sample = sample_of(self._observation(slot, value) for slot, ended in graded()
                            if (value := self._value(ended.verdict)) is not None)  # fmt: skip
         return score_interval(sample, self._manifest.headline_scale) if headline else rate_interval(sample)
 

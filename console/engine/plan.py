@@ -118,9 +118,8 @@ def prepare(plan: Plan) -> PreparedRun:
     """
     book = load_models(find_models_file(plan.models_path), plan.data_path)
     book.models |= {config.name: config for config in plan.further_models}
-    roots = find_data_roots(plan.data_path)
     model = pick_model(book, plan.model)
-    catalog = Catalog(roots)
+    catalog = Catalog(roots := find_data_roots(plan.data_path))
     runs_root = find_runs_root(plan.runs_path, may_be_new=True)
     suite = open_pairwise(plan.suite, runs_root) if plan.is_pairwise else catalog.open(plan.suite)
     options = check_options(suite.options, plan.options)

@@ -1,16 +1,15 @@
 """The rollouts left to play, in order, with their dependencies."""
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from enum import StrEnum
-from itertools import product
+from itertools import chain, product
 
 import msgspec
 
 from console.core.case import Case, Key, Slot
 from console.core.outcome import Outcome
 from console.core.record import Finished
-from console.core.tally import Ended
 from console.engine.recorded_effects import JournalEffects
 
 
@@ -46,6 +45,8 @@ class JobQueue:
         """
         self._ready: deque[Job] = deque()
         self._blocked: dict[Slot, tuple[Job, set[str]]] = {}
+        self.is_cut = False
+        """True if jobs were removed that need no more answers."""
         finished, selected = set(done), {case.id for case in cases}
         for job in jobs:
             rollout = job.key.rollout
@@ -58,6 +59,11 @@ class JobQueue:
     def __len__(self) -> int:
         """Return the number of jobs not yet handed out."""
         return len(self._ready) + len(self._blocked)
+
+    @property
+    def slots(self) -> Iterator[Slot]:
+        """Rollouts of all jobs."""
+        return (job.slot for job in chain(self._ready, (job for job, _ in self._blocked.values())))
 
     @property
     def has_ready(self) -> bool:
@@ -113,8 +119,10 @@ class JobQueue:
         def is_kept(job: Job) -> bool:
             return job.case.category not in categories or not job.case.graded or job.case.id in needed
 
+        before = len(self)
         self._ready = deque(filter(is_kept, self._ready))
         self._blocked = {slot: (job, needs) for slot, (job, needs) in self._blocked.items() if is_kept(job)}
+        self.is_cut = self.is_cut or len(self) < before
 
     def _waiting_for(self, slot: Slot) -> list[tuple[Job, set[str]]]:
         return [
@@ -122,12 +130,6 @@ class JobQueue:
             for (_, rollout), (job, needs) in self._blocked.items()
             if rollout == slot[1] and slot[0] in needs
         ]
-
-
-def all_played(jobs: Iterable[Job], latest: Mapping[Slot, Ended]) -> bool:
-    """Return whether every job, or a later attempt at it, has ended."""
-    ended = {slot: finished.key.attempt for slot, finished in latest.items()}
-    return all(ended.get(job.slot, 0) >= job.key.attempt for job in jobs)
 
 
 def plan_jobs(

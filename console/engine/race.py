@@ -28,7 +28,7 @@ from console.engine.plan import PreparedRun
 from console.engine.process import spawn_engine
 from console.store.journal import JournalReader
 from console.store.runs import STARTING_S, RunFolder
-from console.suites.planned_order import planned_slots
+from console.suites.planned_order import PlannedSlots
 
 POLL_S = 0.2
 """Seconds between readings of the other runs' journals."""
@@ -118,8 +118,7 @@ class Race:
         self._plan, self._question = plan, plan.questions[0]
         self._model = manifest.model.name
         self._case = {case.id: case for case in cases}
-        slots = planned_slots(self._case.values(), manifest.rollouts, by_case=True)
-        self._place = {slot: number for number, slot in enumerate(slots)}
+        self._slots = slots = PlannedSlots(self._case.values(), manifest.rollouts, by_case=True)
         self._lanes = {
             model: _Lane(
                 folder if model == self._model else RunFolder(folder.path.parent / name),
@@ -138,7 +137,7 @@ class Race:
     def may_start(self, slot: Slot) -> bool:
         """Return whether a rollout lies no more than one look ahead of the race."""
         at = self._question.at
-        return self._place.get(slot, 0) < at[min(self._judged + 1, len(at) - 1)]
+        return (self._slots.place(slot) or 0) < at[min(self._judged + 1, len(at) - 1)]
 
     def new_looks(self, taken: Sequence[Look]) -> list[Look]:
         """Read what the others have written, and return the looks that are complete now, as this run records them.

@@ -1,6 +1,6 @@
 """Scores of a run beside the one as graded: with decided keys, and corrected by people. They are never mixed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,16 @@ def columns_of(reader: RunReader, data: Path | None) -> ScoreColumns | None:
     if not contested and people is None:
         return None
     return ScoreColumns(_with_keys(reader, contested, data) if contested else None, people)
+
+
+def contested_cases(folder: RunFolder, data: Path | None) -> Collection[str]:
+    """Return the cases whose key is wrong or ambiguous by the errata; the journal is read only if there are any.
+
+    Raises:
+        UsageError: the errata cannot be read.
+    """
+    errata = read_errata(errata_file(data, folder.manifest().suite))
+    return contested_keys(errata, RunReader(folder).side.case_digests) if errata else ()
 
 
 def contested_keys(errata: Mapping[str, Erratum], case_digests: Mapping[str, str]) -> dict[str, Erratum]:

@@ -16,6 +16,7 @@ from console.core.chat import Usage
 from console.core.live import Activity, Began, Delta
 from console.core.outcome import Verdict
 from console.core.record import (
+    GREETING,
     MAIN_REPLIES,
     AnyRecord,
     Asked,
@@ -296,6 +297,10 @@ class Conversation:
             self._forest.note_transcript(record.data)
             return
         text = record.data if isinstance(record.data, str) else show_json_lines(record.data)
+        if record.kind == GREETING:  # sent to the model later, as its own first message
+            self._own_words.add(normalized_message({"role": "assistant", "content": text}).words)
+            self._add(PassageKind.ASSISTANT, text, role="model", turn=record.turn, step=record.step)
+            return
         if record.kind == CELL:
             text = code_missing_from_reply(record.data, self.passages)
         self._add(PassageKind.NOTE, text, head=record.kind, turn=record.turn, step=record.step, data=record.data)

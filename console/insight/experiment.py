@@ -222,16 +222,18 @@ def _arm_result(
     failures = sizes.get(OTHER_FAILURES, 0) + sum(
         stratum.size for stratum in experiment.strata if stratum.name == CHOSEN and _all_failed(stratum, recorded)
     )
-    rises = lost / len(of_passed) * sizes.get(PASSED, 0) / failures if of_passed and failures else None
+    fall = math.fsum(1 - change.now for change in of_passed) / max(len(of_passed), 1)
+    rises = fall * sizes.get(PASSED, 0) / failures if of_passed and failures else None
 
     def part(names: tuple[str, ...]) -> Part:
         own = [change for change in changes if change.stratum in names]
         passed = sum(change.now >= 0.5 for change in own)
         if has_control:
             return Part(len(own), passed, sum(change.before for change in own))
-        failed = [change for change in own if recorded.get(change.case, 0.0) < 1]
-        steady = (len(own) - len(failed)) * (1 - lost / len(of_passed)) if of_passed else len(own) - len(failed)
-        return Part(len(own), passed, None if rises is None and failed else steady + min(rises or 0.0, 1) * len(failed))
+        failed = [recorded.get(change.case, 0.0) for change in own if recorded.get(change.case, 0.0) < 1]
+        steady = (len(own) - len(failed)) * (1 - fall)
+        again = math.fsum(min(before + (rises or 0.0), 1) for before in failed)
+        return Part(len(own), passed, None if rises is None and failed else steady + again)
 
     why = "" if effect is not None else _why_not(experiment.strata, changes)
     chosen, guard = part((CHOSEN,)), part((OTHER_FAILURES, PASSED))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from console.core.grading import grading_differences, mixed_grading
 from console.core.run import simulated_note_of
-from console.core.statistics.intervals import score_interval
+from console.core.statistics.intervals import rate_interval, score_interval
 from console.core.statistics.resampling import bootstrap_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.insight.trends import ListedRun
@@ -28,6 +28,7 @@ from console.suites.leaderboard import (
     interval_cell,
 )
 from console.suites.leaderboard_rules import rules_for
+from console.suites.metrics import is_yes_or_no
 
 CasesBySuite = Mapping[str, Mapping[str, int]]
 """Number of cases in each category, by suite; removed suites are missing."""
@@ -252,8 +253,12 @@ def with_interval(
     def filled(row: LeaderboardRow) -> LeaderboardRow:
         if row.runs[:1] != (run,) or row.cells[name].unit != "mean" or sample.cases < 2:
             return row
-        is_free = scale is None and sample.is_plain
-        interval = bootstrap_interval([value.value for value in values]) if is_free else score_interval(sample, scale)
+        if is_yes_or_no((value.value for value in values), scale):
+            interval = rate_interval(sample)
+        elif scale is None and sample.is_plain:
+            interval = bootstrap_interval([value.value for value in values])
+        else:
+            interval = score_interval(sample, scale)
         assert interval is not None  # there are cases
         cell = interval_cell(interval, unit="mean", note=row.cells[name].note)
         return replace(row, cells={**row.cells, name: replace(cell, count=row.cells[name].count)})

@@ -216,7 +216,7 @@ def _utterance(said: Said) -> Utterance:
     return Utterance(said) if isinstance(said, str) else said
 
 
-def call(name: str, **arguments: Any) -> Utterance:
+def call(name: str, /, **arguments: Any) -> Utterance:
     """Return a tool call as a scripted answer."""
     return Utterance(calls=((name, arguments),))
 

@@ -6,6 +6,7 @@ again, or from the snapshot after the last one.
 """
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Generic, Literal, Self, TypeVar
@@ -22,10 +23,10 @@ class Environment(Generic[WorldT]):
     def __init__(
         self,
         perform: Callable[[str, Any, Callable[[], Awaitable[Any]]], Awaitable[Any]],
-        open_world: Callable[[Any], Awaitable[WorldT]],
-        close_world: Callable[[WorldT], Awaitable[None]],
+        open_world: Callable[[Any], Awaitable[WorldT] | WorldT],
+        close_world: Callable[[WorldT], Any],
         replay: Replay,
-        snapshot: Callable[[WorldT], Awaitable[Any]] | None,
+        snapshot: Callable[[WorldT], Any] | None,
     ) -> None:
         """Store the functions, with `perform` of the stage; the first action that must be executed opens the world.
 
@@ -40,7 +41,7 @@ class Environment(Generic[WorldT]):
         """The open world, if any."""
         self._state: Any = None
         """Snapshot after the last journaled action."""
-        self._past: list[tuple[str, Callable[[WorldT], Awaitable[Any]], Any]] = []
+        self._past: list[tuple[str, Callable[[WorldT], Any], Any]] = []
         """Kind, action and result of the journaled actions that the open world has not seen."""
         self._turn = asyncio.Lock()
 
@@ -53,7 +54,7 @@ class Environment(Generic[WorldT]):
     ) -> None:
         """Close the world if it was opened."""
         while self._world:
-            await self._close(self._world.pop())
+            await _awaited(self._close(self._world.pop()))
 
     @property
     def world(self) -> WorldT:
@@ -67,14 +68,14 @@ class Environment(Generic[WorldT]):
             raise UsageError("an environment has a world during its actions only", hint=hint)
         return self._world[0]
 
-    async def act(self, kind: str, request: Any, action: Callable[[WorldT], Awaitable[Any]]) -> Any:
+    async def act(self, kind: str, request: Any, action: Callable[[WorldT], Any]) -> Any:
         """Execute an action on the world and return its JSON result, or the journaled one.
 
         Args:
             kind: name of the effect, for the transcript.
             request: what identifies the action; a JSON value.
-            action: asynchronous function of the world. With `replay="execute"` it may be executed again, and must then
-                return the same.
+            action: function of the world, which may be asynchronous. With `replay="execute"` it may be executed again,
+                and must then return the same.
 
         Raises:
             Fault: the world did something else when it was rebuilt (kind `data`).
@@ -85,8 +86,8 @@ class Environment(Generic[WorldT]):
             async def execute() -> dict[str, Any]:
                 nonlocal is_new
                 is_new, world = True, await self._rebuilt()
-                result = {"result": await action(world)}
-                return result if self._snapshot is None else {**result, "state": await self._snapshot(world)}
+                result = {"result": await _awaited(action(world))}
+                return result if self._snapshot is None else {**result, "state": await _awaited(self._snapshot(world))}
 
             journaled: dict[str, Any] = await self._perform(kind, request, execute)
             if not is_new:
@@ -97,12 +98,16 @@ class Environment(Generic[WorldT]):
     async def _rebuilt(self) -> WorldT:
         """Return the world in the state after the last journaled action."""
         if not self._world:
-            self._world.append(await self._open(self._state))
+            self._world.append(await _awaited(self._open(self._state)))
         [world] = self._world
         past, self._past = self._past, []
         for kind, action, before in past if self._snapshot is None else ():
-            again = await action(world)
+            again = await _awaited(action(world))
             if again != before:
                 words = f"the environment cannot be rebuilt: {kind} gives {again!r:.200} instead of {before!r:.200}"
                 raise Fault(FaultKind.DATA, words, hint='Make it deterministic, or use replay="snapshot".')
         return world
+
+
+async def _awaited(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value

@@ -7,6 +7,7 @@ Rules are pure functions of run summaries (counts by category, mean scores), so 
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 from console.core.case import Setting
@@ -174,18 +175,28 @@ class PassRates(AnyCategories):
     columns: tuple[str, ...] = ()
     sums: tuple[str, ...] = ()
     details: tuple[DetailTable, ...] = ()
-    headings: Mapping[str, str] = {}
     score = ""
 
-    def __init__(self, legend: str = "") -> None:
-        """Rank by pass rate; `legend` says why, where another ranking is expected."""
-        self.legend = legend
+    def __init__(
+        self, legend: str = "", headings: Mapping[str, str] = MappingProxyType({}), first: Sequence[str] = ()
+    ) -> None:
+        """Rank by pass rate.
+
+        Args:
+            legend: why, where another ranking is expected.
+            headings: heading by column.
+            first: scores of the newest run whose columns follow the pass rate.
+        """
+        self.legend, self.headings, self._first = legend, headings, first
 
     def cells(self, played: Played) -> dict[str, Cell]:
-        """Return the overall pass rate, then that of each category."""
+        """Return the overall pass rate, further headlines, then the rate of each category."""
         tallies = played.tallies.values()
         whole = sample_of_counts(*(tally.counts for tally in tallies))
         cells = {"passed": rate_cell(whole, sum(played.cases.values()), without_grade(tallies))}
+        for name in self._first:
+            if name in played.scores:
+                cells[name] = Cell(played.scores[name], count=sum(tally.graded for tally in tallies), unit="mean")
         for name, tally in played.tallies.items():
             cells[name] = rate_cell(tally.sample, played.cases.get(name, 0), without_grade([tally]))
         return cells

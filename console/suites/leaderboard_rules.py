@@ -34,9 +34,8 @@ def rules_for(
             if not misfit:
                 return rules
             why = why or f"ranked by pass rate: {misfit}"
-    if not headline:
-        return PassRates(legend=why)
-    return ScoreMeans(headline, {name: f"{name} ({unit})" for name, unit in units.items()}, first=tuple(further))
+    headings = {name: f"{name} ({unit})" for name, unit in units.items()}
+    return ScoreMeans(headline, headings, first=tuple(further)) if headline else PassRates(why, headings, further)
 
 
 def _rules_of(suite_format: str) -> Iterator[LeaderboardRules]:

@@ -8,6 +8,7 @@ proportion. Setup cases come first and are not counted.
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import overload
 
 import msgspec
 
@@ -64,12 +65,39 @@ def _draw(seed: int, *words: str) -> float:
     return int.from_bytes(digest[:8]) / 2**64
 
 
-def planned_slots(cases: Iterable[Case], rollouts: int, *, by_case: bool) -> list[Slot]:
-    """Return the graded rollouts in planned order: all of a case in a row, or all cases before any is repeated."""
-    ids = [case.id for case in cases if case.graded]
-    if by_case:
-        return [(case_id, rollout) for case_id in ids for rollout in range(rollouts)]
-    return [(case_id, rollout) for rollout in range(rollouts) for case_id in ids]
+class PlannedSlots(Sequence[Slot]):
+    """The graded rollouts in planned order, computed when asked for: a run may have a million."""
+
+    def __init__(self, cases: Iterable[Case], rollouts: int, *, by_case: bool) -> None:
+        """Order them: all rollouts of a case in a row, or all cases before any is repeated."""
+        self._ids = [case.id for case in cases if case.graded]
+        self._number = {case_id: number for number, case_id in enumerate(self._ids)}
+        self._rollouts, self._by_case = rollouts, by_case
+
+    def __len__(self) -> int:
+        """Return the number of graded rollouts."""
+        return len(self._ids) * self._rollouts
+
+    @overload
+    def __getitem__(self, place: int) -> Slot: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Slot]: ...
+    def __getitem__(self, place: int | slice) -> Slot | list[Slot]:
+        """Return the rollout at a place, or a list of those at several."""
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        if not 0 <= place < len(self):
+            raise IndexError(place)
+        if self._by_case:
+            return self._ids[place // self._rollouts], place % self._rollouts
+        return self._ids[place % len(self._ids)], place // len(self._ids)
+
+    def place(self, slot: Slot) -> int | None:
+        """Return the place of a rollout; None for one that is not graded."""
+        number = self._number.get(slot[0])
+        if number is None:
+            return None
+        return number * self._rollouts + slot[1] if self._by_case else slot[1] * len(self._ids) + number
 
 
 def units_in_order(graded: Sequence[Case]) -> list[list[Case]]:
@@ -87,6 +115,6 @@ def first_results(suite: Suite, results: Sequence[Result], manifest: Manifest, l
     if manifest.shard is not None:
         cases = part_of(cases, manifest.shard)
     by_case = plan.seed is not None
-    slots = planned_slots(planned_order(cases, plan.seed), manifest.rollouts, by_case=by_case)
+    slots = PlannedSlots(planned_order(cases, plan.seed), manifest.rollouts, by_case=by_case)
     seen = set(slots[: look.rollouts])
     return [result for result in results if (result.case_id, result.rollout) in seen]

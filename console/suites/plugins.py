@@ -18,18 +18,17 @@ ONE_PART = {"eval_console.suites": "suite", "eval_console.views": "view"}
 
 def installed_names() -> list[str]:
     """Return the names of the benchmarks of other packages without loading any."""
-    return [name for group in (GROUP, *ONE_PART) for name, _ in _points(group)]
+    return [name for _, name, _ in _points()]
 
 
 def installed() -> list[Benchmark]:
     """Return the loadable benchmarks of other packages."""
     benchmarks: list[Benchmark] = []
-    for group in (GROUP, *ONE_PART):
-        for name, place in _points(group):
-            try:
-                benchmarks.append(_read(group, name, place))
-            except UsageError:
-                continue  # reported by `broken_benchmarks`
+    for point in _points():
+        try:
+            benchmarks.append(_read(*point))
+        except UsageError:
+            continue  # reported by `broken_benchmarks`
     return benchmarks
 
 
@@ -39,7 +38,7 @@ def find_installed(name: str, part: str) -> Benchmark | None:
     Raises:
         UsageError: the benchmark cannot be loaded, or two packages offer the part.
     """
-    benchmarks = {_read(group, *point) for group in (GROUP, *ONE_PART) for point in _points(group) if point[0] == name}
+    benchmarks = {_read(*point) for point in _points() if point[1] == name}
     offered = {getattr(benchmark, part): benchmark for benchmark in benchmarks if getattr(benchmark, part)}
     if len(offered) > 1:
         raise UsageError(
@@ -55,24 +54,28 @@ _PARTS = {"suite": "format"}
 def broken_benchmarks(parts: Sequence[str] = ("suite",)) -> list[str]:
     """Return a warning for each benchmark of another package that fails to load, itself or one of `parts`."""
     out: list[str] = []
-    for group in (GROUP, *ONE_PART):
-        for name, place in _points(group):
-            try:
-                benchmark = _read(group, name, place)
-                for part in parts:
-                    if getattr(benchmark, part):
-                        benchmark.load(part)
-            except UsageError as error:
-                out.append(error.message)
+    for point in _points():
+        try:
+            benchmark = _read(*point)
+            for part in parts:
+                if getattr(benchmark, part):
+                    benchmark.load(part)
+        except UsageError as error:
+            out.append(error.message)
     return out
 
 
-def _points(group: str) -> list[tuple[str, str]]:
-    """Return name and place of a group's entry points."""
+def _points() -> list[tuple[str, str, str]]:
+    """Return group, name and place of all entry points."""
     from importlib import metadata  # slow to import
 
-    points = metadata.entry_points(group=group)
-    return [(point.name, point.value) for point in points if point.name not in BUILT_IN]
+    points = metadata.entry_points()  # all at once, as each call reads the metadata of every package
+    return [
+        (group, point.name, point.value)
+        for group in (GROUP, *ONE_PART)
+        for point in points.select(group=group)
+        if point.name not in BUILT_IN
+    ]
 
 
 def _read(group: str, name: str, place: str) -> Benchmark:

@@ -15,10 +15,12 @@ from console.suites.suite import Category, Metric, Mode, Report, Result, Suite
 
 UNNAMED = "wrong_answer"
 """Reason of a failure that the suite does not name."""
+UNKNOWN = "no_grade"
+"""Reason of an undecided case that the suite does not name."""
 
 
 def verdict(
-    passed: bool,
+    passed: bool | None,
     *,
     reason: str = "",
     expected: Any = None,
@@ -26,19 +28,19 @@ def verdict(
     messages: Sequence[str] = (),
     scores: dict[str, float] | None = None,
 ) -> Verdict:
-    """Create a passed or failed verdict.
+    """Create a verdict.
 
     Args:
-        passed: the outcome.
-        reason: cause of a failure in a word or two, used to group failures.
+        passed: the outcome; None: undecided, as no grade could be determined.
+        reason: cause in a word or two if it has not passed, used to group failures.
         expected: the expected answer, shown in Review.
         actual: the actual answer.
         messages: explanations in sentences.
         scores: named numbers; the report shows their means.
     """
     detail = {name: value for name, value in (("expected", expected), ("actual", actual)) if value is not None}
-    outcome = Outcome.PASSED if passed else Outcome.FAILED
-    why = None if passed else reason or UNNAMED
+    outcome = Outcome.UNDECIDED if passed is None else Outcome.PASSED if passed else Outcome.FAILED
+    why = None if passed else reason or (UNKNOWN if passed is None else UNNAMED)
     return Verdict(outcome, why, messages=tuple(messages), scores=dict(scores or {}), detail=detail)
 
 

@@ -88,16 +88,16 @@ class Stage(Protocol):
 
     def environment(
         self,
-        open: Callable[[Any], Awaitable[WorldT]],
-        close: Callable[[WorldT], Awaitable[None]],
+        open: Callable[[Any], Awaitable[WorldT] | WorldT],
+        close: Callable[[WorldT], Any],
         *,
         replay: Literal["execute", "snapshot"] = "execute",
-        snapshot: Callable[[WorldT], Awaitable[Any]] | None = None,
+        snapshot: Callable[[WorldT], Any] | None = None,
     ) -> "Environment[WorldT]":
         """Return a world outside, such as a container or a database, as an asynchronous context.
 
         Its actions, `await environment.act(kind, request, action)`, are journaled. A case that was killed opens the
-        world again when an action is missing.
+        world again when an action is missing. All functions may be asynchronous or plain.
 
         Args:
             open: opens the world; takes the last snapshot, or None for a new one. What a killed case left behind, such

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.quick_rows import first_quick
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -64,14 +65,14 @@ def test_an_export_writes_to_a_pipe_and_through_a_link_and_replaces_neither(cons
     assert link.is_symlink()
 
 
-@pytest.mark.parametrize("words", ["show latest", "show latest --json", "export latest", "runs --json"])
+@pytest.mark.parametrize("words", first_quick(["show latest", "export latest", "show latest --json", "runs --json"], 2))
 def test_a_full_disk_below_stdout_is_one_sentence(home: Path, run: str, words: str) -> None:
     ended = apart(home, words, "> /dev/full")
     assert ended.returncode == 2, ended.stderr
     assert ended.stderr.strip().endswith(f"cannot be written: {os.strerror(errno.ENOSPC)}")
 
 
-@pytest.mark.parametrize("redirection", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("redirection", first_quick(["<&- >&- 2>&-", ">&-", "2>&-", "<&-"]))
 def test_closed_streams_stop_no_run_and_no_file_takes_their_place(home: Path, redirection: str) -> None:
     ended = apart(home, "run -m sim/careful -s bfcl-starter -n 1 --name quiet", redirection)
     assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.quick_rows import first_quick
 
 from console.benchmarks.bfcl.data.pull import OFFICIAL
 from console.cli.exitcode import Exit
@@ -109,7 +110,7 @@ def pins_of(name: str) -> list[str]:
     return [*digests, *(value.sha256 for value in values if hasattr(value, "sha256"))]
 
 
-@pytest.mark.parametrize("downloaded", [False, True], ids=["from a folder", "downloaded"])
+@pytest.mark.parametrize("downloaded", first_quick([False, True]), ids=["from a folder", "downloaded"])
 def test_another_digest_is_refused_unless_it_is_accepted(
     console: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch, name: str, downloaded: bool
 ) -> None:

@@ -57,6 +57,21 @@ def test_where_nothing_is_changed_nothing_is_shown_with_and_without_an_unchanged
             assert adjusted is None or adjusted >= it["effect"]["p"]
 
 
+def test_of_cases_that_failed_now_and_then_as_many_would_pass_anyway(console, home):
+    words = ("--category", "non_live", "-m", "sim/hasty", "-r", "4", "-n", "12", "--yes", "--quiet", "--json")
+    run = console("run", "-s", "bfcl-starter", *words).data["run"]
+    means: dict[str, float] = {}
+    for it in console("export", run, "--format", "json").data["rollouts"]:
+        means[it["case"]] = means.get(it["case"], 0.0) + (it["outcome"] == "passed") / 4
+    often = [mean for mean in means.values() if 0 < mean < 1]
+    assert len(often) > 3, "failed in some of their rollouts"
+    (home / "a.txt").write_text("Be exact.")
+    told = console("try", run, "--set", "system=a.txt", "--seed", "7", "--json").data
+    failed = [mean for mean in means.values() if mean < 1]
+    assert told["chosen"]["cases"] == len(failed)
+    assert sum(failed) <= told["chosen"]["expected"] + 1e-9 <= len(failed)
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

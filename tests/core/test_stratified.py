@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from support.quick_rows import first_quick
 
 from console.core.statistics.sample import Observation
 from console.core.statistics.sequential import Boundary
@@ -31,8 +32,12 @@ def trial(rng: random.Random, shape: tuple[float, float], gain: float, *, contro
     return effect, (sum(better) - sum(chance)) / size
 
 
-@pytest.mark.parametrize("control", [False, True])
-@pytest.mark.parametrize("shape", [(2.0, 1.0), (0.5, 0.3), (4.0, 0.6)])
+SHAPES = ((0.5, 0.3), (2.0, 1.0), (4.0, 0.6))
+
+
+@pytest.mark.parametrize(
+    ("shape", "control"), first_quick([(shape, control) for shape in SHAPES for control in (False, True)], 2)
+)
 def test_nothing_changed_shows_nothing_and_intervals_cover(shape: tuple[float, float], *, control: bool) -> None:
     rng = random.Random(f"{shape} {control}")
     unchanged = [trial(rng, shape, 0.0, control=control)[0] for _ in range(400)]

@@ -35,7 +35,7 @@ POINTS = [
     ("before closed", 1),
     ("half closed", 1),
 ]
-TELLING = {"opened", "mid stream", "half asked", "after asked", "half finished", "before closed"}
+TELLING = {"mid stream", "half asked", "half finished", "before closed"}
 
 
 class Witness:

@@ -11,6 +11,7 @@ from server.http1 import Exchange
 from server.openai_server import OpenAIServer, Scripted, last_text
 from support.dialogue_suite import DialogueSuite
 from support.killable_run import prepared
+from support.quick_rows import first_quick
 
 from console.core.live import Command
 from console.engine.engine import Engine
@@ -24,7 +25,7 @@ def soon503(exchange: Exchange) -> None:
     exchange.error("503 Service Unavailable", "in a moment", retry_after_ms="20")
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", first_quick([1, 2]))
 async def test_many_small_runs_beside_each_other_all_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

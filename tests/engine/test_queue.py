@@ -3,7 +3,7 @@
 from console.core.case import Case, Key
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished, Started
-from console.engine.queue import Job, JobQueue, RetryScope, all_played, plan_jobs
+from console.engine.queue import JobQueue, RetryScope, plan_jobs
 from console.engine.recorded_effects import JournalEffects
 
 CASES = [Case("a", "c"), Case("b", "c", depends_on=("a",)), Case("d", "c", depends_on=("a", "b"))]
@@ -38,12 +38,15 @@ def test_dependants_wait_for_their_own_rollout() -> None:
     assert len(queue) == 1
 
 
-def test_all_is_played_when_each_attempt_that_is_due_has_ended() -> None:
-    first, second = (Job(CASES[0], Key("a", 0, attempt)) for attempt in (1, 2))
-    latest = {("a", 0): Finished(at=1.0, key=Key("a", 0, 1), verdict=Verdict(Outcome.PASSED))}
-    assert all_played([first], latest)
-    assert not all_played([first, second], latest)
-    assert not all_played([first, Job(CASES[1], Key("b"))], latest)
+def test_a_queue_says_whether_jobs_were_removed_from_it() -> None:
+    jobs = plan_jobs(CASES, 1, JournalEffects(), RetryScope.NONE, EVERY)
+    queue = JobQueue(jobs, CASES, [])
+    assert list(queue.slots) == [job.slot for job in jobs]
+    drain(queue)
+    queue.drop_categories(["none of them"])
+    assert not queue.is_cut
+    queue.drop_categories([case.category for case in CASES])
+    assert (queue.is_cut, len(queue)) == (True, 0)
 
 
 def test_finished_dependencies_do_not_block_a_resume() -> None:

@@ -7,7 +7,7 @@ from console.core.case import Case, Key
 from console.core.chat import Reply, ToolCall, Usage
 from console.core.live import Activity, Began, Delta
 from console.core.outcome import Outcome, Verdict
-from console.core.record import Asked, Finished, Noted, Performed, Scored, Started, Tried
+from console.core.record import GREETING, Asked, Finished, Noted, Performed, Scored, Started, Tried
 from console.insight.conversation import Conversation
 from console.insight.passage import PassageKind, read_arguments
 
@@ -142,6 +142,19 @@ def test_notes_and_effects_are_shown():
         ("decoded", '{\n  "a": 1\n}'),
         ("running code", "1+1\n2"),
     ]
+
+
+def test_a_greeting_that_no_model_wrote_opens_the_conversation_once():
+    hello, please = {"role": "assistant", "content": "Hello!"}, Reply(content="Please cancel.")
+    to_user = [{"role": "system", "content": "You call."}, {"role": "user", "content": "Hello!"}]
+    conversation = folded([
+        RECORDS[0],
+        Noted(at=1, key=KEY, kind=GREETING, data="Hello!"),
+        asked(1, please, to_user, role="user"),
+        asked(2, SECOND, [SYSTEM, hello, {"role": "user", "content": "Please cancel."}]),
+    ])  # fmt: skip
+    spoken = [(it.role, it.text) for it in conversation.passages if it.kind is PassageKind.ASSISTANT]
+    assert spoken == [("model", "Hello!"), ("user", "Please cancel."), ("model", "Sunny.")]
 
 
 def test_every_result_names_its_call_in_both_modes():

@@ -48,8 +48,13 @@ def skip_without_litellm(client):
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
 @pytest.mark.parametrize(
-    ("client", "name"), [pair for pair in product(CLIENTS, ANSWERS) if pair != ("litellm", "refusal")]
-)  # litellm drops refusals
+    ("client", "name"),
+    [
+        pytest.param(client, name, marks=[pytest.mark.slow] * (client == "litellm"))
+        for client, name in product(CLIENTS, ANSWERS)
+        if (client, name) != ("litellm", "refusal")  # litellm drops refusals
+    ],
+)
 async def test_an_answer_that_holds_the_key_is_kept_without_it(echoing, name, client):
     skip_without_litellm(client)
     reply, told = await echoing(name, client)

@@ -92,6 +92,7 @@ def test_published_vectors_and_similarities() -> None:
 
 
 @pulled
+@pytest.mark.slow
 def test_vectors_have_length_one_and_forget_what_is_too_long() -> None:
     short, long, longer = embed(["", "word " * MOST_TOKENS, "word " * (MOST_TOKENS + 50) + "other"])
     assert len(short) == 384

@@ -73,8 +73,10 @@ async def test_a_rate_limit_is_waited_for_and_not_counted_as_a_try(connect, ques
 
 async def test_a_rate_limit_without_a_time_is_waited_for_as_long_as_is_allowed(connect, question, seen):
     with pytest.raises(Fault, match="Rate limit"):
-        await connect({"max_wait_s": 0.05, "backoff_s": 0.01}).ask(question("fault:r429"), seen)
+        async with asyncio.timeout(60):
+            await connect({"max_wait_s": 0.05, "backoff_s": 0.01}).ask(question("fault:r429"), seen)
     assert "rate limited" in [why for why, _ in seen.waits]
+    assert seen.failed[-1][1] is None, "the request is given up, not the run paused"
 
 
 async def test_a_date_is_read_against_the_servers_own_clock(connect, question, seen):
@@ -130,6 +132,28 @@ async def test_a_provider_that_goes_down_and_comes_back_breaks_nothing(question,
     assert all(fault.kind is FaultKind.SERVER for fault in broken)
     assert len(broken) < 21, "those that failed twice before the outage was known"
     assert sum(1 for reply in replies if not isinstance(reply, BaseException)) >= 19
+
+
+async def test_a_provider_that_stays_away_longer_than_is_allowed_is_given_up(question, seen):
+    down = False
+    with OpenAIServer(lambda request: Scripted("fine", fault="r529" if down else "")) as server:
+        limits = Limits(max_tries=2, backoff_s=0.01, max_outage_s=0.05)
+        model = ModelConfig(name="s", model_id="m", base_url=server.base_url, api_key_env="TEST_KEY", limits=limits)
+        endpoint = open_endpoint(model)
+        await endpoint.ask(question("proof"), seen)
+        down = True
+        asking = [asyncio.ensure_future(endpoint.ask(question(f"q{n}"), seen)) for n in range(30)]
+        async with asyncio.timeout(60):
+            for ended in asyncio.as_completed(asking):
+                with pytest.raises(Fault) as failed:
+                    await ended
+                if failed.value.is_of_endpoint:
+                    break
+        for waiting in asking:
+            waiting.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+        await endpoint.aclose()
+    assert "max_outage_s" in failed.value.hint
 
 
 async def test_a_cancelled_question_frees_its_place(connect, question, seen, server):

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Iterator
 
 import pytest
+from support.quick_rows import first_quick
 from support.virtual_keeper import Processes
 from support.virtual_loop import VirtualLoop
 
@@ -198,7 +199,7 @@ def test_a_storm_costs_few_refusals_and_little_time(
 
 @PROCESSES
 @WAITS
-@pytest.mark.parametrize(("at_once", "latency_s"), [(8, 0.5), (8, 5.0), (50, 1.0)])
+@pytest.mark.parametrize(("at_once", "latency_s"), first_quick([(8, 0.5), (8, 5.0), (50, 1.0)]))
 def test_a_provider_that_allows_so_many_at_once_is_kept_busy(
     loop: VirtualLoop, at_once: int, latency_s: float, retry_after_s: float | None, processes: int
 ) -> None:

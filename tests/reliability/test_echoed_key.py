@@ -9,6 +9,7 @@ import pytest
 from server.openai_server import OpenAIServer, Scripted
 from support.echoes import ANSWERS, DECODED, ERRORS, install, pieces_in
 from support.lookup_suite import number_of, results, right, write_suite
+from support.quick_rows import first_quick
 
 from console.cli import history
 from console.core.outcome import Outcome
@@ -31,7 +32,7 @@ limits = {{ max_tries = 1, backoff_s = 0.01, max_wait_s = 1 }}
 """
 
 
-@pytest.mark.parametrize("model", ["streamed", "plain"])
+@pytest.mark.parametrize("model", first_quick(["streamed", "plain"]))
 def test_no_piece_of_an_echoed_key_is_anywhere(console, home: Path, monkeypatch, model: str, record_property) -> None:
     install(monkeypatch)
     monkeypatch.setenv("ECHOED_KEY", KEY)

@@ -9,6 +9,7 @@ import pytest
 from server.api_server import EVENTS_BY_API, ApiServer, Said
 from support.echoes import CUT_AT, pieces_in
 from support.lookup_suite import results, write_suite
+from support.quick_rows import first_quick
 
 from console.cli import history
 from console.core.outcome import Outcome
@@ -53,7 +54,7 @@ limits = {{ max_tries = 1, backoff_s = 0.01, max_wait_s = 1 }}
 """
 
 
-@pytest.mark.parametrize("api", [*APIS[:2], *(pytest.param(api, marks=pytest.mark.slow) for api in APIS[2:])])
+@pytest.mark.parametrize("api", first_quick(APIS))
 def test_no_piece_of_an_echoed_key_is_anywhere(
     console: Any, home: Path, monkeypatch: Any, api: str, record_property: Any
 ) -> None:

@@ -13,6 +13,7 @@ from reliability.conftest import COMMAND
 from server.openai_server import OpenAIServer
 from support.escaping_suite import write_escaping_suite
 from support.lookup_suite import only_run, results, right, until, write_models, write_suite
+from support.quick_rows import first_quick
 
 from console.core.record import Finished
 from console.store.journal import JournalReader
@@ -32,7 +33,7 @@ BUSY = {
 }
 
 
-@pytest.mark.parametrize("name", BUSY)
+@pytest.mark.parametrize("name", first_quick(BUSY))
 def test_a_second_interrupt_ends_an_engine_whose_loop_is_busy(console, home: Path, start: Start, name: str) -> None:
     write_escaping_suite(home / "data", play=BUSY[name])
     assert console("allow", "escapes").code == 0
@@ -69,7 +70,7 @@ STUCK = {
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the lock in C is all zeros in Linux's libraries only")
-@pytest.mark.parametrize("name", STUCK)
+@pytest.mark.parametrize("name", first_quick(STUCK))
 def test_an_engine_that_is_stuck_says_so_and_ends_and_resume_completes(
     console, home: Path, start: Start, name: str
 ) -> None:
@@ -110,7 +111,7 @@ def _run_with(home: Path, finished: int) -> Path | None:
     return runs[0] if ended and sum(isinstance(record, Finished) for record in ended[0]) == finished else None
 
 
-@pytest.mark.parametrize("room", [160, 200, 240])
+@pytest.mark.parametrize("room", first_quick([200, 160, 240]))
 def test_an_engine_with_too_little_memory_ends_by_itself_and_resume_completes(
     console, home: Path, start: Start, room: int
 ) -> None:

@@ -150,3 +150,7 @@ def test_a_user_who_only_calls_tools_is_stopped() -> None:
     chat = Chat(MemoryStage(), most_steps=2)
     asyncio.run(chat.with_user("You want data.", tools=[look], lines=[call("look")] * 5))
     assert (chat.turns, chat.stopped) == (0, "it still called its tools after 2 replies")
+
+
+def test_a_tool_may_have_a_parameter_called_name() -> None:
+    assert call("greet", name="Ada").calls == (("greet", {"name": "Ada"}),)

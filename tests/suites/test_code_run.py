@@ -1,6 +1,7 @@
 """Code of a model in the sandbox: tests one by one, expected and got, lines, limits, and tests that stay hidden."""
 
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -52,6 +53,15 @@ async def test_files_and_input_are_there_and_the_hidden_folder_is_not(tmp_path: 
     assert result.stdout == "hello there\n"
     assert result.line == 2
     assert "Error" in result.error
+
+
+async def test_wheels_of_a_folder_can_be_imported(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "tiny-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("tiny.py", "def half(n):\n    return n / 2\n")
+        wheel.writestr("tiny-1.0.dist-info/METADATA", "Name: tiny\nVersion: 1.0\n")
+    code, tests = "from tiny import half\n", "assert half(3) == 1.5"
+    assert (await MemoryStage("case").run_code(code, tests=tests, packages=tmp_path, timeout=20)).passed
+    assert "No module" in (await MemoryStage("case").run_code(code, tests=tests, timeout=20)).error
 
 
 def test_statements_are_tests_where_there_is_no_function() -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from console.authoring import Criterion, Judge, Rubric
+from console.authoring import Criterion, Judge, Outcome, Rubric, verdict
 from console.core.chat import Message, Reply
 from console.suites.judging.judge import UnreadableReply, judge_messages, read_grades
 from console.suites.judging.rubric import Grade, calls_of, problem_in, scores_of, threshold_of, weighted_mean
+from console.testing.stage import MemoryStage
 
 QA = Rubric("?", categories={"RIGHT": "passed", "WRONG": "failed", "SKIPPED": 0.25})
 POINTS = Rubric(
@@ -117,6 +118,25 @@ async def test_a_judge_that_names_a_category_gets_the_wording_alone() -> None:
     assert "RIGHT, WRONG, SKIPPED" in again["messages"][-1]["content"]
     own = prompt_of(Rubric("?", categories=QA.categories, response_format="category"))
     assert own.endswith('Reply with one of "RIGHT", "WRONG", "SKIPPED" and nothing else.')
+
+
+@pytest.mark.parametrize(
+    ("rubric", "says", "grades"),
+    [
+        (QA, "SKIPPED", ["SKIPPED"]),
+        (Rubric("?"), 2, [2.0]),
+        (POINTS, {"urgent": 0, "drugs": 1, "kind": 1}, [0.0, 1.0, 1.0]),
+    ],
+)
+async def test_a_suite_says_what_its_simulated_judge_gives(rubric: Rubric, says: Any, grades: list[Any]) -> None:
+    judgement = await Judge(MemoryStage("case")).judge(rubric, "1999", says=says)
+    assert [grade.category or grade.grade for grade in judgement.grades] == grades
+
+
+def test_a_verdict_without_a_grade_is_undecided() -> None:
+    undecided = verdict(None, reason="judge unreadable")
+    assert (undecided.outcome, undecided.reason) == (Outcome.UNDECIDED, "judge unreadable")
+    assert verdict(None).reason == "no_grade"
 
 
 def prompt_of(rubric: Rubric) -> str:

@@ -50,8 +50,10 @@ from console.insight.pace import Pace
 from console.store.lock import RunLock
 from console.store.notes import READER_LABEL, Note, Notes
 from console.store.run_queue import Queued, RunQueue
+from console.tui import desktop
 from console.tui.app import ConsoleApp
 from console.tui.data.sample_run import SampleRun
+from console.tui.keymap import find_action
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.launch import actions
 from console.tui.screens.launch.screen import LaunchScreen
@@ -648,6 +650,8 @@ async def review_kinds(stage: Stage) -> AsyncGenerator[str, None]:
     (folder / "fizz.py").write_text("def test_first(): ...\ndef test_third(): ...\n")
     compare_by(stage.monkeypatch, suite_in(folder))
     run = await recorded_rows(stage.workspace.root / "runs", folder, [row["id"] for row in KINDS], name="0119-kinds")
+    outside: list[Path] = []
+    stage.monkeypatch.setattr(desktop, "open_outside", outside.append)
     async with stage.opened(stage.size) as opening:
         await stage.begin(opening)
         for row in KINDS:
@@ -657,6 +661,9 @@ async def review_kinds(stage: Stage) -> AsyncGenerator[str, None]:
             yield f"review-kind-{case}"
             await stage.see("[Talk]", "i")
             yield f"review-kind-{case}-talk"
+            if row is KINDS[0]:
+                stage.app.perform(find_action("open.files", "review"))
+                await stage.see(lambda: [path.read_bytes() for path in outside] == [png(24, 12)])
             for _ in range(6):  # all views
                 await stage.see(lambda: True, "v")
                 assert DOT not in text_of(stage.app).replace("\n", ""), "no base64 on any screen"

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -28,6 +29,8 @@ def test_wrapped_lines_fit_and_lose_nothing_but_blanks(text: str, width: int) ->
 def test_words_stay_whole_where_they_can() -> None:
     text = "a wordless verylongword end"
     assert [text[a:b] for a, b in lines.wrap(text, 9)] == ["a", "wordless", "verylongw", "ord end"]
+    text = "assert_speed(expected_speed=200, is_on=true)"
+    assert [text[a:b] for a, b in lines.wrap(text, 20)] == ["assert_speed(", "expected_speed=200,", "is_on=true)"]
 
 
 @given(st.lists(st.text(st.sampled_from("ab \n漢\x1b\t"), max_size=30), min_size=1, max_size=8), st.integers(6, 30))
@@ -51,13 +54,27 @@ def test_a_block_wraps_again_at_another_width() -> None:
 
 
 def test_a_very_long_line_is_cut_with_a_note() -> None:
-    block = Block("k", text="x" * 10_000, indent=0)
-    assert block.logical[0].plain.endswith("… +6,000, e opens all")
+    block = Block("k", text="x" * 9_990 + "The end?", indent=0)
+    assert block.logical[0].plain.endswith("x … +5,998, e opens all … " + "x" * 992 + "The end?")
     block.height_at(80)
     block.append("y" * 10)
     block.append("z" * 5_000 + "\nnext")
-    assert block.logical[0].plain.endswith("… +11,010, e opens all")
+    assert block.logical[0].plain.endswith("… +11,008, e opens all … " + "z" * 1_000)
     assert block.logical[1].plain == "next"
+
+
+@pytest.mark.parametrize("piece", [1, 7, 900, 3_999, 4_001])
+def test_a_very_long_line_is_cut_alike_however_it_arrives(piece: int) -> None:
+    text = "".join(f"{number} " for number in range(2_500))
+    whole, grown = Block("k", text=text), Block("k", text=text[:piece])
+    grown.height_at(60)
+    for start in range(piece, len(text), piece):
+        grown.append(text[start : start + piece])
+    assert grown.logical == whole.logical
+    height = whole.height_at(60)
+    assert [grown.line_at(place, 60).plain for place in range(grown.height_at(60))] == [
+        whole.line_at(place, 60).plain for place in range(height)
+    ]
 
 
 @given(TEXT, st.integers(0, 40), st.booleans())

@@ -49,6 +49,18 @@ def test_side_by_side():
     ]
 
 
+def test_a_value_is_wrapped_beside_its_name_and_below_a_long_one():
+    ids = '["1151293680", "4983901480"]'
+    rows = (Row(Mark.DIFFERS, "item_ids", (ids,), "[]"), Row(Mark.DIFFERS, "line_items[0].description", (ids,), "null"))
+    assert drawn([Pair(Mark.DIFFERS, "orders", "orders", rows, kind="state")], 70)[1:] == [
+        ' ≠   item_ids  ["1151293680",       │   item_ids  []',
+        '               "4983901480"]        │',
+        " ≠   line_items[0].description",
+        '         ["1151293680",             │       null',
+        '         "4983901480"]              │',
+    ]
+
+
 def test_what_agrees_can_be_folded():
     lines = drawn([PAIR], equal=Equal.HIDDEN)
     assert "2 equal (x)" in lines[-1]

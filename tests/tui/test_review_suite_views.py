@@ -54,7 +54,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> None:
         EntryPoint("number", "builtins:int", GROUP),
         EntryPoint("absent", "no_such_package:View", GROUP),
     ]
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [point for point in points if point.group == group])
+    monkeypatch.setattr(metadata, "entry_points", lambda: metadata.EntryPoints(points))
     monkeypatch.setattr(registry, "_loaded", {})
 
 

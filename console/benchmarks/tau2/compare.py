@@ -76,7 +76,8 @@ def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:
             rows = (_argument(action, call, name) for name in names)
             yield Pair(Mark.DIFFERS, action.name, call.name, tuple(rows), note=note)
         else:
-            yield Pair(Mark.SAME, _text(action), _text(call), note=note)
+            alike = {name: call.arguments[name] for name in action.arguments if name in call.arguments}
+            yield Pair(Mark.SAME, _text(action), _call_text(call.name, alike | call.arguments), note=note)
 
 
 def _agreement(action: Action, call: Call) -> int:
@@ -148,8 +149,8 @@ def _field_rows(there: Any, here: Any, path: str = "") -> Iterator[Row]:
         yield _row(path, there, here)
 
 
-def _text(call: Action | Call) -> str:
-    return _call_text(call.name, call.arguments)
+def _text(action: Action) -> str:
+    return _call_text(action.name, action.arguments)
 
 
 def _call_text(name: str, arguments: dict[str, Any]) -> str:

@@ -6,7 +6,6 @@ is:disputed, free text (searched in whole conversations), and ! before a term to
 
 import argparse
 from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -67,7 +66,11 @@ def run(args: FailuresArguments) -> int:
     annotations = Notes(folder.path).annotations()
     chosen, by = read_filter(args.filter), possible_grouping(GroupBy(args.by), annotations)
     rollouts, listed = listed_failures(folder, chosen, annotations)
-    contested = _contested(folder, args.data) if by is GroupBy.BLAME else ()
+    contested: Collection[str] = ()
+    if by is GroupBy.BLAME:
+        from console.exchange.score_columns import contested_cases
+
+        contested = contested_cases(folder, args.data)
     groups = _groups(rollouts, listed, by, annotations, folder.manifest().rollouts, contested)
     if by.value != args.by:
         args.output.info(f"{folder.name} has no labels; grouped by {by}")
@@ -94,17 +97,6 @@ def _groups(
         cases = {rollout.key.case for rollout in failures}
         failures = [rollout for rollout in rollouts if rollout.key.case in cases]
     return group(failures, by, annotations, repeats=repeats, contested=contested)
-
-
-def _contested(folder: RunFolder, data: Path | None) -> Collection[str]:
-    """Return the cases whose key the suite's errata contest; the journal is read only if there are any."""
-    from console.exchange.run_reader import RunReader
-    from console.exchange.score_columns import contested_keys
-    from console.exchange.suspects import errata_file
-    from console.store.errata import read_errata
-
-    errata = read_errata(errata_file(data, folder.manifest().suite))
-    return contested_keys(errata, RunReader(folder).side.case_digests) if errata else ()
 
 
 def _differences(args: FailuresArguments, folder: RunFolder) -> Callable[[Rollout], None]:

@@ -119,7 +119,8 @@ def manifest_of(head: LogHead, run_id: str, *, file: str, headline: str, rollout
         rollouts: number of rollouts.
         repeats: maximum number of rollouts of a case.
     """
-    at, extras = started_at(head), {"reported": head.reported, "log": head.rest}
+    at = started_at(head)
+    extras: dict[str, Any] = {"reported": head.reported, "log": head.rest}
     if head.no_judge:
         extras[NO_JUDGE] = head.no_judge
     return Manifest(

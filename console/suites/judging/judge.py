@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -99,6 +100,7 @@ class Judge:
         conversation: str = "",
         turn: int = 0,
         simulated: Callable[[Rubric], ScriptedAnswers] | None = None,
+        says: Any = None,
     ) -> Judgement:
         """Grade an answer and record the scores.
 
@@ -108,13 +110,16 @@ class Judge:
             conversation: the conversation before it.
             turn: user turn from 0, for display.
             simulated: returns the replies of simulated judges; by default they find the answer right.
+            says: in place of `simulated`, the grade or category that they give, or a table with one for each criterion.
         """
+        if simulated is None:
+            simulated = _approving if says is None else partial(scripted_reply, given=says)
         calls = _calls(rubric, answer, conversation)
         roles = [JUDGE, SECOND_JUDGE] if self._has_second else [JUDGE]
 
         async def ask(*roles: str) -> list[list[list[tuple[list[Grade], str]]]]:
             asked = [
-                self._ask(role, part, messages, turn, simulated or _approving)
+                self._ask(role, part, messages, turn, simulated)
                 for role in roles
                 for part, messages in calls
                 for _ in range(rubric.repeats)

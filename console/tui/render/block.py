@@ -14,6 +14,10 @@ from console.tui.render import lines
 from console.tui.sanitize import LINE_LIMIT, MESSAGE_LIMIT, shorten
 from console.tui.symbols import MUTED
 
+_HEAD, _TAIL = LINE_LIMIT * 3 // 4, LINE_LIMIT // 4
+"""Characters that are shown of the beginning and of the end of a long line."""
+_NOTE = re.compile(r" … \+([\d,]+), e opens all … ")
+
 
 @dataclass(slots=True)
 class Block:
@@ -50,7 +54,7 @@ class Block:
 
     @property
     def logical(self) -> list[Content]:
-        """The sanitized lines before wrapping, each cut at `LINE_LIMIT`."""
+        """The sanitized lines before wrapping, each cut in the middle to `LINE_LIMIT`."""
         if self._lines is None:
             self._lines = (
                 list(self.body) if self.body or not self.text else _lines_of(self.text, self.limit, self.style)
@@ -73,13 +77,16 @@ class Block:
             return 0
         if self._cuts:
             self._cuts.pop()  # the last wrapped line may change
-        first = len(self._cuts)
         fresh = _lines_of(text, self.limit, self.style)
         if lines_before:
             lines_before[-1] = _joined(lines_before[-1], fresh[0])
+            if len(lines_before[-1]) > LINE_LIMIT:  # its tail changes
+                while self._cuts and self._cuts[-1][0] == len(lines_before) - 1 and self._cuts[-1][2] > _HEAD:
+                    self._cuts.pop()
             lines_before += fresh[1:]
         else:
             lines_before += fresh
+        first = len(self._cuts)
         self._wrap_on()
         return first + bool(self.title)
 
@@ -173,18 +180,27 @@ def _marked_lines(plain_lines: list[str], ranges: list[tuple[int, int]], style: 
 
 
 def _cut_long(line: Content) -> Content:
+    """Cut a line in its middle; questions stand at the end of prompts."""
     hidden = len(line) - LINE_LIMIT
-    return line if hidden <= 0 else _with_note(line[:LINE_LIMIT], hidden)
+    return line if hidden <= 0 else _with_note(line[:_HEAD], hidden, line[-_TAIL:])
 
 
-def _with_note(head: Content, hidden: int) -> Content:
-    return head.append_text(f"… +{hidden:,}, e opens all", MUTED)
+def _with_note(head: Content, hidden: int, tail: Content) -> Content:
+    return head.append_text(f" … +{hidden:,}, e opens all … ", MUTED).append(tail)
 
 
 def _joined(line: Content, more: Content) -> Content:
-    """Append to a logical line; if it is already cut, only increase the number of hidden characters."""
-    if len(line) <= LINE_LIMIT:
+    """Append to a logical line; either may be cut already."""
+    left, right = _hidden_in(line), _hidden_in(more)
+    if not left and not right:
         return _cut_long(line.append(more))
-    hidden = [re.search(r"\+([\d,]+),", part.plain[LINE_LIMIT:]) for part in (line, more)]
-    counts = [int(match[1].replace(",", "")) if match else 0 for match in hidden]
-    return _with_note(line[:LINE_LIMIT], counts[0] + (LINE_LIMIT + counts[1] if counts[1] else len(more)))
+    head = line[:_HEAD] if left else line.append(more[:_HEAD])[:_HEAD]
+    tail = more[-_TAIL:] if right else line[-_TAIL:].append(more)[-_TAIL:]
+    lengths = [LINE_LIMIT + hidden if hidden else len(part) for part, hidden in ((line, left), (more, right))]
+    return _with_note(head, sum(lengths) - LINE_LIMIT, tail)
+
+
+def _hidden_in(line: Content) -> int:
+    """Return how many characters a cut line leaves out; 0 if it is whole."""
+    note = _NOTE.match(line.plain, _HEAD) if len(line) > LINE_LIMIT else None
+    return int(note[1].replace(",", "")) if note else 0

@@ -158,9 +158,11 @@ class _Sides:
             for place, part in enumerate(first_lines(lone, self.width - 3, self.style.wrap, hang=4)):
                 yield (Content("   ") if place else sign(pair.name_mark, False)).append(part)
         else:
-            yield from self._line(pair.name_mark, expected, actual)
+            wrap = self.style.wrap
+            parts = first_lines(expected, self.left, wrap, hang=2), first_lines(actual, self.right, wrap, hang=2)
+            yield from self._line(pair.name_mark, *parts)
         yield from _notes(pair.note, 4, self.width)
-        names = _name_width(pair.rows)
+        names = _name_width(pair.rows, min(NAME_LIMIT, self.left // 2))
         for row in _unfolded(pair.rows, self.style):
             yield from self._row(row, names)
         yield from _folded_line(pair.rows, self.style)
@@ -168,12 +170,12 @@ class _Sides:
     def _row(self, row: Row, names: int) -> Iterator[Content]:
         name = one_line(row.name, PATH_LIMIT, "bold" if row.decisive else MUTED)
         head: Content | None = None
-        if name.cell_length > names:  # a long path gets lines of its own
+        if name.cell_length > names:  # a long path gets lines of its own, and its values the room below it
             head = sign(row.mark, row.decisive)
             for part in _cut(name, self.width - 5, 0, True):
                 yield head.append("  ").append(part)
                 head = Content("   ")
-            name = Content("")
+            name, names = Content(""), 2
         label = lines.fit(name, names)
         room_left, room_right = self.left - names - 4, self.right - names - 4
         expected, actual = _values(row, room_left, room_right, self.style)
@@ -183,10 +185,8 @@ class _Sides:
             yield from _notes(row.note, names + 7, self.width)
             return
         again = label if row.actual is not None else Content(" " * names)
-        sides = [
-            Content("  ").join([Content(""), shown, value]) for shown, value in ((label, expected), (again, actual))
-        ]
-        yield from self._line(None if head else row.mark, *sides, decisive=row.decisive, hang=names + 4)
+        columns = self._column(label, expected, room_left), self._column(again, actual, room_right)
+        yield from self._line(None if head else row.mark, *columns, decisive=row.decisive)
         yield from _notes(row.note, names + 7, self.width)
 
     def _alone(self, head: Content, label: Content, value: Content) -> Iterator[Content]:
@@ -196,11 +196,15 @@ class _Sides:
             if not place:
                 head, label = Content("   "), Content(" " * label.cell_length)
 
+    def _column(self, label: Content, value: Content, room: int) -> list[Content]:
+        """Return the lines of an argument on one side: its name, and the value wrapped beside it."""
+        blank = Content(" " * label.cell_length)
+        parts = first_lines(value, room, self.style.wrap)
+        return [Content("  ").join([Content(""), blank if place else label, part]) for place, part in enumerate(parts)]
+
     def _line(
-        self, mark: Mark | None, left: Content, right: Content, *, decisive: bool = False, hang: int = 0
+        self, mark: Mark | None, lefts: Sequence[Content], rights: Sequence[Content], *, decisive: bool = False
     ) -> Iterator[Content]:
-        lefts = first_lines(left, self.left, self.style.wrap, hang=hang)
-        rights = first_lines(right, self.right, self.style.wrap, hang=hang)
         for place in range(max(len(lefts), len(rights))):
             expected = lefts[place] if place < len(lefts) else Content("")
             actual = rights[place] if place < len(rights) else Content("")
@@ -296,8 +300,10 @@ def _side_widths(width: int) -> tuple[int, int]:
     return room // 2, room - room // 2
 
 
-def _name_width(rows: Sequence[Row]) -> int:
-    return min(max((one_line(row.name, 60).cell_length for row in rows), default=0), NAME_LIMIT)
+def _name_width(rows: Sequence[Row], most: int) -> int:
+    """Return the width of the names that stand beside their values; longer ones stand above them."""
+    lengths = (one_line(row.name, 60).cell_length for row in rows)
+    return max((length for length in lengths if length <= most), default=0)
 
 
 def _unfolded(rows: Sequence[Row], style: Style) -> list[Row]:

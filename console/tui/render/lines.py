@@ -19,6 +19,10 @@ Cut = tuple[int, int]
 """Start and end offset of one wrapped line in its logical line."""
 
 
+_JOINTS = "(,=._/"
+"""Characters after which a long name, call or path is broken rather than in mid-word."""
+
+
 def wrap(line: str, width: int, start: int = 0) -> list[Cut]:
     """Split one logical line into wrapped lines of at most `width` cells.
 
@@ -48,6 +52,7 @@ def wrap(line: str, width: int, start: int = 0) -> list[Cut]:
             cuts.append((start, blank))
             start = blank + 1
         else:
+            end = max(line.rfind(joint, (start + end) // 2, end) for joint in _JOINTS) + 1 or end
             cuts.append((start, end))
             start = end
 

@@ -73,6 +73,8 @@ def test_alternatives_of_a_schema(tmp_path: Path, schema: dict[str, Any], right:
     [
         ({"equals": "Paris"}, " Paris\n", None),
         ({"equals": "Paris"}, "paris", "wrong_text"),
+        ({"equals": "Paris"}, "It is Paris, the capital.", "right_inside"),
+        ({"equals": "Paris"}, "Parisian", "wrong_text"),
         ({"equals": ["Rome", "Roma"], "ignore_case": True}, "roma", None),
         ({"contains": "Paris"}, "It is Paris.", None),
         ({"contains": ["a", "z"]}, "only a", "text_missing"),

@@ -70,6 +70,9 @@ def test_the_leaderboard_has_the_headlines_first_with_their_units() -> None:
     cells = rules.cells(Played({}, {}, {"a": 1.0, "f": 2.0, "y": 3.0, "z": 4.0}, False))
     assert list(cells) == ["f", "z", "y", "a"]
     assert rules.headings == {"y": "y (s)"}
+    by_rate = rules_for(None, "python", (), "", ("z",), {"z": "s"})
+    cells = by_rate.cells(Played({"cats": Tally(passed=1)}, {"cats": 1}, {"a": 1.0, "z": 4.0}, False))
+    assert (list(cells), by_rate.headings) == (["passed", "z", "cats"], {"z": "z (s)"})
 
 
 def test_shares_never_leave_their_scale_either(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, cast
 
 from console.benchmarks.tau2.conversation.scripted_answers import agent_answers, judge_answers, user_answers
-from console.benchmarks.tau2.conversation.talk import DONE, Limits, Silent, Talk, seen_by
+from console.benchmarks.tau2.conversation.talk import DONE, GREETING, Limits, Silent, Talk, seen_by
 from console.benchmarks.tau2.data.editions import Edition
 from console.benchmarks.tau2.data.prompts import agent_prompt, judge_messages, user_prompt
 from console.benchmarks.tau2.data.schemas import tool_schemas
@@ -21,6 +21,7 @@ from console.benchmarks.tau2.rules.replay import begun
 from console.benchmarks.tau2.rules.task import Call, Message, Output, Task
 from console.core.chat import Message as Sent
 from console.core.chat import Reply
+from console.core.record import GREETING as GREETED
 from console.suites.stage import Stage
 
 JUDGE = "judge"
@@ -64,6 +65,8 @@ class Player:
         limits: Limits = self._options.limits
         talk = Talk(begun(self._edition.domain(self._domain), self._task, solo=limits.solo), limits)
         talk.messages += self._task.earlier_messages
+        if not talk.messages and not limits.solo:
+            self._stage.note(GREETED, GREETING.content)
         try:
             await talk.play(self._ask)
         except Silent as error:

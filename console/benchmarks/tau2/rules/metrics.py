@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from math import comb
 
 import msgspec
+
+from console.core.statistics.repeats import pass_all
 
 LOST = "infrastructure_error"
 
@@ -43,14 +44,9 @@ def metrics(simulations: Iterable[Simulation], trials: int) -> Metrics:
     counted = [reward for own in rewards.values() for reward in own]
     most = min([trials, *(len(own) for own in rewards.values())], default=0) if rewards else 0
     pass_hat = {
-        k: sum(pass_hat_k(len(own), sum(abs(reward - 1) <= 1e-6 for reward in own), k) for own in rewards.values())
+        k: sum(pass_all(k, sum(abs(reward - 1) <= 1e-6 for reward in own), len(own)) for own in rewards.values())
         / len(rewards)
         for k in range(1, most + 1)
     }
     mean = sum(counted) / len(counted) if counted else 0.0
     return Metrics(mean, pass_hat, len(counted), len(rewards), len(every) - len(counted))
-
-
-def pass_hat_k(trials: int, passed: int, k: int) -> float:
-    """Return the chance that k of these trials, drawn without replacement, all passed."""
-    return comb(passed, k) / comb(trials, k)

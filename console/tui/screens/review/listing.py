@@ -7,7 +7,7 @@ partial lists, so that the app responds while a hundred thousand rollouts are fi
 import threading
 import time
 from array import array
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -48,6 +48,8 @@ class ListRequest:
     """Planned rollouts of each case."""
     sorting: Sorting | None = None
     """Order within a group; None for the order of the run."""
+    contested: Collection[str] = ()
+    """Cases whose key is wrong or ambiguous by the suite's errata."""
 
     def keeps(self, rollout: Rollout) -> bool:
         """Return whether a rollout matches the filter."""
@@ -159,7 +161,7 @@ def _listing(
             group_places.setdefault(each.path, len(group_places))
         return sorted(groups, key=lambda each: (each.rank, group_places[each.path]))
 
-    parts = group(listed, request.by, annotations, repeats=request.repeats)
+    parts = group(listed, request.by, annotations, repeats=request.repeats, contested=request.contested)
     if request.repeats > 1 and request.by is not GroupBy.REPEATS:
         parts = with_cases(parts)
     groups = in_known_order(parts)

@@ -3,11 +3,12 @@
 Opens on the first unreviewed failure. The case follows the cursor of the list; new data does not move it.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
@@ -15,16 +16,13 @@ from textual.content import Content
 from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.run import Manifest
-from console.exchange.search.case_history import CaseRun
 from console.insight.report import Section
 from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
 from console.tui.data.label_session import LabelSession
 from console.tui.data.run_feed import Changes
-from console.tui.keymap import find_action
 from console.tui.render.columns import Face
-from console.tui.render.history_line import history_line
 from console.tui.render.progress import title_words
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.branch_actions import BranchActions
@@ -42,6 +40,7 @@ from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.screens.review.decide_actions import DecideActions
+from console.tui.screens.review.history_actions import HistoryActions
 from console.tui.screens.review.label_actions import LabelActions
 from console.tui.screens.review.list_actions import FilterActions, RepeatActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister, ListPace
@@ -106,6 +105,10 @@ class ReviewScreen(RunScreen):
         self._labels = LabelActions(
             services, run, LabelSession(run, services.paths), self.controller, self._start_worker, self.draw
         )
+        histories = CaseHistories(
+            run.path.parent, partial(self.set_timer, HISTORY_AFTER_S), self._in_loop, self._draw_history
+        )
+        self._history = HistoryActions(services, run, self.controller, histories, self._start_worker)
         self._responders = (
             StepActions(services, self.controller, self.case_pane, self.draw),
             RepeatActions(self.controller, self.case_list, self.zoom, self.draw),
@@ -119,13 +122,11 @@ class ReviewScreen(RunScreen):
             BranchActions(services, run, self.controller, self.case_pane, self._start_worker),
             DecideActions(services, run, self.controller, self._start_worker, self.draw),
             KeepActions(services, self.controller, self._start_worker),
+            self._history,
         )
         self._pace = ListPace()
         self._wanted_text = find
         """Text to be found in the first case shown; empty once it was."""
-        self.histories = CaseHistories(
-            run.path.parent, partial(self.set_timer, HISTORY_AFTER_S), self._in_loop, self._draw_history
-        )
 
     def compose_body(self) -> ComposeResult:
         with Container(id="review"):
@@ -142,7 +143,7 @@ class ReviewScreen(RunScreen):
     def on_unmount(self) -> None:
         """Stop threads."""
         self.search.close()
-        self.histories.close()
+        self._history.histories.close()
         self.loader.close()
         self.lister.close()
 
@@ -300,7 +301,7 @@ class ReviewScreen(RunScreen):
         except UsageError as error:
             self.services.refuse(error)
             return
-        self.case_pane.history = self._history_line
+        self.case_pane.history = self._history.line
         self.case_pane.show(shown, Room(self.size.width, self.has_class("-wide"), self.has_class("-tall")))
         if shown is not None:
             self.set_timer(PREFETCH_AFTER_S, self._prefetch)
@@ -309,50 +310,17 @@ class ReviewScreen(RunScreen):
                 self._views.find(text, done=True)
                 self.refresh_keys()
 
-    # History of the case ----------------------------------------------------------------------------------------------
-
-    @property
-    def _history(self) -> list[CaseRun]:
-        current = self.controller.current
-        if self.feed is None or current is None:
-            return []
-        return self.histories.get((self.feed.manifest.suite, current[0]))
-
-    @property
-    def _history_key(self) -> str:
-        action = find_action("history", self.where)
-        return self.services.key_map.shown(action) if action is not None else ""
-
-    def _history_line(self, width: int) -> Content:
-        runs = self._history
-        if not runs or self.feed is None:
-            return Content.empty()
-        key = self._history_key
-        return history_line(runs, self.run_folder, self.feed.manifest.model.name, key, width)
-
     def _draw_history(self) -> None:
         if self.is_mounted:
             self.case_pane.draw_head()
 
     def show_workspace(self, part: str) -> None:
         """Read histories again when the index has changed."""
-        self.histories.forget()
+        self._history.histories.forget()
         self.loader.forget_branches()
         self._draw_history()
-
-    @work
-    async def action_history(self) -> None:
-        """List the current case in all runs, and open Review at the chosen one."""
-        runs, current = self._history, self.controller.current
-        if not runs or current is None:
-            self.services.notify(Content("No run of this case has been indexed yet."))
-            self.services.search_indexing.update()
-            return
-        from console.tui.dialogs.history_dialog import HistoryDialog
-
-        chosen = await self.services.ask(HistoryDialog(runs, self.run_folder))
-        if chosen is not None and chosen.folder.path != self.run_folder.path:
-            self.services.navigator.open_review(chosen.folder, chosen.rollouts[0].slot)
+        if not part:
+            self._start_worker(self._read_contested, group="contested")
 
     def _prefetch(self) -> None:
         if self.is_current:
@@ -403,6 +371,18 @@ class ReviewScreen(RunScreen):
         except UsageError as error:
             return Section("Scores", lines=(str(error),), is_fault=True)
         return columns_section([("this run", columns)])
+
+    def _read_contested(self) -> None:
+        """Group by blame with the errata that there are, which may have been decided on another screen."""
+        from console.exchange.score_columns import contested_cases  # behind the first frame
+
+        def use(contested: Collection[str]) -> None:
+            if contested != self.controller.triage.contested:
+                self.controller.triage.contested = contested
+                self._relist()
+
+        with suppress(UsageError):  # the view Scores says why they cannot be read
+            self._in_loop(partial(use, contested_cases(self.run_folder, self.services.paths.data)))
 
     def _in_loop(self, callback: Callable[[], None]) -> None:
         """Schedule a call in the app's event loop while the screen exists; thread-safe."""

@@ -4,7 +4,7 @@ Holds the list and its filters; draws nothing. Only the group of the current cas
 visible. Groups keep their position when new failures arrive; new groups are appended.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import overload
@@ -60,6 +60,8 @@ class Triage:
         """Rollouts in whose conversations a free text of the filter occurs, by text."""
         self.sorting: Sorting | None = None
         """Order within a group; None for the order of the run."""
+        self.contested: Collection[str] = ()
+        """Cases whose key is wrong or ambiguous by the suite's errata."""
         self.open_path: GroupPath = ()
         self.shows_repeats = False
         """True if the case of `open_path` is unfolded to its repeats."""
@@ -81,6 +83,7 @@ class Triage:
             self._group_places,
             self.repeats,
             self.sorting,
+            self.contested,
         )
 
     def use_listing(self, listing: Listing) -> None:

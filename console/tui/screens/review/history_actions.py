@@ -1,0 +1,55 @@
+"""The history of a case in Review: its outcomes in all indexed runs of the suite."""
+
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from console.exchange.search.case_history import CaseRun
+from console.store.runs import RunFolder
+from console.tui.keymap import find_action
+from console.tui.render.history_line import history_line
+from console.tui.screens.review.branch_actions import StartWorker
+from console.tui.screens.review.case_history import CaseHistories
+from console.tui.screens.review.controller import ReviewController
+from console.tui.services import Services
+
+
+@dataclass(frozen=True)
+class HistoryActions:
+    """Shows the history of the current case, and opens Review at another run of it."""
+
+    services: Services
+    run: RunFolder
+    controller: ReviewController
+    histories: CaseHistories
+    start: StartWorker
+    """Starts a dialog."""
+
+    @property
+    def _runs(self) -> list[CaseRun]:
+        feed, current = self.controller.run, self.controller.current
+        return [] if feed is None or current is None else self.histories.get((feed.manifest.suite, current[0]))
+
+    def line(self, width: int) -> Content:
+        """Return the history in one line of so many cells; empty if no run of the case has been indexed."""
+        runs, feed = self._runs, self.controller.run
+        if not runs or feed is None:
+            return Content.empty()
+        action = find_action("history", "review")
+        key = self.services.key_map.shown(action) if action is not None else ""
+        return history_line(runs, self.run, feed.manifest.model.name, key, width)
+
+    def action_history(self) -> None:
+        """List the current case in all runs, and open Review at the chosen one."""
+        if self._runs:
+            self.start(self._choose(), group="history")
+            return
+        self.services.notify(Content("No run of this case has been indexed yet."))
+        self.services.search_indexing.update()
+
+    async def _choose(self) -> None:
+        from console.tui.dialogs.history_dialog import HistoryDialog
+
+        chosen = await self.services.ask(HistoryDialog(self._runs, self.run))
+        if chosen is not None and chosen.folder.path != self.run.path:
+            self.services.navigator.open_review(chosen.folder, chosen.rollouts[0].slot)
