@@ -86,7 +86,7 @@ async def test_suspect_keys_are_listed_and_decided(opened: Any, workspace: Any, 
         await assert_until(pilot, lambda: app.screen.where == "review" and app.screen.controller.current is not None)
         await pilot.press("o", "b")
         await assert_until(pilot, lambda: re.search(r"[▾▸] task +1 ", text_of(app)) is not None)
-        names = [view.name for view in app.screen.controller.views]
+        names = [view.name for view in app.screen.controller.views.of_case()]
         app.screen.action_show_view(names.index("Scores"))
         await assert_until(pilot, lambda: "without contested" in text_of(app))
         app.navigator.action_go_board()
