@@ -7,7 +7,6 @@ from textual.content import Content
 from console.exchange.search.case_history import CaseRun
 from console.store.runs import RunFolder
 from console.tui.keymap import find_action
-from console.tui.render.history_line import history_line
 from console.tui.screens.review.branch_actions import StartWorker
 from console.tui.screens.review.case_history import CaseHistories
 from console.tui.screens.review.controller import ReviewController
@@ -35,6 +34,8 @@ class HistoryActions:
         runs, feed = self._runs, self.controller.run
         if not runs or feed is None:
             return Content.empty()
+        from console.tui.render.history_line import history_line  # here, as the case is shown before its history
+
         action = find_action("history", "review")
         key = self.services.key_map.shown(action) if action is not None else ""
         return history_line(runs, self.run, feed.manifest.model.name, key, width)
