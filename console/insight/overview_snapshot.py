@@ -3,7 +3,8 @@
 from array import array
 from collections.abc import Iterable, Sequence
 from sys import byteorder, intern
-from zlib import crc32
+from zlib import compress, crc32, decompressobj
+from zlib import error as ZlibError
 
 import msgspec
 
@@ -21,15 +22,17 @@ from console.insight.rollout import NO_SCORES, NO_TRACKS, Rollout, Track
 
 PORTION = 2_000
 """Rollouts decoded at a time, to limit memory for texts they share."""
-_FORM = "portions, endings by number"
+_FORM = "compressed portions, endings by number"
 """Changes with the layout of the bytes."""
+_LEVEL, _MOST_BYTES = 1, 64 << 20
+"""Level of compression, and bytes of a chunk beyond which the journal is read instead."""
 
 
 class _Snapshot(msgspec.Struct, array_like=True):
     fold: RunFold
     """Without what can be derived from the rollouts."""
-    rollouts: list[msgspec.Raw]
-    """In order of first start, chunked by `PORTION`; shared values are deduplicated per chunk."""
+    rollouts: list[bytes]
+    """In order of first start, compressed in chunks of `PORTION`, as little of the file is to be in memory at once."""
     latest: list[int | Finished]
     """Ending of each rollout, in the same order: index of a rollout that contains it, or the record."""
     category_of: dict[str, str] | None
@@ -69,7 +72,10 @@ def encode_overview(overview: Overview) -> bytes:
             msgspec.structs.replace(
                 fold, latest={}, category_of={}, unsettled={}, cases=msgspec.structs.replace(fold.cases, by_case={})
             ),
-            [msgspec.Raw(_encode(rollouts[start : start + PORTION])) for start in range(0, len(rollouts), PORTION)],
+            [
+                compress(_encode(rollouts[start : start + PORTION]), _LEVEL)
+                for start in range(0, len(rollouts), PORTION)
+            ],
             latest,
             None if fold.category_of == _categories(rollouts) else fold.category_of,
             _encode_counts(fold.cases, rollouts),
@@ -99,7 +105,7 @@ def decode_overview(data: bytes | memoryview, keys: Iterable[Key] = ()) -> Overv
     """
     try:
         return _decoded(data, keys)
-    except (LookupError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, ZlibError) as error:
         raise ValueError(f"not an overview snapshot: {error}") from None
 
 
@@ -107,7 +113,7 @@ def _decoded(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
     kept, overview = msgspec.msgpack.decode(data, type=ready_type(_Snapshot)), Overview()
     sharing = _Sharing(keys)
     for portion in kept.rollouts:
-        for rollout in _decode(portion):
+        for rollout in _decode(_decompressed(portion)):
             sharing.share(rollout)
             overview.rollouts[rollout.slot] = rollout
     overview.fold = kept.fold
@@ -144,6 +150,15 @@ def _record(ended: Ended) -> Finished:
 
 def _categories(rollouts: Iterable[Rollout]) -> dict[str, str]:
     return {rollout.key.case: rollout.category for rollout in rollouts if rollout.started_at}
+
+
+def _decompressed(portion: bytes) -> bytes:
+    """Decompress a chunk, whose file may have been written by anybody."""
+    decompressor = decompressobj()
+    data = decompressor.decompress(portion, _MOST_BYTES)
+    if not decompressor.eof:
+        raise ValueError("a chunk is cut or too large")
+    return data
 
 
 def _encode_counts(counts: CaseCounts, rollouts: Sequence[Rollout]) -> tuple[bytes, bytes, bytes]:

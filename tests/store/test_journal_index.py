@@ -181,6 +181,14 @@ def test_what_is_damaged_counts_for_nothing(tmp_path: Path) -> None:
         )
 
 
+def test_a_chunk_that_grows_too_large_counts_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = plain_run(tmp_path).folder
+    saved(folder)
+    monkeypatch.setattr("console.insight.overview_snapshot._MOST_BYTES", 100)
+    index = JournalIndex(folder.journal_path)
+    assert index.restore_saved(folder.index_path, layout(), decode_overview, live=False) is None
+
+
 @pytest.mark.parametrize("make", [plain_run, loop_run])
 def test_what_somebody_made_is_refused_or_read_and_never_half(tmp_path: Path, make: Callable[..., Any]) -> None:
     """The right checksum over wrong values: nothing of it is taken, or it is a whole index of lines of this journal."""

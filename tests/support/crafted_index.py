@@ -2,9 +2,11 @@
 
 import random
 from typing import Any
-from zlib import crc32
+from zlib import compress, crc32, decompress
 
 import msgspec
+
+_COMPRESSED = b"\x78\x01"
 
 
 def change(data: bytes, place: int, rng: random.Random) -> bytes:
@@ -23,6 +25,9 @@ def damaged(value: Any, rng: random.Random) -> Any:
     if isinstance(value, dict) and value and rng.random() < 0.9:
         name = rng.choice(list(value))
         return {**value, name: damaged(value[name], rng)}
+    if isinstance(value, bytes) and value.startswith(_COMPRESSED) and rng.random() < 0.8:
+        rollouts = msgspec.msgpack.decode(decompress(value))
+        return compress(msgspec.msgpack.encode(damaged(rollouts, rng)), 1)
     if isinstance(value, bytes) and value and rng.random() < 0.9:
         return (
             change(value, rng.randrange(len(value)), rng) if rng.random() < 0.7 else value[: rng.randrange(len(value))]

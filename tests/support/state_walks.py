@@ -132,6 +132,19 @@ FINDINGS = (
     ("stop", "good", "ok: ends at the stop text", ""),
 )  # fmt: skip
 """Findings of a check of an endpoint: name, state, text, hint."""
+SERVERS = [
+    {"name": name, "title": title, "key": key, "ready": ready, "found": None}
+    for name, title, key, ready in (
+        ("openai", "OpenAI", "OPENAI_API_KEY is not set", False),
+        ("vertex", "Google Vertex AI", "needs `gcloud auth application-default login`", True),
+        ("vllm", "vLLM", "needs no key", True),
+    )
+]
+MODELS_OF_SERVER = [
+    {"id": id, "context": context, "price_in": price, "price_out": price}
+    for id, context, price in (("qwen-small", 32_768, 0.0), ("an-[b]odd[/b]-one", None, None))
+]
+"""What `models add --json` lists."""
 Walk = Callable[[Stage], AsyncGenerator[str, None]]
 
 
@@ -185,6 +198,25 @@ async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
         is_checked.set()
         await see("--tool-call-parser")
         yield "check-findings"
+        is_listed = Event()
+
+        def list_models(*words: object) -> dict[str, Any]:
+            if "vllm" not in words:
+                return {"servers": SERVERS}
+            is_listed.wait()
+            return {"models": MODELS_OF_SERVER}
+
+        stage.monkeypatch.setattr("console.tui.screens.home.adding.verb_output", list_models)
+        await see(stage.at("home"), "escape")
+        await see("needs no key", "plus")
+        yield "add-server"
+        await see("stops waiting", "v", "enter")
+        yield "add-waiting"
+        is_listed.set()
+        await see("qwen-small")
+        yield "add-model"
+        await see("Two short calls try it", "enter")
+        yield "add-asked"
 
 
 async def usual_day(stage: Stage) -> AsyncGenerator[str, None]:

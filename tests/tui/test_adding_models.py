@@ -31,6 +31,22 @@ async def test_a_model_of_a_server_is_added_and_chosen_in_the_form(opened: Any, 
     assert 'model_id = "large-2"' in workspace.paths.models.read_text()
 
 
+async def test_the_only_model_of_a_server_is_not_asked_for(opened: Any, workspace: Any) -> None:
+    with OpenAIServer(models=("the-one",)) as server:
+        async with opened((80, 24)) as (app, pilot):
+            await pilot.press("plus")
+            await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog))
+            await pilot.press(*"other", "enter")
+            await assert_until(pilot, lambda: isinstance(app.screen, NameScreen))
+            app.screen.query_one(Input).value = server.base_url
+            await pilot.press("enter")
+            await assert_until(pilot, lambda: isinstance(app.screen, Question))
+            assert "Add the-one to models.toml?" in text_of(app)
+            await pilot.press("a")
+            await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "launch")
+    assert 'model_id = "the-one"' in workspace.paths.models.read_text()
+
+
 async def test_keys_typed_while_a_server_is_asked_reach_no_other_screen(opened: Any) -> None:
     with OpenAIServer(models=("m",), answer=lambda request: Scripted("ok", latency_s=0.2)) as server:
         async with opened((80, 24)) as (app, pilot):

@@ -96,6 +96,8 @@ class ModelAdding:
             title = "Id of the model, which this server does not list"
             id = await self.services.ask(NameScreen(title, "", "provider's name", lambda _: NameNote("")))
             return {"id": id, "price_in": None, "price_out": None} if id else None
+        if len(answer["models"]) == 1:  # the question that follows names it
+            return answer["models"][0]
         rows, title = JsonRows(answer["models"], "id", _model_cells), Content("Which of its models?")
         return await self.services.ask(_dialog(rows, _MODELS, title, "No model matches."))
 
