@@ -533,7 +533,8 @@ MUTATIONS = (
     ),
     Mutation(
         "a run that lacks one rollout passes the gate",
-        "console/insight/gate.py", "if left > 0:", "if left > 1:",
+        "console/insight/gate.py", "if left := summary.left + summary.tally.not_run:",
+        "if (left := summary.left + summary.tally.not_run) > 1:",
         "tests/cli/test_gate.py",
     ),
     Mutation(

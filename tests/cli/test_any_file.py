@@ -26,7 +26,7 @@ from console.cli import history
 from console.cli.exitcode import Exit
 
 REPOSITORY_DATA = Path(__file__).resolve().parents[2] / "data"
-FEW = 12
+FEW = 8
 """Confusions, and as many changes by chance, of a file in `make test`."""
 ANSWERS = (Exit.OK, Exit.INCONCLUSIVE)
 NAMED = re.compile(r"\.(jsonl?|toml|eval)\b")

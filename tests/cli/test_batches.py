@@ -169,6 +169,23 @@ def test_every_turn_of_a_conversation_is_a_batch_of_all(console, home: Path, ser
     assert [len(batch.requests) for batch in server.batches.values()] == [5, 5]
 
 
+def test_judges_are_asked_in_batches_too_and_simulated_ones_directly(console, home: Path, serve, provider: str) -> None:
+    folder = home / "data" / "judged"
+    folder.mkdir(parents=True)
+    (folder / "suite.toml").write_text('title = "Judged"\nformat = "dialogue"\n')
+    rows = "".join(
+        f'{{"id": "c{n}", "category": "a", "prompt": "Say {n}.", "judge": "It is kind."}}\n' for n in range(4)
+    )
+    (folder / "cases.jsonl").write_text(rows)
+    server = serve(lambda request: '{"passed": true}' if "kind" in str(request) else right(request))
+    assert console("run", "-m", "m", "-s", "judged", "--judge", "m", "--batch").code in (Exit.OK, Exit.INCONCLUSIVE)
+    assert [len(batch.requests) for batch in server.batches.values()][:2] == [4, 4]
+    asked_once = len(server.batches)
+    ended = console("run", "-m", "m", "-s", "judged", "--judge", "sim/judge", "--batch")
+    assert len(server.batches) == asked_once + 1
+    assert "(half price, in batches)" in ended.err
+
+
 @pytest.mark.parametrize("provider", ["openai"])
 def test_what_cannot_be_batched_is_refused_by_name(console, home: Path, serve, provider: str) -> None:
     serve()

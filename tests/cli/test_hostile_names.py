@@ -143,9 +143,9 @@ def lines_of(
     yield [*words, *(ATTACK for action in given if action.nargs not in ("?", "*")), *_needed(words)]
     yield [*words, f"--{ATTACK}"]
     yield [*words, "--help"]
-    for action in options:
+    for place, action in enumerate(options):
         flag = action.option_strings[-1]
-        for base in bases[:2]:
+        for base in bases[:2][place % len(bases[:2]) :][:1]:
             if action.nargs == 0:
                 yield from ([*base, name] for name in action.option_strings if name.startswith("--"))
                 continue

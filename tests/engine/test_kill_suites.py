@@ -27,8 +27,7 @@ MORE = {
 }
 """Points that only some suites pass."""
 PART = [
-    ("SIGKILL", "half asked", 2), ("SIGTERM", "mid stream", 3), ("SIGKILL", "after finished", 1),
-    ("SIGINT", "before asked", 2), ("SIGHUP", "after started", 1),
+    ("SIGKILL", "half asked", 2), ("SIGTERM", "mid stream", 3), ("SIGHUP", "after started", 1),
 ]  # fmt: skip
 COSTLY = {"cave-starter": 2}
 """Each of its runs starts sandboxes; the first of the part are enough beside its own points."""

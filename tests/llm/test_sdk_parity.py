@@ -2,6 +2,7 @@
 
 import pytest
 from server.openai_server import Scripted
+from support.quick_rows import first_quick
 
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
 MESSAGES = [
@@ -13,7 +14,7 @@ MESSAGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("streamed", first_quick([True, False]))
 async def test_body_and_essential_headers_are_equal(connect, question, seen, server, key, streamed):
     openai = pytest.importorskip("openai")
     server.answer, before = (lambda _: Scripted("ok")), server.answer

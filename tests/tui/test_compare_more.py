@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.compared_runs import CallSuite, call_run
+from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, Recorder, call_reply
 from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of, wait_until_unchanged
@@ -45,7 +46,7 @@ async def read(app: Any, pilot: Any) -> CompareScreen:
     return app.screen
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_numbers_are_one_key_away(size: Any, opened: Any, two: Any, assert_frame: Any) -> None:
     Notes(two[1].path).add(Note(Key("live_multiple_131-52"), "dispute", "wrong"))
     async with opened(size) as (app, pilot):
@@ -135,7 +136,7 @@ async def test_a_third_run_is_added_from_compare(opened: Any, workspace: Any, tw
         assert "3 runs" in text_of(app)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_trends_follow_a_model_and_lead_to_its_runs(
     size: Any, opened: Any, workspace: Any, assert_frame: Any
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from support.compared_runs import CASES, CallSuite, answer_count_run, call_run
-from support.quick_rows import first_quick
+from support.quick_rows import first_size
 from support.recorded_runs import Recorder, call_reply
 from support.run_suites import compare_by
 from support.screen_text import text_of
@@ -218,7 +218,7 @@ async def test_loops_are_compared_by_their_answers(opened: Any, workspace: Any, 
         assert_frame(app, "compare-loops-80x24")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_questions_are_drawn_as_dots(
     size: tuple[int, int], opened: Any, workspace: Any, settle: Any, frame: Any, assert_frame: Any
 ) -> None:
@@ -302,7 +302,7 @@ def field(workspace: Any) -> None:
     workspace.run("2025-01-16T0901-c", model="stopped-z", passed=1, reason="stopped")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_all_models_are_ranked(
     size: tuple[int, int], opened: Any, field: Any, settle: Any, assert_frame: Any, frame: Any
 ) -> None:
@@ -330,7 +330,7 @@ async def test_the_leaderboard_leads_on(opened: Any, field: Any, settle: Any) ->
         assert app.screen.where == "review"
 
 
-@pytest.mark.parametrize("size", first_quick((size,) for size in SIZES))
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_every_official_column_can_be_reached_sideways(
     size: tuple[int, int], opened: Any, field: Any, settle: Any, frame: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.fake_engine import FakeEngine
+from support.quick_rows import first_size
 from support.recorded_runs import Recorder, plain_run, replayable_run
 from support.screen_text import assert_no_control_byte, assert_until, text_of, tile_cases, wait_until_unchanged
 from textual.app import App, ComposeResult
@@ -50,7 +51,7 @@ def test_as_many_tiles_as_the_terminal_has_room_for() -> None:
     assert [shape for shape, _ in shapes_for(60, 12, beside=(60, 4))] == [(1, 1)]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_the_grid_shows_several_conversations_and_w_goes_round(
     size: tuple[int, int], opened: Any, workspace: Any
 ) -> None:
@@ -138,7 +139,7 @@ async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, works
         await assert_until(pilot, lambda: "rate limit" in text_of(app))
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_brackets_and_enter_go_to_another_run(size: tuple[int, int], opened: Any, workspace: Any) -> None:
     async with three_runs(workspace.root / "runs") as engines, opened(size) as (app, pilot):
         await watch(app, pilot, engines[0].recorder.folder)
@@ -171,7 +172,7 @@ async def two_talking(root: Path) -> AsyncIterator[list[tuple[FakeEngine, list[K
         await engine.__aexit__()
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_the_wall_shows_conversations_of_all_runs(size: tuple[int, int], opened: Any, workspace: Any) -> None:
     async with two_talking(workspace.root / "runs") as runs, opened(size) as (app, pilot):
         (hasty, _), (careful, careful_keys) = runs
@@ -232,7 +233,7 @@ async def test_a_run_alone_has_no_list_of_runs(opened: Any, workspace: Any) -> N
 # Replay --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], opened: Any, workspace: Any) -> None:
     folder = replayable_run(workspace.root / "runs").folder
     async with opened(size) as (app, pilot):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.compared_runs import CASES, CallSuite, answer_count_run, call_run
+from support.quick_rows import first_size
 from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of
 
@@ -30,7 +31,7 @@ def three(workspace: Any) -> list[RunFolder]:
     return [call_run(root, f"011{number}", f"gpt-{number}", number % 2) for number in range(3)]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_the_answers_stand_in_the_cells_and_open(size: Any, opened: Any, three: list[RunFolder]) -> None:
     async with opened(size) as (app, pilot):
         app.navigator.open_grid(three)
@@ -66,7 +67,7 @@ async def test_suspect_keys_are_listed_and_decided(opened: Any, workspace: Any, 
         (erratum,) = read_errata(errata_file(app.services.paths.data, three[0].summary().suite)).values()
         assert (erratum.case, erratum.decision, erratum.reason) == (first, "ambiguous", "mud")
         await pilot.press("X", "u")
-        await assert_until(pilot, lambda: "1 contested key written" in app.services.messages[-1].plain)
+        await assert_until(pilot, lambda: any("1 contested key written" in it.plain for it in app.services.messages))
         path = errata_file(app.services.paths.data, three[0].summary().suite)
         assert f"## {first}: ambiguous" in path.with_suffix(".md").read_text()
         (workspace.root / "x.toml").write_text(path.read_text().replace('"mud"', '"fog"'))
@@ -86,7 +87,7 @@ async def test_suspect_keys_are_listed_and_decided(opened: Any, workspace: Any, 
         await assert_until(pilot, lambda: app.screen.where == "review" and app.screen.controller.current is not None)
         await pilot.press("o", "b")
         await assert_until(pilot, lambda: re.search(r"[▾▸] task +1 ", text_of(app)) is not None)
-        names = [view.name for view in app.screen.controller.views]
+        names = [view.name for view in app.screen.controller.views.of_case()]
         app.screen.action_show_view(names.index("Scores"))
         await assert_until(pilot, lambda: "without contested" in text_of(app))
         app.navigator.action_go_board()
@@ -158,7 +159,7 @@ def test_of_loops_the_scores_are_laid_side_by_side(tmp_path: Path) -> None:
     assert controller.status == "2 of 3 differ"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_from_a_cell_to_its_cases_to_two_runs_and_back(size: Any, opened: Any, three: list[RunFolder]) -> None:
     async with opened(size) as (app, pilot):
         app.navigator.open_grid(three)

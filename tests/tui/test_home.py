@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support.quick_rows import first_size
 from support.recorded_runs import Recorder
 from support.screen_text import assert_until
 from textual.widgets import Static
@@ -25,7 +26,7 @@ async def test_first_day_on_a_terminal_of_middle_size(opened: Any, assert_frame:
         assert_frame(app, "home-first-day-120x30")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_usual_day(size: str, opened: Any, workspace: Any, assert_frame: Check) -> None:
     workspace.usual_runs()
     async with opened(SIZES[size]) as (app, pilot):

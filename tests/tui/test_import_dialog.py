@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from support.inspect_logs import sample, write_json_log
+from support.quick_rows import first_size
 from support.screen_text import assert_until, text_of
 from textual.widgets import Input
 
@@ -98,7 +99,7 @@ class LongImport(ImportSession):
         return True
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("size", first_size([(80, 24), (160, 45)]))
 async def test_how_far_it_is_stays_in_sight_below_long_reports(size: tuple[int, int], opened: Any, tmp_path: Path):
     async with opened(size) as (app, pilot):
         app.push_screen(ImportDialog(lambda: LongImport(tmp_path, None)))

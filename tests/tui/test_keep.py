@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import pytest
+from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, WeatherSuite, plain_run
 from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of
@@ -40,7 +41,7 @@ def rows(workspace: Any, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (130, 36), (160, 45)])
+@pytest.mark.parametrize("size", first_size([(80, 24), (130, 36), (160, 45)]))
 async def test_one_key_asks_and_keeps(
     size: tuple[int, int], opened: Any, workspace: Any, suite: KeptWeather, assert_frame: Any
 ) -> None:

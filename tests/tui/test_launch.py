@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.quick_rows import first_size
 from support.recorded_runs import plain_run
 from support.sample_workspace import TWO_MODELS
 from support.screen_text import assert_until, text_of
@@ -45,7 +46,7 @@ async def fill(pilot: Any) -> None:
     await pilot.press("L", "j", "j", "space", "tab", "x", "j", "space", "tab", "2", "enter")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_the_empty_form(size: str, opened: Any, assert_frame: Check) -> None:
     async with opened(SIZES[size]) as (app, pilot):
         await pilot.press("L")
@@ -53,7 +54,7 @@ async def test_the_empty_form(size: str, opened: Any, assert_frame: Check) -> No
         assert_frame(app, f"launch-empty-{size}")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_a_filled_form(size: str, opened: Any, assert_frame: Check, settle: Any) -> None:
     async with opened(SIZES[size]) as (app, pilot):
         await fill(pilot)
@@ -379,7 +380,7 @@ async def test_a_mistake_stands_under_its_field_while_it_is_typed(opened: Any, s
         assert lines[-2].startswith(" enter keep  esc revert ")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_a_matrix_is_foreseen_run_by_run(
     size: str, opened: Any, assert_frame: Check, settle: Any, workspace: Any
 ) -> None:
@@ -394,7 +395,7 @@ async def test_a_matrix_is_foreseen_run_by_run(
         assert [run.unpriced for run in app.screen.controller.forecast.runs] == [(), ("free-z",), (), ("free-z",)]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_a_judge_that_is_not_served_is_said_before_the_start(
     size: str, opened: Any, assert_frame: Check, settle: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -468,7 +469,7 @@ async def test_a_preset_is_saved_and_fills_the_form_in_again(opened: Any, settle
         assert app.screen.controller.form.texts["cases"] == "2"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_presets_and_their_mistakes_are_listed(
     size: str, opened: Any, assert_frame: Check, workspace: Any
 ) -> None:

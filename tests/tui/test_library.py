@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from support.quick_rows import first_size
 from support.screen_text import assert_until, text_of, wait_until_unchanged
 
 from console.tui.data.entry_checks import Ping
@@ -18,7 +19,7 @@ async def open_library(app: Any, pilot: Any) -> None:
     await wait_until_unchanged(app, pilot)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_suites_and_models(size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any) -> None:
     workspace.usual_runs()
     async with opened(size) as (app, pilot):

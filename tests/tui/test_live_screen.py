@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 from support.fake_engine import FakeEngine
+from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, Recorder, call_reply, decided_run, loop_run, plain_run, raced_run
 from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
 from textual.pilot import Pilot
@@ -37,7 +38,7 @@ async def watch(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder) -> LiveSc
 # Frames --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("size", first_size([(80, 24), (160, 45)]))
 async def test_loops(size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any) -> None:
     folder = loop_run(workspace.root / "runs").folder
     async with opened(size) as (app, pilot):
@@ -350,7 +351,7 @@ async def test_ten_megabytes_of_text_open_and_scroll(opened: Any, workspace: Any
         assert_no_control_byte(app)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (130, 36), (160, 45)])
+@pytest.mark.parametrize("size", first_size([(80, 24), (130, 36), (160, 45)]))
 async def test_the_looks_of_a_run_that_they_may_end(
     size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any
 ) -> None:
@@ -361,7 +362,7 @@ async def test_the_looks_of_a_run_that_they_may_end(
         assert_frame(app, f"live-decided-{size[0]}x{size[1]}")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (130, 36), (160, 45)])
+@pytest.mark.parametrize("size", first_size([(80, 24), (130, 36), (160, 45)]))
 async def test_the_standings_of_a_race(size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any) -> None:
     folder = raced_run(workspace.root / "runs").folder
     async with opened(size) as (app, pilot):

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from support.fake_engine import FakeEngine
+from support.quick_rows import first_size
 from support.run_suites import compare_by
 from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
 from support.suite_runs import ANSWERS, CodeSuite, LoopSuite, brick_run, code_run, take_round
@@ -50,7 +51,7 @@ def code_suite(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("loop_suite")
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", first_size(SIZES))
 async def test_the_sums_of_a_loop_in_review(
     size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any
 ) -> None:

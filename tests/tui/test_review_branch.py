@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, plain_run
 from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of
@@ -254,7 +255,7 @@ async def test_only_what_failed_was_decided_by_a_step(opened: Any, workspace: An
         await assert_until(pilot, lambda: "no branch yet" in text_of(app))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("size", first_size([(80, 24), (160, 45)]))
 async def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(
     size: tuple[int, int], opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

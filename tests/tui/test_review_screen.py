@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from support.fake_engine import FakeEngine
+from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, loop_run, plain_run
 from support.run_suites import compare_by
 from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
@@ -64,7 +65,7 @@ def labels_of(screen: ReviewScreen) -> list[str]:
 # Frames --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("size", first_size([(80, 24), (160, 45)]))
 async def test_it_opens_on_the_first_failure_of_the_largest_group(
     size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any
 ) -> None:
@@ -120,7 +121,7 @@ async def test_x_opens_every_block_that_names_it(opened: Any, workspace: Any) ->
         assert screen.controller.views.current.name == "Raw"
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("size", first_size([(80, 24), (160, 45)]))
 async def test_the_tab_of_a_view_can_be_clicked(size: tuple[int, int], opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     async with opened(size) as (app, pilot):
@@ -147,7 +148,7 @@ async def test_views_follow_each_other(opened: Any, workspace: Any, assert_frame
         assert_frame(app, "review-talk-100x40")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("size", first_size([(80, 24), (160, 45)]))
 async def test_every_view_is_one_key_away_and_the_same_key_goes_back(
     size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any
 ) -> None:
@@ -362,7 +363,7 @@ async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, workspace: 
         assert current(screen) == "live_multiple_131-52"
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("size", first_size([(80, 24), (160, 45)]))
 async def test_a_dispute_is_kept_with_who_and_why_and_changes_no_score(
     size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

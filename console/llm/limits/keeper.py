@@ -8,7 +8,7 @@ must have ended. Pauses apply to all. No I/O: time and messages come from outsid
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -157,7 +157,10 @@ class _Process:
     shrunk: int = 1
     """Serial of the last lease that was smaller than its predecessor."""
     started: int = 0
-    last_lease: Lease | None = None
+    serial: int = 0
+    """Number of its last lease; 0 before the first."""
+    sent: tuple[object, ...] = ()
+    """What its last lease said; an equal one is not sent again."""
 
     @property
     def counted(self) -> int:
@@ -186,6 +189,12 @@ class Keeper:
         self._grace_until = now
         self._expected = 0
         self._why = ""
+        self._rpm: int | None = None
+        self._is_stale = True
+        """True if something has happened that may change leases; most messages only ask for starts."""
+        self._lent: tuple[object, ...] = ()
+        """What the last leases were made of, besides the demands."""
+        self._is_scarce = False
 
     def __len__(self) -> int:
         """Return the number of processes that share the limits."""
@@ -205,12 +214,15 @@ class Keeper:
     def receive(self, number: int, message: ToKeeper, now: float) -> float | None:
         """Handle a message of a process; return when `tick` is due."""
         process = self._processes.get(number)
+        is_plain = isinstance(message, Want) and process is not None and message.requests == process.want
+        self._is_stale = self._is_stale or not is_plain
         match message:
             case Join() if process is None:
                 self._join(number, message, now)
             case Want() if process is not None:
                 self._learn(process.demand, message)
                 process.demand = message
+                process.started = max(process.started, message.started)  # some without a pace
             case Holds() if process is not None:
                 if message.serial >= process.shrunk:
                     process.still_out = 0
@@ -228,7 +240,7 @@ class Keeper:
                 del self._processes[number]
             case _:
                 return None
-        return self.tick(now)
+        return self._advance(now)
 
     def lose(self, number: int, now: float) -> float | None:
         """Remove a process that vanished; its calls may still run, so they count for a while."""
@@ -237,7 +249,8 @@ class Keeper:
             answer_s = process.demand.answer_s
             usual = _UNKNOWN_S if answer_s is None else max(_LEAST_S, answer_s * _ANSWERS)
             self._dead.append((now + min(usual, process.join.longest_s), left))
-        return self.tick(now)
+        self._is_stale = True
+        return self._advance(now)
 
     def _join(self, number: int, join: Join, now: float) -> None:
         if join.others and not self._processes:
@@ -276,9 +289,15 @@ class Keeper:
 
     def tick(self, now: float) -> float | None:
         """Lease free calls; return when the next tick is due, or None if a message comes first."""
+        self._is_stale = self._is_stale or bool(self._dead) or self._expected > 0
+        return self._advance(now)
+
+    def _advance(self, now: float) -> float | None:
         while self._dead and min(until for until, _ in self._dead) <= now:
             self._dead = deque((until, left) for until, left in self._dead if until > now)
-        self._learned.allow(self.ceiling)
+        if self._is_stale:
+            self._rpm = self.rpm
+            self._learned.allow(self.ceiling)
         due = [until for until, _ in self._dead]
         if self._lend(now):
             due.append((math.floor(now / _TURN_S) + 1) * _TURN_S)
@@ -289,7 +308,11 @@ class Keeper:
         return min(due, default=None)
 
     def _lend(self, now: float) -> bool:
-        """Distribute the limit; return True if processes take turns."""
+        """Distribute the limit, unless nothing has changed; return True if processes take turns."""
+        made_of = (self._learned.limit, *self._shared_terms())
+        if not (self._is_stale or self._is_scarce or made_of != self._lent):
+            return False
+        self._is_stale, self._lent = False, made_of
         limit, processes = self._learned.limit, list(self._processes.values())
         available = max(0, limit - sum(left for _, left in self._dead))
         is_scarce = 0 < available < sum(bool(process.want) for process in processes)
@@ -299,7 +322,7 @@ class Keeper:
         for process in processes:
             if targets[process.number] < process.lease:
                 process.still_out = max(process.still_out, process.lease)
-                process.shrunk = process.last_lease.serial + 1 if process.last_lease is not None else 1
+                process.shrunk = process.serial + 1
                 process.lease = targets[process.number]
         free = available - sum(process.counted for process in processes)
         for process in processes:
@@ -308,8 +331,8 @@ class Keeper:
             if lease > process.lease:
                 free -= max(0, lease - process.counted)
                 process.lease = lease
-        for process in processes:
-            self._send_lease(process)
+        self._send_leases(processes)
+        self._is_scarce = is_scarce
         return is_scarce
 
     def _targets(self, available: int) -> dict[int, int]:
@@ -335,17 +358,27 @@ class Keeper:
         turn = (wanting * 2)[first : first + available]
         return {number: int(number in turn) for number in self._processes}
 
-    def _send_lease(self, process: _Process) -> None:
-        last = process.last_lease
-        lease = Lease(process.lease, len(self._processes), last.serial + 1 if last else 1, self._learned.learned,
-                      self._pace()[1], self._learned.can_grow, self._learned.is_light)  # fmt: skip
-        if last is None or _terms(last) != _terms(lease):
-            process.last_lease = lease
-            self._send(process.number, lease)
+    def _send_leases(self, processes: Sequence[_Process]) -> None:
+        """Send the leases that differ from the last ones in what matters."""
+        learned, why_paced = self._learned.learned, self._pace()[1]
+        grows, is_light = self._learned.can_grow, self._learned.is_light
+        shared = self._shared_terms()
+        for process in processes:
+            if process.sent != (said := (process.lease, shared)):
+                process.sent = said
+                process.serial += 1
+                lease = Lease(process.lease, len(processes), process.serial, learned, why_paced, grows, is_light)
+                self._send(process.number, lease)
+
+    def _shared_terms(self) -> tuple[object, ...]:
+        """Return what all leases say and must be sent when it changes."""
+        learned = self._learned
+        chance = round(learned.chance, 2)
+        return len(self._processes), learned.cuts, chance, self._pace()[1], learned.can_grow, learned.is_light
 
     def _pace(self) -> tuple[float, str]:
         """Return the seconds between two starts and the reason; 0 for no limit."""
-        rpm, pace_s = self.rpm, self._learned.pace_s
+        rpm, pace_s = self._rpm, self._learned.pace_s
         gap_s = 60.0 / rpm if rpm else 0.0
         if pace_s > max(gap_s, _LEAST_GAP_S):
             return pace_s, AT_PACE
@@ -356,8 +389,6 @@ class Keeper:
         gap, _ = self._pace()
         if not gap:
             return None
-        for process in self._processes.values():
-            process.started = max(process.started, process.demand.started)  # before there was a pace
         self._next_start = max(self._next_start, now - gap)  # unused time is lost
         while waiting := [p for p in self._processes.values() if p.demand.starts > p.started]:
             if (due := max(self._next_start, self._paused_until)) > now:
@@ -367,13 +398,6 @@ class Keeper:
             self._next_start = max(self._next_start, now) + gap
             self._send(process.number, Starts(process.started))
         return None
-
-
-def _terms(lease: Lease) -> tuple[object, ...]:
-    """Return the parts of a lease whose change must be sent."""
-    learned = lease.learned
-    shared = learned.cuts, round(learned.chance, 2)
-    return lease.requests, lease.processes, shared, lease.why_paced, lease.grows, lease.is_light
 
 
 def share_alone(ceiling: int | None, processes: int) -> int | None:

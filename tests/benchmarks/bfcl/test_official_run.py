@@ -43,7 +43,8 @@ def command(folder: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "console", "run", *places, "-m", "local", "-s", "bfcl", "--json", *more]
 
 
-@pytest.mark.parametrize("mode", [pytest.param("prompt", marks=pytest.mark.slow), "fc"])
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["prompt", "fc"])
 def test_a_run_of_official_entries(tmp_path: Path, mode: str) -> None:
     suite, setting = official(), Setting(mode=mode)
     cases = select_cases(suite, Selection(categories=CATEGORIES), setting)

@@ -12,6 +12,7 @@ import pytest
 from server.openai_server import OpenAIServer
 from support.cave_player import Player, write_suite
 from support.child_process import run_module
+from support.quick_rows import first_quick
 
 from console.core.outcome import Outcome
 from console.core.record import AnyRecord, Finished, Noted, Started
@@ -105,7 +106,7 @@ def results(run: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("mode", "victim", "point"),
-    [pytest.param(*kill, id=" ".join(kill), marks=() if kill in TELLING else pytest.mark.slow) for kill in KILLS],
+    first_quick(sorted(KILLS, key=lambda kill: kill not in TELLING), 3),
 )
 def test_no_finished_turn_is_lost(tmp_path: Path, mode: str, victim: str, point: str) -> None:
     """A killed worker is replaced within the run, a killed run is resumed, ctrl-c drains it; nothing is missing."""
