@@ -4,9 +4,12 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from console.exchange.search.case_history import CaseRun, case_history
 from console.tui.data.case_reads import SuiteThread
+
+if TYPE_CHECKING:
+    from console.exchange.search.case_history import CaseRun
 
 CaseName = tuple[str, str]
 """Suite and case id."""
@@ -37,7 +40,7 @@ class CaseHistories:
         self._current: set[CaseName] = set()
         """Cases whose history is up to date, or is being read."""
 
-    def get(self, case: CaseName) -> list[CaseRun]:
+    def get(self, case: CaseName) -> "list[CaseRun]":
         """Return the runs with a case, newest first; empty until they are read."""
         if case not in self._current:
             self._current.add(case)
@@ -61,8 +64,10 @@ class CaseHistories:
         self._thread.close()
 
 
-def _read(root: Path, suite: str, case: str) -> list[CaseRun]:
-    from console.exchange.search.hits import NoIndex, Search  # here, as the case is shown before its history
+def _read(root: Path, suite: str, case: str) -> "list[CaseRun]":
+    # imported here, as the case is shown before its history
+    from console.exchange.search.case_history import case_history
+    from console.exchange.search.hits import NoIndex, Search
 
     try:
         with Search(root) as search:

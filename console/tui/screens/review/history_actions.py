@@ -1,16 +1,19 @@
 """The history of a case in Review: its outcomes in all indexed runs of the suite."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from console.exchange.search.case_history import CaseRun
 from console.store.runs import RunFolder
 from console.tui.keymap import find_action
 from console.tui.screens.review.branch_actions import StartWorker
 from console.tui.screens.review.case_history import CaseHistories
 from console.tui.screens.review.controller import ReviewController
 from console.tui.services import Services
+
+if TYPE_CHECKING:
+    from console.exchange.search.case_history import CaseRun
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class HistoryActions:
     """Starts a dialog."""
 
     @property
-    def _runs(self) -> list[CaseRun]:
+    def _runs(self) -> "list[CaseRun]":
         feed, current = self.controller.run, self.controller.current
         return [] if feed is None or current is None else self.histories.get((feed.manifest.suite, current[0]))
 
@@ -34,7 +37,7 @@ class HistoryActions:
         runs, feed = self._runs, self.controller.run
         if not runs or feed is None:
             return Content.empty()
-        from console.tui.render.history_line import history_line  # here, as the case is shown before its history
+        from console.tui.render.history_line import history_line  # only once a history has been read
 
         action = find_action("history", "review")
         key = self.services.key_map.shown(action) if action is not None else ""
