@@ -274,9 +274,9 @@ class BatchedEndpoint:
         return False
 
     async def _submitted(self, batch: _Batch, state: BatchState) -> None:
-        record = msgspec.structs.replace(
-            batch.record, at=time.time(), id=state.id, submitted_at=state.created_at or time.time(), calls=()
-        )
+        now = time.time()
+        began = min(state.created_at or now, now)
+        record = msgspec.structs.replace(batch.record, at=now, id=state.id, submitted_at=began, calls=())
         batch.record = record
         await self._host.append_durably(record)
         batch.tell(batch_words([record]))

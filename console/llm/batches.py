@@ -20,6 +20,7 @@ from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
 from console.core.json_text import as_object, as_objects
 from console.core.provider import PROVIDERS
+from console.core.ranges import LARGEST_COUNT
 from console.llm.limits.limiter import limiter_of
 from console.llm.reply import ReplyBuilder
 from console.llm.servers.refused_parameters import refused_parameter, what_to_write
@@ -141,7 +142,7 @@ class OpenAIBatches:
         errors = as_objects(as_object(fields.get("errors")).get("data"))
         return BatchState(
             id=str(fields.get("id") or ""),
-            created_at=float(fields.get("created_at") or 0.0),
+            created_at=float(_count(fields, "created_at")),
             total=_count(counts, "total"),
             done=_count(counts, "completed", "failed"),
             ended=status if status in ("completed", "expired", "cancelled", "failed") else "",
@@ -217,7 +218,7 @@ OPENAI, ANTHROPIC = OpenAIBatches(), AnthropicBatches()
 
 
 def _count(counts: Mapping[str, Any], *names: str) -> int:
-    return sum(value for name in names if isinstance(value := counts.get(name), int))
+    return sum(value for name in names if isinstance(value := counts.get(name), int) and 0 <= value <= LARGEST_COUNT)
 
 
 def _line_number(error: Mapping[str, Any]) -> int | None:

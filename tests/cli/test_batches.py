@@ -26,7 +26,11 @@ def right(request: dict[str, Any]) -> str:
     return "The answer is 4."
 
 
-@pytest.fixture(params=["openai", "anthropic"])
+BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
+"""Quick for both: what their APIs do differently."""
+
+
+@pytest.fixture(params=["openai", pytest.param("anthropic", marks=pytest.mark.slow)])
 def provider(request: pytest.FixtureRequest) -> str:
     return request.param
 
@@ -57,7 +61,8 @@ def records(home: Path, kind: type[Any]) -> list[Any]:
     return [record for record in JournalReader(journal).read_new() if isinstance(record, kind)]
 
 
-def test_all_calls_go_through_one_batch_at_half_price(console, home: Path, serve) -> None:
+@BOTH
+def test_all_calls_go_through_one_batch_at_half_price(console, home: Path, serve, provider: str) -> None:
     server = serve()
     ended = console(*RUN)
     assert ended.code == Exit.OK
@@ -127,7 +132,8 @@ def test_a_rate_limit_on_submission_is_waited_out(console, serve) -> None:
     assert server.lists == 0, "a refused batch was not created"
 
 
-def test_an_unconfirmed_submission_is_looked_for_and_not_repeated(console, serve) -> None:
+@BOTH
+def test_an_unconfirmed_submission_is_looked_for_and_not_repeated(console, serve, provider: str) -> None:
     hung_up = iter([True])
     server = serve(on_step=lambda step: step == "after create" and next(hung_up, False))
     assert console(*RUN).code == Exit.OK
@@ -215,7 +221,7 @@ STEPS = ["before upload", "after upload", "before create", "after create", "befo
          "before answers", "after answers"]  # fmt: skip
 POINTS = [("before batched", 1), ("half batched", 1), ("before batched", 2), ("half batched", 2), ("before asked", 1),
           ("after asked", 3), ("half asked", 4), ("after finished", 3), ("before batched", 4)]  # fmt: skip
-QUICK = {"after create", "before create", "after asked 3"}
+QUICK = {"after create", "after asked 3"}
 KILLED = [(step, 0) for step in STEPS] + POINTS
 
 
