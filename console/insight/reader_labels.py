@@ -4,27 +4,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from console.core.annotation import NO_ANNOTATION, PASSES_FROM, UNCLEAR, Annotation, PeopleVerdict
 from console.core.case import Slot
 from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.core.statistics.agreement import JudgeAgreement, cohens_kappa
-from console.core.statistics.double_sampling import (
-    Estimate,
-    Stratum,
-    corrected_rate,
-    half_width_after,
-    next_stratum,
-    sensitivity,
-    specificity,
-)
 from console.core.statistics.intervals import Interval, bounds
 from console.insight.number_format import bounds as bounds_words
 from console.insight.number_format import plural, rate, with_interval
 from console.insight.rollout import Rollout
 from console.suites.stage import JUDGE
+
+if TYPE_CHECKING:  # imported when needed: lists of cases show no estimate
+    from console.core.statistics.double_sampling import Estimate, Stratum
 
 MORE = 20
 """Number of further labels for which the gain is shown."""
@@ -54,15 +48,15 @@ class JudgedAnswer(NamedTuple):
 class ReaderScore:
     """A grader's score beside the one that people's labels correct."""
 
-    strata: tuple[Stratum, Stratum]
+    strata: "tuple[Stratum, Stratum]"
     """Answers by the grader's verdict: those it passed, and those it failed."""
     judge_alone: float
     corrected: Interval | None
     """None until each verdict of the grader has a label."""
     half_width_after: float | None
     """Half of the interval's width after `MORE` further labels."""
-    sensitivity: Estimate | None
-    specificity: Estimate | None
+    sensitivity: "Estimate | None"
+    specificity: "Estimate | None"
     judge: JudgeAgreement | None
     """Agreement of the grader with people, over the labeled answers."""
     readers: JudgeAgreement | None
@@ -129,6 +123,8 @@ def agrees_with_people(rollout: Rollout, annotation: Annotation) -> bool | None:
 
 def reader_score(answers: Sequence[JudgedAnswer], annotations: Mapping[Slot, Annotation]) -> ReaderScore | None:
     """Return the corrected score of a run; None without judged answers or labels."""
+    from console.core.statistics.double_sampling import corrected_rate, half_width_after, sensitivity, specificity
+
     people = {answer.place: _people(answer, annotations) for answer in answers}
     if not any(people.values()):
         return None
@@ -188,6 +184,8 @@ def next_to_label(
         reader: name of the reader.
         seed: seed of the draw, the same for all readers of a run.
     """
+    from console.core.statistics.double_sampling import next_stratum
+
     people = {answer.place: _people(answer, annotations) for answer in answers}
     open_ones = [answer for answer in answers if reader not in _readers(people[answer.place])]
     of_others = [answer for answer in open_ones if _readers(people[answer.place])]
@@ -235,8 +233,10 @@ def _common_verdict(people: PeopleVerdict | None) -> bool | None:
 
 def _strata(
     answers: Sequence[JudgedAnswer], people: Mapping[Place, PeopleVerdict | None], *, counts_unclear: bool = False
-) -> tuple[Stratum, Stratum]:
+) -> "tuple[Stratum, Stratum]":
     """Count labels by the grader's verdict; unclear ones only for drawing."""
+    from console.core.statistics.double_sampling import Stratum
+
     counts = {outcome: [0, 0, 0] for outcome in _STRATA}
     for answer in answers:
         of_answer = people[answer.place]

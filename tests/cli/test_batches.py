@@ -12,9 +12,11 @@ import pytest
 from server.batch_server import BatchServer
 from support.child_process import start_module
 
+from console.benchmarks.harness.suite import HarnessSuite
 from console.cli.exitcode import Exit
 from console.core.record import Asked, Batched, Tried
 from console.store.journal import JournalReader
+from console.suites.suite import Suite
 
 CASES = 6
 Line = Callable[..., list[str]]
@@ -70,6 +72,13 @@ def test_all_calls_go_through_one_batch_at_half_price(console, home: Path, serve
     assert "(half price, in batches)" in console("export", "latest", "--format", "markdown", "-o", "-").out
     assert "(half price, in batches)" in console("export", "latest", "--format", "html", "-o", "-").out
     assert console(*RUN, "--dry-run", "--json").data["terms"] == "half price"
+
+
+@pytest.mark.parametrize("provider", ["responses"])
+def test_the_responses_api_is_batched_too(console, serve, provider: str) -> None:
+    server = serve()
+    assert console(*RUN).code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES]
 
 
 def test_requests_without_an_answer_are_asked_in_another_batch(console, home: Path, serve) -> None:
@@ -187,12 +196,17 @@ def test_judges_are_asked_in_batches_too_and_simulated_ones_directly(console, ho
 
 
 @pytest.mark.parametrize("provider", ["openai"])
-def test_what_cannot_be_batched_is_refused_by_name(console, home: Path, serve, provider: str) -> None:
+def test_what_cannot_be_batched_is_refused_by_name(
+    console, home: Path, serve, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     serve()
     ended = console("run", "-m", "sim/careful", "-s", "dialogue-starter", "--batch")
     assert ended.code == Exit.USAGE
     assert "--batch: the model sim/careful cannot be asked in batches: provider simulated has no batch API" in ended.err
     assert console(*RUN, "--on", "ray").code == Exit.USAGE
+    assert not HarnessSuite.waits_for_batches
+    monkeypatch.setattr(Suite, "waits_for_batches", False)
+    assert "--batch: the harness of suite dialogue-starter does not wait hours" in console(*RUN).err
 
 
 # Kill -9 -------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from server.api_server import ApiServer
+from server.api_server import ApiServer, Said, responses_events
 from server.http1 import Exchange
 
 Json = dict[str, Any]
@@ -170,7 +170,7 @@ class BatchServer(ApiServer):
         output: list[Json] = []
         for call, body in answered:
             said = self.answer(body)
-            whole = said if isinstance(said, dict) else chat_reply(said)
+            whole = said if isinstance(said, dict) else response(said) if "input" in body else chat_reply(said)
             status = said.get("status", 400) if isinstance(said, dict) else 200
             output.append({"custom_id": call, "response": {"status_code": status, "body": whole}, "error": None})
         errors = [
@@ -198,6 +198,11 @@ class BatchServer(ApiServer):
 def as_lines(rows: list[Json]) -> bytes:
     """Return one JSON value a line."""
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def response(text: str) -> Json:
+    """Return a whole answer of the Responses API."""
+    return responses_events(Said(text))[-1]["response"]
 
 
 def chat_reply(text: str) -> Json:

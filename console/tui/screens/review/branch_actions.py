@@ -30,7 +30,6 @@ from console.insight.number_format import plural
 from console.insight.passage import Passage, PassageKind
 from console.store.runs import RunFolder
 from console.tui.dialogs.small_dialogs import Answer, Question
-from console.tui.editor import edit_text
 from console.tui.render import row_cells
 from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
@@ -318,6 +317,7 @@ class BranchActions:
     ) -> _Form:
         """Let the reader edit something; with `is_shared`, only what many conversations have in common."""
         from console.tui.dialogs.filter_dialog import Chooser
+        from console.tui.editor import edit_text
 
         point = form.point or points[0]
         rows: dict[str, tuple[Content, Content]] = {}

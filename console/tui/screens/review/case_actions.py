@@ -24,7 +24,6 @@ from console.store.journal_line import scrub
 from console.store.runs import RunFolder
 from console.tui.data.run_feed import RunFeed
 from console.tui.dialogs.small_dialogs import Answer, CommentScreen, Question
-from console.tui.editor import page_text
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_pane import TAGS
 from console.tui.screens.review.controller import ReviewController, Stale
@@ -199,6 +198,8 @@ class CopyActions:
         case = self._case()
         if case is None:
             return
+        from console.tui.editor import page_text
+
         page_text(self.services, case_text(case), "case")
 
     def action_open_files(self) -> None:

@@ -23,7 +23,6 @@ from console.insight.rollout import Rollout
 from console.suites.suite import Report
 from console.tui.render import diff
 from console.tui.render.block import Block
-from console.tui.render.section_block import section_block
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.conversation_blocks import broken_blocks, conversation_blocks, outcome_word, passage_block
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView
@@ -315,6 +314,8 @@ def _uncompared_blocks(case: ReviewedCase) -> list[Block]:
 
 def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
     """Return the verdict, all scores, and the judge's prompts and replies."""
+    from console.tui.render.section_block import section_block  # lazy, as only this view needs it
+
     conversation = case.conversation
     verdict = conversation.verdict
     blocks: list[Block] = []
