@@ -4,7 +4,6 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import islice
 
 import msgspec
@@ -340,7 +339,15 @@ class Looks:
         count = question.at[number - 1]
         seen = Counter(self._case[case].category for case, _ in islice(self._slots, count))
         rollouts = seen[question.category] if question.category else count
-        graded = partial(self._graded, fold, question, count)
+        counted = 0
+
+        def graded() -> Iterator[tuple[Slot, Ended]]:
+            nonlocal counted
+            counted = 0
+            for rollout in self._graded(fold, question, count):
+                counted += 1
+                yield rollout
+
         interval = self._headline(graded)
         own = question.rollouts or question.at
         is_partial = not question.category and len(seen) < len(self._categories)
@@ -352,7 +359,7 @@ class Looks:
             value=interval.value if interval else None,
             low=interval.low if interval else None,
             high=interval.high if interval else None,
-            left_out=rollouts - sum(1 for _ in graded()),
+            left_out=rollouts - counted,
             category=question.category,
             only=tuple(name for name in self._categories if name in seen) if is_partial else (),
         )
