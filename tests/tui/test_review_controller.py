@@ -334,7 +334,11 @@ def test_views_follow_each_other_and_the_same_key_goes_back(tmp_path: Path, run:
     assert controller.views.current.name == "Diff"
 
 
-def test_a_suite_runs_in_its_own_thread_and_quick_answers_are_there_at_once(tmp_path: Path, run: RunDouble) -> None:
+def test_a_suite_runs_in_its_own_thread_and_quick_answers_are_there_at_once(
+    tmp_path: Path, run: RunDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("data.case_reads", "screens.review.case_loader"):  # quick on any machine, however busy
+        monkeypatch.setattr(f"console.tui.{module}.WAIT_S", 60.0)
     suite = SuiteDouble()
     controller, loader, loop = make(tmp_path, run, suite=suite)
     shown = controller.shown_case()
