@@ -77,6 +77,8 @@ def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:
             yield Pair(Mark.DIFFERS, action.name, call.name, tuple(rows), note=note)
         else:
             alike = {name: call.arguments[name] for name in action.arguments if name in call.arguments}
+            if action.arguments.keys() > call.arguments.keys():
+                note = note or "arguments left out are not compared"
             yield Pair(Mark.SAME, _text(action), _call_text(call.name, alike | call.arguments), note=note)
 
 
