@@ -128,9 +128,12 @@ class Terminal:
         self.read(5.0)
         return time.perf_counter() - begun
 
-    def end(self) -> dict[str, float]:
-        """Quit and return what the app measured of itself."""
+    def end(self, *, is_live: bool = False) -> dict[str, float]:
+        """Quit, leaving a live run running, and return what the app measured of itself."""
         os.write(self.fd, b"\x11")
+        if is_live:
+            self.wait(b"leave running")
+            os.write(self.fd, b"l")
         try:
             while self.read(5.0):
                 pass
@@ -301,7 +304,7 @@ def measure_live(root: Path, count: int, rate: int, seconds: float = 12.0) -> No
     while time.perf_counter() - begun < seconds:
         terminal.read(0.05)
     spent, bytes_out = child_cpu(terminal.pid) - cpu, terminal.bytes
-    found = terminal.end()
+    found = terminal.end(is_live=True)
     stop.set()
     player.join()
     row(
