@@ -138,7 +138,7 @@ async def test_a_field_is_edited_in_place_and_says_what_does_not_fit(opened: Any
         assert app.screen.controller.form.texts["repeats"] == "3"
         await pilot.press("9", "escape")
         assert app.screen.controller.form.texts["repeats"] == "3"
-        await pilot.press("x", *"jjjjjj", "space", "space")
+        await pilot.press("x", *"jjjjjjj", "space", "space")
         assert app.screen.controller.form.texts["mode"] == "prompt"
         await pilot.press("G", "space")
         assert app.screen.query_one("#launch-fields").is_editing or app.screen.controller.form.texts
@@ -226,7 +226,7 @@ async def test_the_same_command_for_the_shell(opened: Any, settle: Any) -> None:
 WHOLE = Preset(
     ("gpt [/x]", "other"), {"s p": ("a", "b"), "t": ()}, 5, 3, ("@ids.txt", "x-1"), "former", 2, 4, "fc",
     {"judge": "j", "embedding": "e"}, {"t/k": [1, "x"], "s p/t": "plain", "u": "1"}, Budget(1.5, 7, 600.0, 2),
-    "decided", "a run", "1pt", "category", True, "na me",
+    "decided", "a run", "1pt", "category", True, True, "na me",
 )  # fmt: skip
 
 

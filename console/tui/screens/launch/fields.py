@@ -23,6 +23,7 @@ from console.tui.data.runs import RunLine
 
 AUTO = "as models.toml says"
 NOW, QUEUED = "now", "queued"
+DIRECTLY, IN_BATCHES = "directly", "in batches"
 THIS_MACHINE = "this machine"
 
 Read = Callable[[str], Any]
@@ -238,6 +239,8 @@ _REPEATS_TO_START = (
           whole(none=("auto",)), digits=True),
     Field("stop_when", "stop when", "5.00", "US dollars a run may spend, or never", "--max-cost", money, digits=True),
     Field("start", "start", NOW, "now (parallel) / queued", "--queue", str, (NOW, QUEUED)),
+    Field("asked", "asked", DIRECTLY, "in batches: at half price, answered within a day", "--batch", str,
+          (DIRECTLY, IN_BATCHES)),
 )  # fmt: skip
 _END = (
     Field("until", "until", "", "empty: all is played; decided, best, or 2pt", "--until", until_rule),
@@ -279,6 +282,7 @@ _FIELD_OF_FLAG = {
     "--baseline": "baseline",
     "--margin": "margin",
     "--by": "by",
+    "--batch": "asked",
 }
 
 

@@ -18,7 +18,16 @@ from console.tui.data.draft import Draft
 from console.tui.data.models import Models
 from console.tui.data.runs import RunLine
 from console.tui.data.suites import Suites
-from console.tui.screens.launch.fields import AUTO, QUEUED, THIS_MACHINE, Field, general_fields, option_field, text_of
+from console.tui.screens.launch.fields import (
+    AUTO,
+    IN_BATCHES,
+    QUEUED,
+    THIS_MACHINE,
+    Field,
+    general_fields,
+    option_field,
+    text_of,
+)
 from console.tui.shell_commands import command
 
 
@@ -144,6 +153,7 @@ class Form:
             baseline=values["baseline"],
             margin=values["margin"],
             by=values["by"],
+            batch=values["asked"] == IN_BATCHES,
             queue=values["start"] == QUEUED,
             name=values["name"],
         )
@@ -168,6 +178,7 @@ class Form:
             "at_once": preset.concurrency,
             "stop_when": "never" if budget.cost_usd is None else f"{budget.cost_usd:.2f}",
             "start": QUEUED if preset.queue else None,
+            "asked": IN_BATCHES if preset.batch else None,
             "mode": preset.mode,
             "name": preset.name,
             "until": preset.until,
@@ -241,7 +252,8 @@ def command_of(preset: Preset, places: WorkspacePaths, target: ComputeTarget = L
         ("--by", preset.by or None),
     ]
     words = [part for flag, value in pairs if value is not None for part in (flag, _word(value))]
-    return command("run", *words, *target.flags, *(["--queue"] if preset.queue else []), places=places)
+    flags = (*(["--batch"] if preset.batch else []), *(["--queue"] if preset.queue else []))
+    return command("run", *words, *target.flags, *flags, places=places)
 
 
 def _word(value: Any) -> str:
