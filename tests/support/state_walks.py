@@ -355,7 +355,9 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             figures = (
                 ("36 left", "9 at once", "2 failed, latest", "4/40", "1/12") if is_wide else ("2 of 40", "1 of 12")
             )
-            await see(lambda: all(it in text_of(app) for it in ("FOLLOWING", "word 8", "simple_3", "  9 ", "> ▶", *figures)))
+            await see(
+                lambda: all(it in text_of(app) for it in ("FOLLOWING", "word 8", "simple_3", "  9 ", "> ▶", *figures))
+            )
             yield "live-running"
             await see("PINNED (space follows)", "space")
             yield "live-chosen"
