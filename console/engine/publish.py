@@ -107,16 +107,15 @@ class Publisher:
     def text(self, key: Key, n: int, kind: str, text: str) -> None:
         """Publish new text of a call: the beginning immediately, the rest with the next flush."""
         flight = self._in_flight.get((key, n))
-        begins = False
-        if flight is not None:
-            parts = flight[1].setdefault(kind, [])
-            begins = len(parts) < BEGINNING and sum(map(len, parts)) < BEGINNING
-            parts.append(text)
+        parts = flight[1].setdefault(kind, []) if flight is not None else None
         if self._readers:
             self._fresh.setdefault((key, n, kind), []).append(text)
+            begins = parts is not None and len(parts) < BEGINNING and sum(map(len, parts)) < BEGINNING
             if begins and self._soon is None:
                 loop = asyncio.get_running_loop()
                 self._soon = loop.call_at(max(loop.time(), self._flushed_at + SOON_S), self._flush_beginnings)
+        if parts is not None:
+            parts.append(text)
 
     def restarted(self, key: Key, n: int) -> None:
         """Publish that a call is retried, which discards its text so far."""
