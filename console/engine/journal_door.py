@@ -42,8 +42,9 @@ class JournalDoor:
             return record
         data = _checked(record)
         if self._redact.may_be_in(data):
-            redacted = self._redact.known_value(msgspec.json.decode(data))
-            record = _same_identity(msgspec.convert(redacted, ready_type(type(record))), record)
+            plain = msgspec.json.decode(data)
+            if (redacted := self._redact.known_value(plain)) != plain:
+                record = _same_identity(msgspec.convert(redacted, ready_type(type(record))), record)
         if isinstance(record, Finished) and record.verdict.outcome is Outcome.BROKEN:
             record = self._without_likely_keys(record)
         self._admitted = record

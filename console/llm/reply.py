@@ -5,7 +5,7 @@ surrogates, live text.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -88,9 +88,9 @@ class ReplyBuilder:
         """Record that the body ended properly, which is the end mark of APIs that have no other."""
         self._is_marked = self._is_marked or not self._assembly.ends.marked
 
-    def add_text(self, event: bytes) -> bool:
-        """Add an event that holds one more text and nothing else; return False for any other, left to `add_chunk`."""
-        return self._assembly.add_text(event, self._live)
+    def add_texts(self, events: Iterable[bytes]) -> int:
+        """Add the first events that hold one more text each and nothing else, and return their number."""
+        return self._assembly.add_texts(events, self._live)
 
     def add_chunk(self, chunk: object) -> bool:
         """Add a decoded chunk or body; return True if it added to the answer.

@@ -138,7 +138,7 @@ FORMS = {
 def play(form: Form, events: list[Any]) -> Reply:
     builder = ReplyBuilder(form.api.assembly(), lambda kind, text: None, Redactor())
     for event in events:
-        if not (form.is_stream and builder.add_text(json.dumps(event).encode())):
+        if not (form.is_stream and builder.add_texts([json.dumps(event).encode()])):
             builder.add_chunk(event)
     if form.has_end_mark:
         builder.mark_end()

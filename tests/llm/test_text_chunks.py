@@ -1,6 +1,8 @@
 """Events that hold one more text are read in one step, with the result of the reader of all others."""
 
 import json
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -50,18 +52,27 @@ def usual(text: str, **more: Any) -> dict[str, Any]:
     return USUAL | {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]} | more
 
 
+def joined(shown: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return what was shown, with texts of one kind in a row as one."""
+    return [(kind, "".join(text for _, text in texts)) for kind, texts in groupby(shown, key=itemgetter(0))]
+
+
 def read(events: list[bytes], *, in_one_step: bool) -> tuple[object, list[tuple[str, str]]]:
     """Return the reply, or the sentence of the fault, and what was shown of it meanwhile."""
     shown: list[tuple[str, str]] = []
     builder = ReplyBuilder(CHAT_API.assembly(), lambda kind, text: shown.append((kind, text)), Redactor(["c" * 12]))
     try:
-        for event in events:
-            if not (in_one_step and builder.add_text(event)):
-                builder.add_chunk(json.loads(event))
+        at = 0
+        while at < len(events):
+            if in_one_step and (texts := builder.add_texts(events[at:])):
+                at += texts
+            else:
+                builder.add_chunk(json.loads(events[at]))
+                at += 1
         builder.mark_end()
-        return builder.reply(0.1, None), shown
+        return builder.reply(0.1, None), joined(shown)
     except Fault as fault:
-        return fault.message, shown
+        return fault.message, joined(shown)
 
 
 @given(st.lists(st.one_of(CHUNK, st.text(max_size=4).map(usual)), max_size=5), st.booleans())

@@ -4,6 +4,7 @@ Faults quote the server redacted: texts are redacted before they are cut.
 """
 
 import asyncio
+from itertools import takewhile
 from typing import Any
 
 import aiohttp
@@ -138,13 +139,17 @@ async def _drain(response: aiohttp.ClientResponse) -> None:
 def _add_events(events: list[Event], builder: ReplyBuilder, deadlines: Deadlines) -> bool:
     """Add events up to the end mark and ignore the rest; return True if the mark was found."""
     is_new = done = False
-    for event in events:
+    at = 0
+    while at < len(events) and not done:
         deadlines.check()
-        done = event.data == b"[DONE]"
-        if done:
+        rest = takewhile(lambda event: event.name != b"error", (events[place] for place in range(at, len(events))))
+        if texts := builder.add_texts(event.data for event in rest):
+            at, is_new = at + texts, True
+        elif done := events[at].data == b"[DONE]":
             builder.mark_end()
-            break
-        is_new = _add_event(event, builder) or is_new
+        else:
+            is_new = _add_event(events[at], builder) or is_new
+            at += 1
     if is_new:
         deadlines.content(final=builder.is_complete)
     return done
@@ -163,7 +168,7 @@ async def _next_piece(response: aiohttp.ClientResponse, builder: ReplyBuilder) -
 def _add_event(event: Event, builder: ReplyBuilder) -> bool:
     if event.name == b"error" and not looks_like_html(event.data):
         raise fault_of(read_provider_error(event.data, builder.redact))
-    return builder.add_text(event.data) or builder.add_chunk(decode(event.data, builder.redact))
+    return builder.add_chunk(decode(event.data, builder.redact))
 
 
 def _add_last_event(event: Event | None, builder: ReplyBuilder) -> None:

@@ -5,7 +5,7 @@ reply, including its reasoning, are sent back unchanged.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from console.config.model import ModelConfig
@@ -298,8 +298,8 @@ class _MessageAssembly:
         self._message["usage"] = self._usage
         self._message["content"] = [self._blocks[index] for index in sorted(self._blocks)]
 
-    def add_text(self, event: bytes, live: LiveTexts) -> bool:
-        return False
+    def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
+        return 0
 
     def message(self) -> dict[str, Any]:
         return self._message

@@ -1,6 +1,6 @@
 """Assembly of an answer that is one JSON body, for APIs that are not streamed here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,8 +32,8 @@ class BodyAssembly:
         self.show(chunk, live)
         return True
 
-    def add_text(self, event: bytes, live: LiveTexts) -> bool:
-        return False
+    def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
+        return 0
 
     def message(self) -> dict[str, Any]:
         return self.body

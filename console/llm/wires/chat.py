@@ -5,7 +5,7 @@ with a part that cannot be read is a fault. Only the first choice is read. No SD
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -104,13 +104,18 @@ class ChatAssembly:
                 first = choice
         return first is not None and self._add_choice(first, live)
 
-    def add_text(self, event: bytes, live: LiveTexts) -> bool:
-        chunk = read_text_chunk(event) if self._has_deltas and self.reason is None else None
-        if chunk is None or (chunk.id, chunk.system_fingerprint) != (self._id, self._fingerprint):
-            return False
-        if chunk.model and not self._model:
-            return False
-        return self._said.add_text("text", chunk.text, live.show)
+    def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
+        texts: list[str] = []
+        for event in events if self._has_deltas and self.reason is None else ():
+            chunk = read_text_chunk(event)
+            if chunk is None or (chunk.id, chunk.system_fingerprint) != (self._id, self._fingerprint):
+                break
+            if chunk.model and not self._model:
+                break
+            texts.append(chunk.text)
+        if texts:
+            self._said.add_text("text", "".join(texts), live.show)
+        return len(texts)
 
     def _change_id(self, identity: str) -> None:
         """Accept another chunk id, since some servers number chunks; an id that returns belongs to a second answer."""

@@ -5,7 +5,7 @@ and their signatures, are sent back unchanged.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from console.config.model import ModelConfig
@@ -264,8 +264,8 @@ class _ContentAssembly:
             self.reason = reason
         return is_new or bool(reason)
 
-    def add_text(self, event: bytes, live: LiveTexts) -> bool:
-        return False
+    def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
+        return 0
 
     def message(self) -> dict[str, Any]:
         if self._candidate is None:

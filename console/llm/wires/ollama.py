@@ -4,7 +4,7 @@ Source: the published API (docs/api.md of Ollama). Thoughts are not sent back, s
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from console.config.model import ModelConfig
@@ -68,8 +68,8 @@ class _MessageAssembly:
             is_new = True
         return is_new
 
-    def add_text(self, event: bytes, live: LiveTexts) -> bool:
-        return False
+    def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
+        return 0
 
     def message(self) -> dict[str, Any]:
         texts = {name: "".join(parts) for name, parts in self._texts.items()}

@@ -1,7 +1,7 @@
 """The interface of a provider's API to the HTTP client."""
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -38,11 +38,11 @@ class Assembly(Protocol):
         """
         ...
 
-    def add_text(self, event: bytes, live: LiveTexts) -> bool:
-        """Add and show an event of the stream that holds one more text and nothing else.
+    def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
+        """Add and show the first events that hold one more text each and nothing else.
 
         Returns:
-            False for any other event, which is then decoded and given to `add`.
+            Their number. The next event, if there is one, is decoded and given to `add`.
         """
         ...
 

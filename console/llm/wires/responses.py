@@ -4,7 +4,7 @@ Source: the published API, and the requests of the official BFCL handler. The pr
 so reasoning travels encrypted and every output item is sent back unchanged.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from console.config.model import ModelConfig
@@ -247,8 +247,8 @@ class _ResponseAssembly:
         self._response = dict(response)
         return True
 
-    def add_text(self, event: bytes, live: LiveTexts) -> bool:
-        return False
+    def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
+        return 0
 
     def message(self) -> dict[str, Any]:
         items = objects_in(self._response, "output")
