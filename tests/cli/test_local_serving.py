@@ -15,6 +15,8 @@ import tokenizers
 from server.api_server import ApiServer, Said
 
 from console.cli.exitcode import Exit
+from console.config.model import ModelConfig
+from console.llm.servers.local_server import running_server
 
 TESTS = Path(__file__).resolve().parents[1]
 MODEL = "meta-llama/Llama-3.1-8B-Instruct"
@@ -33,8 +35,9 @@ mode = (here / "mode").read_text()
 if mode == "fails":
     sys.exit("no GPU here")
 if mode == "loads":
-    (here / "holding").write_text(str(os.getpid()))
-    time.sleep(60)
+    held = (here / "holding").open("w")  # until it ends, which the test sees
+    print(os.getpid(), file=held, flush=True)
+    time.sleep(600)
 port = int(sys.argv[sys.argv.index("--port") + 1])
 stop = threading.Event()
 signal.signal(signal.SIGTERM, lambda *_: stop.set())
@@ -319,3 +322,20 @@ def test_a_signal_while_the_server_loads_stops_it(home, port, programs):
         process.kill()
         os.close(holding)
     assert (process.returncode, "Traceback" in error) == (Exit.TERMINATED, False)
+
+
+def test_a_signal_as_the_server_is_started_stops_it(tmp_path, monkeypatch):
+    started = []
+    start = subprocess.Popen
+
+    def signalled(*args, **options):
+        started.append(start(*args, **options))
+        signal.raise_signal(signal.SIGTERM)
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", signalled)
+    model = ModelConfig(name="m", model_id="m", base_url="http://127.0.0.1:9/v1")
+    command = [sys.executable, "-c", "import time; time.sleep(600)"]
+    with pytest.raises(SystemExit), running_server(command, model, tmp_path / "log", print):
+        pass
+    assert started[0].poll() == -signal.SIGTERM

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import IO
 from urllib.parse import urlsplit
 
 from console.config.model import ModelConfig
@@ -110,26 +111,27 @@ def running_server(
     Raises:
         UsageError: it could not be started, or ended before it answered.
     """
+    server: subprocess.Popen[bytes] | None = None
     with _stopped_by_signals(), log.open("ab") as output:
         try:
-            server = subprocess.Popen(  # noqa: S603  # a program chosen by the user; no shell
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env={
-                    name: value for name, value in os.environ.items() if name in _SERVER_KEYS or not sounds_secret(name)
-                },
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
-        try:
+            with _held_signals():
+                server = _start(command, output)
             notify(f"waiting for {Path(command[0]).name} at {model.base_url}, logging to {log}")
             _await_answer(server, model, log)
             yield
         finally:
-            _stop(server)
+            if server is not None:
+                _stop(server)
+
+
+def _start(command: Sequence[str], output: IO[bytes]) -> "subprocess.Popen[bytes]":
+    env = {name: value for name, value in os.environ.items() if name in _SERVER_KEYS or not sounds_secret(name)}
+    try:
+        return subprocess.Popen(  # noqa: S603  # a program chosen by the user; no shell
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=env, start_new_session=True
+        )
+    except OSError as error:
+        raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
 
 
 def _await_answer(server: "subprocess.Popen[bytes]", model: ModelConfig, log: Path) -> None:
@@ -161,6 +163,25 @@ def _has_processes(group: int) -> bool:
     except (ProcessLookupError, PermissionError):
         return False
     return True
+
+
+@contextmanager
+def _held_signals() -> Generator[None]:
+    """Hold signals that end the program back to the end of the block, so that no process is left that it starts."""
+    came: list[int] = []
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        del frame
+        came.append(number)
+
+    kept = {number: signal.signal(number, hold) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 @contextmanager
