@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-# Processes that run tests; half of the time a test waits for another process, so two cores keep six of them busy.
-WORKERS ?= 6
+# Processes that run tests; half of the time a test waits for another process, so two cores keep five of them busy.
+WORKERS ?= 5
 # Tests start hundreds of interpreters; each compiles everything again where this is set, as containers often do.
 unexport PYTHONDONTWRITEBYTECODE
 SOAK   := perf/bench_soak.py

@@ -122,7 +122,7 @@ SLOW = [
     ("s_stall", {"idle_s": 0.2}, K.STALLED),
     ("s_ping", {"idle_s": 0.2}, K.STALLED),
     ("s_empty_chunks", {"idle_s": 0.2}, K.STALLED),
-    ("s_loris", {"timeout_s": 0.4, "idle_s": 0.3}, K.DEADLINE),
+    ("s_loris", {"timeout_s": 2.0, "idle_s": 1.5}, K.DEADLINE),
 ]
 
 
