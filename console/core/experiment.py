@@ -197,12 +197,12 @@ class Applied:
 
 
 def last_of_user(messages: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the index of the last message of the user, or None if there is none."""
+    """Return the index of the last message of the user; None without one."""
     return next((index for index in reversed(range(len(messages))) if messages[index].get("role") == "user"), None)
 
 
 def instructions_in(messages: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the text of the system prompt, or None if there is none."""
+    """Return the text of the system prompt; None without one."""
     instructions = next((message for message in messages if message.get("role") in _INSTRUCTIONS), None)
     return None if instructions is None else str(instructions.get("content") or "")
 

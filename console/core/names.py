@@ -25,7 +25,7 @@ def folded(name: str) -> str:
 
 
 def find_name(name: str, names: Collection[str]) -> str | None:
-    """Return the matching member of `names`, in any Unicode form, or None if there is none."""
+    """Return the matching member of `names`, in any Unicode form; None without one."""
     if name in names:
         return name
     typed = normalized(name)

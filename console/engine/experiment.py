@@ -139,7 +139,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class SearchUse:
-    """What a search for the step that decided a conversation is expected to take."""
+    """Expected use of a search for the step that decided a conversation."""
 
     likely: Use
     """The geometric mean of the cheapest and the dearest search that finds a step."""

@@ -372,7 +372,7 @@ class JournaledStage(Stage):
         return changed
 
     def _written_reply(self) -> Reply | None:
-        """Return the reply that a reader wrote in place of the model's, or None if there is none."""
+        """Return the reply that a reader wrote in place of the model's; None without one."""
         change = next((change for change in self._changes.arm if change.what == REPLY), None)
         if change is None:
             return None

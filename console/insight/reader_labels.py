@@ -173,7 +173,7 @@ def _by_criterion(
 def next_to_label(
     answers: Sequence[JudgedAnswer], annotations: Mapping[Slot, Annotation], reader: str, seed: str
 ) -> JudgedAnswer | None:
-    """Return the answer that a reader should label next, or None if there is none.
+    """Return the answer that a reader should label next; None without one.
 
     A further reader gets the answers that others labeled, in another order; then new ones are drawn at random within
     the grader's verdicts.

@@ -22,7 +22,7 @@ class Watch(Protocol):
         ...
 
     def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
-        """Receive the fault of a try and discard its text; `wait_s` until the next try, or None if there is none."""
+        """Receive the fault of a try and discard its text; `wait_s` until the next try; None without one."""
         ...
 
     def on_wait(self, why: str, until: float | None) -> None:

@@ -38,7 +38,7 @@ def list_runs(root: Path) -> list[RunFolder]:
 
 
 def newest_run(root: Path) -> RunFolder | None:
-    """Return the newest run that is not archived, a branch only if there are no others, or None if there is none."""
+    """Return the newest run that is not archived, a branch only if there are no others; None without one."""
     index, branch = _open_index(root), None
     for limit in (1, None):  # all of them only if the first is a branch, archived, or lost its manifest
         for run in (RunFolder(root / name) for name in _names(root, index, limit)):

@@ -174,7 +174,7 @@ class SearchReader:
             return [_indexed_run(row) for row in self._connection.execute(query)]
 
     def run(self, number: int) -> IndexedRun | None:
-        """Return a run, or None if there is none with this number any more."""
+        """Return a run; None without one with this number any more."""
         with _damage_reported():
             query = "SELECT number, name, facts, place FROM runs WHERE number = ? AND name IS NOT NULL"
             row = self._connection.execute(query, (number,)).fetchone()

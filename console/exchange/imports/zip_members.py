@@ -139,7 +139,7 @@ class ZipMembers:
             self.by_name[member.name] = member
 
     def _listed(self) -> list[Member] | None:
-        """Return the members in the table of contents, or None if there is none."""
+        """Return the members in the table of contents; None without one."""
         try:
             with zipfile.ZipFile(self.path) as archive:
                 return [

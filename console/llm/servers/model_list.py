@@ -105,7 +105,7 @@ def _model(row: Mapping[str, Any]) -> ServedModel | None:
 
 
 def _per_million(per_token: object) -> float | None:
-    """Return OpenRouter's price per token, which is a string, as one per million tokens, or None if there is none."""
+    """Return OpenRouter's price per token, which is a string, as one per million tokens; None without one."""
     try:
         price = round(float(per_token) * 1e6, 6) if isinstance(per_token, str) else -1.0
     except ValueError:

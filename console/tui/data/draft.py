@@ -54,7 +54,7 @@ def keep_draft(draft: Draft | None, state: UiState) -> None:
 
 
 def kept_draft(state: UiState) -> Draft | None:
-    """Return the stored draft, or None if there is none or it is unreadable."""
+    """Return the stored draft; None without one or it is unreadable."""
     try:
         written = msgspec.json.decode(state.text(_NAME, longest=_LONGEST), type=ready_type(_Written))
     except msgspec.MsgspecError:
