@@ -803,6 +803,8 @@ async def searched(stage: Stage) -> AsyncGenerator[str, None]:
         await see("None of 10", *"refund xylophone")
         yield "search-nothing"
         await see("7 hits in 3 of 3 runs", *["backspace"] * 10, "asterisk", "enter")
+        found = stage.on(SearchScreen).controller
+        await see(lambda: found.query.text == "refund*" and not found.is_searching)
         await see("The refund is on its way.", "]", "j")
         await see(lambda: stage.on(SearchScreen).hits.cursor == "hit a/refund/0")
         yield "search"

@@ -155,7 +155,7 @@ async def test_who_waits_is_woken_when_an_answer_begins_and_the_facts_before_it_
             engine.publisher.text(begun, 1, "text", "Hel")
         async with asyncio.timeout(30):
             await feed.wakeup.wait(60, lambda awaited: awaited == key)
-        changes = feed.pump()
+        changes = feed.pump(budget_s=30)
         assert changes.begun == {("a", 0), ("other", 0)}
         assert feed.overview.rollouts["a", 0].recent_text == "Hel"
 

@@ -89,6 +89,8 @@ class FirstTokenWakeup:
 
     def __init__(self) -> None:
         self._expected: set[Key] = set()
+        self._ready: set[Key] = set()
+        """Those expected when the last read began, so that their frames can be applied after it."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._must_read = threading.Event()
         self._can_draw = asyncio.Event()
@@ -107,6 +109,7 @@ class FirstTokenWakeup:
     def clear(self) -> None:
         """Forget the expected replies, after all frames have been applied."""
         self._expected.clear()
+        self._ready = set()
 
     async def wait(self, seconds: float, awaited: Callable[[Key], bool]) -> None:
         """Wait until a reply for which `awaited` is true can be drawn, or for at most `seconds`."""
@@ -115,14 +118,18 @@ class FirstTokenWakeup:
                 while True:
                     await self._can_draw.wait()
                     self._can_draw.clear()
-                    if any(map(awaited, self._expected)):
+                    if any(map(awaited, self._ready)):
                         return
 
     # In the thread ---------------------------------------------------------------------------------------------------
 
+    def begin_read(self) -> None:
+        """Note which replies can be drawn after the read that begins now."""
+        self._ready = self._expected.copy()
+
     def pause(self, seconds: float) -> None:
-        """Wake the drawing task if a reply is expected, then wait for `expect` or for at most `seconds`."""
-        if self._expected and self._loop is not None:
+        """Wake the drawing task if a reply can be drawn, then wait for `expect` or for at most `seconds`."""
+        if self._ready and self._loop is not None:
             with contextlib.suppress(RuntimeError):  # the app has ended meanwhile
                 self._loop.call_soon_threadsafe(self._can_draw.set)
         self._must_read.wait(seconds)
@@ -246,6 +253,7 @@ class RunFeed:
             if self._stop.is_set():
                 return
             live = self.folder.is_live
+            self.wakeup.begin_read()
             begun = time.monotonic()
             with self._reading:
                 piece = self._index.read_new(PIECE_BYTES)
