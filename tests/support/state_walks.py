@@ -51,7 +51,7 @@ from console.store.lock import RunLock
 from console.store.notes import READER_LABEL, Note, Notes
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder
-from console.tui import desktop
+from console.tui import desktop, picture_page
 from console.tui.app import ConsoleApp
 from console.tui.data.sample_run import SampleRun
 from console.tui.keymap import find_action
@@ -683,6 +683,10 @@ async def review_kinds(stage: Stage) -> AsyncGenerator[str, None]:
     run = await recorded_rows(stage.workspace.root / "runs", folder, [row["id"] for row in KINDS], name="0119-kinds")
     outside: list[Path] = []
     stage.monkeypatch.setattr(desktop, "open_outside", outside.append)
+    paged: list[list[str]] = []
+    stage.monkeypatch.setattr(
+        picture_page, "page_pictures", lambda _, pictures: paged.append([shown.media.kind for shown in pictures])
+    )
     async with stage.opened(stage.size) as opening:
         await stage.begin(opening)
         for row in KINDS:
@@ -693,6 +697,7 @@ async def review_kinds(stage: Stage) -> AsyncGenerator[str, None]:
             await stage.see("[Talk]", "i")
             yield f"review-kind-{case}-talk"
             if row is KINDS[0]:
+                await stage.see(lambda: paged == [["image"]], "P")
                 stage.app.perform(find_action("open.files", "review"))
                 await stage.see(lambda: [path.read_bytes() for path in outside] == [png(24, 12)])
             for _ in range(6):  # all views
