@@ -9,9 +9,9 @@ from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
-from console.core.run import Summary
+from console.core.run import SIMULATED, Summary
 from console.exchange.json_kind import JsonKind
-from console.insight.number_format import headline, is_unpaid, moment, plural, spent_amount
+from console.insight.number_format import headline, is_free, moment, plural, spent_amount
 from console.store.run_list import count_runs, read_summaries
 
 RUNS = JsonKind("runs", "runs", "All runs, the newest first.", {"runs": "summaries"})
@@ -97,9 +97,8 @@ def _show(output: Output, summaries: list[Summary]) -> None:
 def _row(summary: Summary) -> tuple[object, ...]:
     when = moment(summary.at)
     tally = summary.tally
-    is_free = summary.simulated and is_unpaid(tally)
     score = headline(summary, brief=summary.is_shown_by_look)
-    cost = summary.simulated_note if is_free else spent_amount(tally)
+    cost = SIMULATED if is_free(tally, summary.simulated_note) else spent_amount(tally)
     name = f"{summary.name}, pinned" if summary.pinned and summary.name else "pinned" * summary.pinned or summary.name
     return (summary.id, name, summary.suite, summary.model, score, cost, summary.state, when, summary.planned_cases,
             tally.broken, tally.passed, tally.failed)  # fmt: skip
