@@ -10,9 +10,9 @@ from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
-from console.core.run import Summary
+from console.core.run import SIMULATED, Summary
 from console.exchange.json_kind import JsonKind
-from console.insight.number_format import headline, is_unpaid, moment, plural, spent_amount
+from console.insight.number_format import headline, is_free, moment, plural, spent_amount
 from console.store.run_list import count_runs, read_summaries
 
 RUNS = JsonKind("runs", "runs", "All runs, the newest first.", {"runs": "summaries"})
@@ -111,5 +111,4 @@ def _show(output: Output, summaries: list[Summary]) -> None:
 
 
 def _cost(summary: Summary) -> str:
-    is_free = summary.simulated and is_unpaid(summary.tally)
-    return summary.simulated_note if is_free else spent_amount(summary.tally)
+    return SIMULATED if is_free(summary.tally, summary.simulated_note) else spent_amount(summary.tally)
