@@ -14,9 +14,10 @@ from console.core.fault import Fault, UsageError
 from console.core.outcome import Outcome
 from console.core.price import dollars
 from console.core.run import Selection
+from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
 from console.insight.number_format import plural
-from console.suites.catalog import Catalog
+from console.suites.catalog import KEYS, Catalog, read_suite_toml
 from console.suites.guard import describe_error
 from console.suites.headline import headlines_of
 from console.suites.selection import select_cases
@@ -55,7 +56,7 @@ def check_one(args: Arguments, name: str) -> int:
     cases = select_cases(suite, Selection(), setting)
     played = [_play(suite, case, setting) for case in _spread_over(cases)]
     prices = _prices(args, suite, setting, cases, played)
-    warnings = _unknown_scores(suite, played)
+    warnings = [*_misspelled_keys(suite), *_unknown_scores(suite, played)]
     is_sound = not any(item.problems for item in played)
     if args.json:
         args.output.data(
@@ -158,6 +159,14 @@ async def _with_what_it_needs(suite: Suite, case: Case, setting: Setting, *, rig
     finally:
         await suite.aclose()
     raise UsageError(f"the case {case.id!r} is missing when selected by its id")
+
+
+def _misspelled_keys(suite: Suite) -> list[str]:
+    """Return a sentence for each key of a Python suite's suite.toml that nothing reads and that resembles one."""
+    if not suite.entry.module:
+        return []
+    close = {key: nearest(key, KEYS) for key in read_suite_toml(suite.entry.folder) if key not in KEYS}
+    return [f"suite.toml: nothing reads the key {key!r}; did you mean {word}?" for key, word in close.items() if word]
 
 
 def _unknown_scores(suite: Suite, played: Sequence[_Played]) -> list[str]:

@@ -134,6 +134,13 @@ def test_a_check_warns_of_a_right_answer_that_fails_where_a_score_decides(check:
     assert "its scripted right answer fails: wrong_answer" in checked.out
 
 
+def test_a_check_warns_of_a_misspelled_key_of_the_suite_file(console: Any, home: Path) -> None:
+    write_folder_suite(home / "data", toml='module = "suite.py"\ntitel = "Cities"\nmine = 1\n')
+    assert console("allow", "cities").code == Exit.OK
+    checked = console("suites", "check", "cities")
+    assert checked.out.endswith("suite.toml: nothing reads the key 'titel'; did you mean title?\n")
+
+
 def test_other_words_get_the_nearest(console: Any) -> None:
     assert "Did you mean `suites check mine`?" in console("suites", "chek", "mine").err
     assert "there is no format 'nothing'" in console("suites", "schema", "nothing").err
