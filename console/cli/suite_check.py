@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, cast
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
@@ -104,6 +104,15 @@ class _Played:
         elif self.wrong.verdict.outcome is Outcome.PASSED and not is_lenient:
             self.warning = "a wrong answer passes too"
 
+    def watch_tools(self) -> None:
+        """Warn of a tool that reports an error to a model that calls it right, which may be a mistake in its code."""
+        output = self.right.output if self.right is not None else None
+        calls = cast("dict[str, Any]", output).get("calls") if isinstance(output, dict) else None
+        for call in cast(list[Any], calls) if isinstance(calls, list) else ():
+            if isinstance(call, dict) and (error := cast("dict[str, Any]", call).get("error")):
+                self.warning = f"a tool reports an error to the right answer: {error}"
+                return
+
     def require_roles(self, declared: Collection[str]) -> None:
         """Report a role that the case calls and a run of the suite would not have."""
         for played in filter(None, (self.right, self.wrong)):
@@ -141,6 +150,7 @@ def _try(suite: Suite, played: _Played, setting: Setting) -> None:
         if played.right.stage.scripted:
             played.wrong = asyncio.run(_with_what_it_needs(suite, case, setting, right=False))
         played.judge(by_score=bool(headlines_of(suite.headline)[0]))
+        played.watch_tools()
         played.require_roles(suite.roles(setting.options))
     except (UsageError, Fault) as error:
         played.problems.append(str(error))

@@ -134,6 +134,13 @@ def test_a_check_warns_of_a_right_answer_that_fails_where_a_score_decides(check:
     assert "its scripted right answer fails: wrong_answer" in checked.out
 
 
+def test_a_check_warns_of_a_tool_that_reports_an_error_to_the_right_answer(check: Any) -> None:
+    checked = check(
+        CITIES.replace("return PEOPLE[city]", "return POEPLE[city]").replace("PEOPLE =", "POEPLE = {}\nPEOPLE =")
+    )
+    assert checked.out.count("a tool reports an error to the right answer: KeyError: 'Lyon'") == 1
+
+
 def test_a_check_warns_of_a_misspelled_key_of_the_suite_file(console: Any, home: Path) -> None:
     write_folder_suite(home / "data", toml='module = "suite.py"\ntitel = "Cities"\nmine = 1\n')
     assert console("allow", "cities").code == Exit.OK
