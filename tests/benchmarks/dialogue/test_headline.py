@@ -56,6 +56,19 @@ def test_grades_stay_on_their_scale_where_only_their_mean_may_leave_it(tmp_path:
     assert not {"judge", "tone"} & suite.scales.keys()
 
 
+def test_a_score_has_one_form_in_all_categories(tmp_path: Path) -> None:
+    suite = suite_in(write_folder(tmp_path, ROWS))
+    verdicts = [("a", 0.5), ("a", 1.0), ("b", 0.0), ("b", 1.0)]
+    results = [
+        Result(str(number), category, 0, Verdict(Outcome.PASSED, scores={"share": value}))
+        for number, (category, value) in enumerate(verdicts)
+    ]
+    report = summed_up(suite, results, SETTING)
+    assert {metric.unit for metric in (report.metrics[1], *(of[1] for of in report.categories.values()))} == {"mean"}
+    only_rates = summed_up(suite, results[2:], SETTING)
+    assert only_rates.metrics[1].unit == "rate"
+
+
 def test_a_unit_is_shown_whatever_its_name_and_a_small_number_with_it_keeps_two_digits() -> None:
     assert metric_value(1.0, "points") == "1 points"
     assert [metric_value(value, "$") for value in (0.0065, 0.0, -0.0123, 0.31)] == [
