@@ -420,7 +420,7 @@ def _script(
     if rubric is not None and not any("judge" in kind for kind in kinds):
         expect, kinds = [*expect, {"judge": True}], ["judge"]
     if not kinds:
-        hint = 'Add one, such as expect = [{"contains": "…"}], a column named like a check, or a `judge`.'
+        hint = 'Add one, such as expect = [{"contains": "…"}], a column named like a check, or a judge with a `rubric`.'
         raise FieldError("expect", "has no check", hint)
     if row.choices:
         _verify_choices(row.choices, turns, expect)
