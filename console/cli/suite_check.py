@@ -18,7 +18,7 @@ from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
 from console.insight.number_format import plural
 from console.suites.catalog import KEYS, Catalog, read_suite_toml
-from console.suites.guard import describe_error
+from console.suites.guard import describe_error, is_of_code
 from console.suites.headline import headlines_of
 from console.suites.selection import select_cases
 from console.suites.simple import SimpleSuite
@@ -54,7 +54,14 @@ def check_one(args: Arguments, name: str) -> int:
     suite = Catalog(find_data_roots(args.data)).open(name)
     setting = usual_setting(suite)
     cases = select_cases(suite, Selection(), setting)
-    played = [_play(suite, case, setting) for case in _spread_over(cases)]
+    chosen = _spread_over(cases)
+    if not args.json:
+        _write_cases(args, name, cases, chosen)
+    played: list[_Played] = []
+    for case in chosen:
+        played.append(_play(suite, case, setting))
+        if not args.json:
+            _write_played(args, played[-1])
     prices = _prices(args, suite, setting, cases, played)
     warnings = [*_misspelled_keys(suite), *_unknown_scores(suite, played)]
     is_sound = not any(item.problems for item in played)
@@ -71,7 +78,7 @@ def check_one(args: Arguments, name: str) -> int:
             },
         )
     else:
-        _write(args, name, cases, played, prices)
+        _write_prices(args, len(cases), prices)
         for warning in warnings:
             args.output.text(warning, "warning")
     return Exit.OK if is_sound else Exit.USAGE
@@ -155,6 +162,8 @@ def _try(suite: Suite, played: _Played, setting: Setting) -> None:
     except (UsageError, Fault) as error:
         played.problems.append(str(error))
     except (Exception, SystemExit) as error:  # a suite's code may raise anything
+        if not is_of_code(error):
+            raise
         played.problems.append(describe_error(error, suite))
 
 
@@ -236,27 +245,32 @@ def _measured(cases: int, played: Sequence[_Played]) -> dict[str, int]:
     return {name: round(sum(getattr(stage, name) for stage in stages) / len(stages) * cases) for name in _USED}
 
 
-def _write(args: Arguments, name: str, cases: Sequence[Case], played: Sequence[_Played], run: dict[str, Any]) -> None:
+def _write_cases(args: Arguments, name: str, cases: Sequence[Case], chosen: Sequence[Case]) -> None:
     categories = len({case.category for case in cases})
     where = f" in {categories} categories" if categories > 1 else ""
     args.output.text(f"{name}: {plural(len(cases), 'case')}{where} can be read", "strong")
-    of_all = "" if len({item.case.category for item in played}) == categories else f", of {len(played)} categories"
-    args.output.text(f"{len(played)} tried here with a simulated model that answers right, then wrong{of_all}:")
-    for item in played:
-        ends = [f"right answer {item.right.verdict.outcome.value}"] if item.right is not None else []
-        ends += [f"wrong answer {item.wrong.verdict.outcome.value}"] if item.wrong is not None else []
-        if item.right is not None and item.wrong is None:
-            ends = [f"{item.right.verdict.outcome.value}; the suite scripts no answers for simulated models"]
-        args.output.text(f"  {item.case.id}: {', '.join(ends) or 'not played'}", "bad" if item.problems else "")
-        for problem in item.problems:
-            args.output.text(f"    {problem}", "bad")
-        if item.warning:
-            args.output.text(f"    {item.warning}", "warning")
-        for line in item.printed.splitlines()[:_MOST_PRINTED]:
-            args.output.text(f"    it printed: {line}", "faint")
+    of_all = "" if len({case.category for case in chosen}) == categories else f", of {len(chosen)} categories"
+    args.output.text(f"{len(chosen)} tried here with a simulated model that answers right, then wrong{of_all}:")
+
+
+def _write_played(args: Arguments, item: _Played) -> None:
+    ends = [f"right answer {item.right.verdict.outcome.value}"] if item.right is not None else []
+    ends += [f"wrong answer {item.wrong.verdict.outcome.value}"] if item.wrong is not None else []
+    if item.right is not None and item.wrong is None:
+        ends = [f"{item.right.verdict.outcome.value}; the suite scripts no answers for simulated models"]
+    args.output.text(f"  {item.case.id}: {', '.join(ends) or 'not played'}", "bad" if item.problems else "")
+    for problem in item.problems:
+        args.output.text(f"    {problem}", "bad")
+    if item.warning:
+        args.output.text(f"    {item.warning}", "warning")
+    for line in item.printed.splitlines()[:_MOST_PRINTED]:
+        args.output.text(f"    it printed: {line}", "faint")
+
+
+def _write_prices(args: Arguments, cases: int, run: dict[str, Any]) -> None:
     if run:
         args.output.text(
-            f"{plural(len(cases), 'case')}: about {plural(run['calls'], 'call')}, {run['input_tokens']:,} tokens in, "
+            f"{plural(cases, 'case')}: about {plural(run['calls'], 'call')}, {run['input_tokens']:,} tokens in, "
             f"{run['output_tokens']:,} out, all roles together"
         )
         for model, price in sorted(run["cost_usd"].items(), key=lambda item: item[1])[:_MOST_PRICES]:
