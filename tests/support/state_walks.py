@@ -43,15 +43,16 @@ from console.core.chat import Reply
 from console.core.experiment import Beginning, Change, Experiment, Stratum
 from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
-from console.core.record import Tried
+from console.core.record import Batched, Tried
 from console.core.run import Selection, Tally
+from console.core.wait import batch_words
 from console.engine.experiment import SearchUse, Use
 from console.insight.pace import Pace
 from console.store.lock import RunLock
 from console.store.notes import READER_LABEL, Note, Notes
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder
-from console.tui import desktop
+from console.tui import desktop, picture_page
 from console.tui.app import ConsoleApp
 from console.tui.data.sample_run import SampleRun
 from console.tui.keymap import find_action
@@ -316,6 +317,9 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         await see(stage.at("launch"), "escape")
         await see("mode", *"jjjjjjjj")
         yield "launch-fields"
+        await see("half price, in batches", *"kkkk", "space")
+        yield "launch-asked"
+        await see("about $0.44", "space")
         await see(lambda: bool(stage.on(LaunchScreen).controller.sample_runs), "t")
         yield "launch-trying"
 
@@ -392,6 +396,14 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             engine.status = Status("paused", 9)
             await see(lambda: "‖ paused" in text_of(app) and "p resume" in text_of(app) and "–  paused" in text_of(app))
             yield "live-paused"
+            batch = Batched(NOON, "b-1", "gpt-x", total=len(keys), id="batch_1", done=2, submitted_at=NOON - 7200)
+            engine.recorder.write(batch)
+            waits = [Activity(key, "waiting", NOON - 6, "in a batch") for key in keys]
+            in_batches = EndpointState("gpt-x", len(keys), waiting=3, why=batch_words([batch]))
+            engine.status = Status("running", 9, waits, [in_batches])
+            drawn = ("9 in batches", "live_multiple_8-4-1  in a batch")  # the strip, and the title of the conversation
+            await see(lambda: all(words in text_of(app) for words in drawn))
+            yield "live-batch"
 
 
 def _talk(engine: FakeEngine, count: int) -> list[Any]:
@@ -683,6 +695,10 @@ async def review_kinds(stage: Stage) -> AsyncGenerator[str, None]:
     run = await recorded_rows(stage.workspace.root / "runs", folder, [row["id"] for row in KINDS], name="0119-kinds")
     outside: list[Path] = []
     stage.monkeypatch.setattr(desktop, "open_outside", outside.append)
+    paged: list[list[str]] = []
+    stage.monkeypatch.setattr(
+        picture_page, "page_pictures", lambda _, pictures: paged.append([shown.media.kind for shown in pictures])
+    )
     async with stage.opened(stage.size) as opening:
         await stage.begin(opening)
         for row in KINDS:
@@ -693,6 +709,7 @@ async def review_kinds(stage: Stage) -> AsyncGenerator[str, None]:
             await stage.see("[Talk]", "i")
             yield f"review-kind-{case}-talk"
             if row is KINDS[0]:
+                await stage.see(lambda: paged == [["image"]], "P")
                 stage.app.perform(find_action("open.files", "review"))
                 await stage.see(lambda: [path.read_bytes() for path in outside] == [png(24, 12)])
             for _ in range(6):  # all views

@@ -24,9 +24,6 @@ from console.tui.textual_patches import style_getter
 from console.tui.themes import has_black_on_white_cursor, is_ansi
 from console.tui.widgets.viewport import Viewport
 
-_BLOCK = 64
-"""Rows of which too long ids are told apart."""
-
 
 class RowList(Viewport):
     """A virtual list with a cursor, columns and optional selection marks."""
@@ -123,8 +120,7 @@ class RowList(Viewport):
         self._place_of: Callable[[str], int | None] = dict[str, int]().get
         self._fixed: Container[str] = frozenset()
         self._cursor: int | None = None
-        self._starts: dict[tuple[int, int, int], dict[str, int]] = {}
-        """Where ids begin that would be cut alike, by block of rows, column and width."""
+        self._ids = layout.LongIds()
         self._pressed: str | None = None
         """Key of the row on which the mouse button was pressed."""
 
@@ -165,7 +161,7 @@ class RowList(Viewport):
         self._draw = draw or self._draw
         self._empty = self._empty if empty is None else empty
         self._strips.clear()
-        self._starts.clear()
+        self._ids.starts.clear()
         self.set_length(len(keys) + self._names)
         self._cursor = None if before is None or self._is_unmoved else self._place_of(before)
         if self._is_unmoved:
@@ -324,23 +320,11 @@ class RowList(Viewport):
         if isinstance(face, Content):
             whole = prefix.append(face) if key not in self._fixed else face
             return lines.fit(whole, width)
-        room = width - prefix.cell_length
-        return prefix.append(layout.row(self.columns, self._told_apart(key, face, room), room))
-
-    def _told_apart(self, key: str, cells: Sequence[Content], room: int) -> Sequence[Content]:
-        """Return the cells of a row with an id that is too long begun where it differs from others near it."""
-        for place, column, width in layout.lay_out(self.columns, room):
-            name = cells[place] if place < len(cells) else Content.empty()
-            if not column.is_name or name.cell_length <= width or name.plain.count(" ") > 1:
-                continue
-            block = (self._place_of(key) or 0) // _BLOCK * _BLOCK
-            if (block, place, width) not in self._starts:
-                faces = [self._draw(other) for other in self._keys[block : block + _BLOCK]]
-                names = {face[place].plain for face in faces if not isinstance(face, Content) and place < len(face)}
-                self._starts[block, place, width] = lines.tell_apart(names, width)
-            start = self._starts[block, place, width].get(name.plain, 0)
-            return [*cells[:place], lines.begun_at(name, start, width), *cells[place + 1 :]]
-        return cells
+        room, place = width - prefix.cell_length, self._place_of(key) or 0
+        cells = self._ids.told_apart(
+            self.columns, face, room, place, lambda first, end: map(self._draw, self._keys[first:end])
+        )
+        return prefix.append(layout.row(self.columns, cells, room))
 
     def _prefix(self, key: str, is_cursor: bool) -> Content:
         parts: list[Content] = []
