@@ -215,7 +215,11 @@ def case_cells(case: GridCase, shown: range, current: int, why: str | None = Non
     row, has_repeats = case.telling, len(case.repeats) > 1
     draw = partial(_passed, case) if has_repeats and not row.scores else partial(_mark, row)
     marks = (draw(place, is_current=place == current) for place in shown)
-    return (one_line(case_name(case), 120), *marks, one_line(row.reasons[current] if why is None else why, 200, MUTED))
+    return (
+        one_line(case_name(case), lines.LONGEST_ID),
+        *marks,
+        one_line(row.reasons[current] if why is None else why, 200, MUTED),
+    )
 
 
 def case_name(case: GridCase) -> str:

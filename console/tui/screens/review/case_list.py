@@ -61,7 +61,7 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
     )
     return (
         state_mark(rollout, live=live),
-        one_line(name, 120, MUTED if annotation.is_seen else ""),
+        one_line(name, lines.LONGEST_ID, MUTED if annotation.is_seen else ""),
         annotation_letter(annotation),
         one_line(detail, 120, MUTED),
     )
@@ -103,7 +103,7 @@ def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     indent = ("  " if head.is_open else "") + "  " * head.depth
     fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded if len(rollouts) > 1 else " "
     style = "bold" if head.is_open else MUTED if annotation.is_seen else ""
-    label = one_line(head.group.label if len(rollouts) > 1 else str(rollouts[0].key), 120, style)
+    label = one_line(head.group.label if len(rollouts) > 1 else str(rollouts[0].key), lines.LONGEST_ID, style)
     if len(rollouts) < width // 2:
         right = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in rollouts))
     else:
