@@ -28,6 +28,11 @@ async def test_a_model_of_a_server_is_added_and_chosen_in_the_form(opened: Any, 
             await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "launch")
             await assert_until(pilot, lambda: "large-2" in text_of(app))
             assert isinstance(app.focused, SuiteChoices)
+            suites = app.services.workspace.suites
+            (first, _), *_ = suites.demo_runs()
+            assert first != suites.lines[0].name
+            assert app.focused.under_cursor is not None
+            assert app.focused.under_cursor.suite == first, "it needs no other model"
     assert 'model_id = "large-2"' in workspace.paths.models.read_text()
 
 
