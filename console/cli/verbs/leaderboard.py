@@ -20,7 +20,10 @@ from console.store.run_list import find_run
 from console.suites.leaderboard import NOT_PLAYED, Cell
 
 LEADERBOARD = JsonKind(
-    "leaderboard", "leaderboard", "All models ranked on each suite.", {"boards": "suite, columns and rows of each"}
+    "leaderboard",
+    "leaderboard",
+    "All models ranked on each suite.",
+    {"boards": "suite, columns, their units, and rows of each"},
 )
 
 
@@ -81,8 +84,9 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
     for place, row in enumerate(board.rows):
         cells = (cell_text(row.cells[name]) for name in columns)
         rows.append((board.rank(place) or "–", row.model, row.simulated_note, row.mode, *cells))
+    headings = [board.with_unit(name, name) for name in columns]
     output.rows(
-        ("", "model", "origin", "mode", *columns), rows, right=frozenset({0}), first=("", "model", "origin", *columns)
+        ("", "model", "origin", "mode", *headings), rows, right=frozenset({0}), first=("", "model", "origin", *headings)
     )
     for legend in filter(None, (board.rules.legend, board.legend, board.grading)):
         output.prose(legend, "warning")
@@ -109,6 +113,7 @@ def _as_json(board: Leaderboard) -> dict[str, Any]:
     return {
         "suite": board.suite,
         "columns": list(board.columns),
+        "units": dict(board.units),
         "graded_differently": board.grading,
         "rows": [
             {
