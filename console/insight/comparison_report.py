@@ -34,6 +34,8 @@ from console.insight.report import Row, Section
 from console.insight.rollout import outcome_word
 from console.insight.servers import comparison_words
 
+_FINE_S = 10.0
+"""Latency below which a small difference is shown with two decimals."""
 ONE_CASE = "one case: it shows what changed, not how often"
 """Explanation why a comparison of a single case has no rates and no interval."""
 
@@ -122,8 +124,10 @@ def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
         show = partial(number, unit=comparison.a.manifest.units.get(score.name, ""))
         rows.append((score.name, show(score.a), show(score.b), signed(score.difference.value, show)))
     if a.latency_p50 is not None and b.latency_p50 is not None:
-        change = signed(b.latency_p50 - a.latency_p50, duration)
-        rows.append(("latency p50", duration(a.latency_p50), duration(b.latency_p50), change))
+        change = b.latency_p50 - a.latency_p50
+        is_fine = 0 < abs(change) < 1 and b.latency_p50 < _FINE_S  # else 1.0 s less 1.0 s might be 0.1 s
+        show = "{:.2f} s".format if is_fine else duration
+        rows.append(("latency p50", show(a.latency_p50), show(b.latency_p50), signed(change, show)))
     is_priced = not a.cost_unknown and not b.cost_unknown
     rows.append(("cost", _cost(a), _cost(b), signed(b.cost_usd - a.cost_usd, money) if is_priced else "—"))
     for name, in_a, in_b in (

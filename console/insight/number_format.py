@@ -1,9 +1,10 @@
 """Numbers as displayed: rounded, with their interval."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from console.core.looks import Look
+from console.core.outcome import Outcome
 from console.core.price import dollars
 from console.core.run import SIMULATED, Summary, Tally
 from console.core.statistics.intervals import Interval
@@ -315,8 +316,13 @@ def with_setup(text: str, setup: int) -> str:
 
 def failures(tally: Tally) -> str:
     """Format the counts of what a reader reviews, never added up: `13 failed · 15 broken`; empty without any."""
-    counts = {"failed": tally.failed, "broken": tally.broken, "undecided": tally.undecided}
-    return " · ".join(f"{count(number)} {word}" for word, number in counts.items() if number)
+    return failures_by({Outcome.FAILED: tally.failed, Outcome.BROKEN: tally.broken, Outcome.UNDECIDED: tally.undecided})
+
+
+def failures_by(counts: Mapping[Outcome | None, int]) -> str:
+    """Format the same counts, given by outcome."""
+    kinds = (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
+    return " · ".join(f"{count(counts[kind])} {kind}" for kind in kinds if counts.get(kind))
 
 
 def not_spent(tally: Tally, left: int) -> float:
