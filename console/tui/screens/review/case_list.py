@@ -179,9 +179,14 @@ def status_text(
         rates.insert(0, f"{rates[0]}   pass@{k} {number_format.rate(at)}  pass^{k} {number_format.rate(every)}")
     cost = number_format.spent(tally, manifest.simulated_note)
     figures = [
-        Content.assemble("  ", outcome_words(tally), (rate, "bold"), (f"   {cost}   ", MUTED), place) for rate in rates
+        *(
+            Content.assemble("  ", outcome_words(tally), (rate, "bold"), (f"   {cost}   ", MUTED), place)
+            for rate in rates
+        ),
+        Content.assemble("  ", outcome_words(tally, with_setup=False), (rates[-1], "bold"), "   ", place),
     ]
-    return next((content for content in figures if content.cell_length <= width - ROOM_FOR_NAME), place)
+    brief = Content.assemble((rates[-1], "bold"), "   ", place) if tally.rate is not None else place
+    return next((content for content in figures if content.cell_length <= width - ROOM_FOR_NAME), brief)
 
 
 def end_of_list_text(controller: ReviewController, by: int) -> Content:
