@@ -208,7 +208,7 @@ def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_co
         cells = (_mark(line), model, suite_and_name(line), _counts_of(summary), score, left, state)
         return _dimmed_if_ended(line, cells)
     tally = summary.tally
-    is_free = summary.simulated and number_format.is_unpaid(tally)
+    is_free = number_format.is_free(tally, summary.simulated_note)
     cost = [Content("free" if is_free else number_format.spent_amount(tally))] * with_cost
     cells = (
         _mark(line),
