@@ -274,7 +274,7 @@ class SearchScreen(BaseScreen):
 
 def _heading(run: RunHits) -> Content:
     facts = run.facts
-    about = Content.assemble(one_line(facts.model, 40, "bold"), " · ", one_line(facts.suite, 40))
+    about = Content.assemble(" ", one_line(facts.model, 40, "bold"), " · ", one_line(facts.suite, 40))
     named = Content.assemble("  ", one_line(facts.title, 30)) if facts.title else Content.empty()
     hits = "hit" if run.count == 1 else "hits"
     about = about.append(named).append(muted(f"   {moment(facts.at)}   {count(run.count)} {hits}   "))
