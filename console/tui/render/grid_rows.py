@@ -195,13 +195,13 @@ def output_cells(
 
 
 def _output(case: GridCase, text: str | None, place: int, *, is_current: bool) -> Content:
-    """Return the sign of an answer, how many repeats pass if there are several, and its start."""
+    """Return how many repeats pass if there are several, and the sign and start of the shown answer."""
     outcome = case.telling.outcomes[place]
     sign = muted(SYMBOLS.not_run) if outcome is None else outcome_sign(outcome)
     passed, graded = case.passed(place)
     repeats = f"{passed}/{graded} " if graded > 1 else ""
     words = muted(SYMBOLS.cut) if text is None else one_line(text, 400, "bold" if is_current else "")
-    return Content.assemble(sign, " ", repeats, words)
+    return Content.assemble(repeats, sign, " ", words)
 
 
 _LEAST_NAME = 18

@@ -33,7 +33,7 @@ COLUMNS = (
 """Columns of the list, filled by `case_cells`."""
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
 """Width of a group's bar, in a narrow list, and the list's width that divides the two."""
-ROOM_FOR_NAME = 46
+ROOM_FOR_NAME, _LEAST_ROOM_FOR_NAME = 46, 28
 """Minimum cells of the top line reserved for the names of screen and run."""
 
 
@@ -188,7 +188,10 @@ def status_text(
         Content.assemble("  ", outcome_words(tally, with_setup=has_setup), (rate, "bold"), (f"{cost}   ", MUTED), place)
         for has_setup, rate, cost in shown
     ]
-    return next((content for content in figures if content.cell_length <= width - ROOM_FOR_NAME), place)
+    brief = Content.assemble((rates[-1], "bold"), "   ", place)
+    if tally.rate is None or brief.cell_length > width - _LEAST_ROOM_FOR_NAME:
+        brief = place
+    return next((content for content in figures if content.cell_length <= width - ROOM_FOR_NAME), brief)
 
 
 def end_of_list_text(controller: ReviewController, by: int) -> Content:
