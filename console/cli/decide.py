@@ -1,4 +1,4 @@
-"""`branch --decide`: continuations from the steps of a failed conversation, by halving, until its chance falls at one.
+"""`branch --decide`: continuations from the steps of a failed conversation, until its chance falls at one.
 
 Each point is a branch of its own. Those that are there already are not played again; the search goes on where it was.
 """
@@ -41,7 +41,7 @@ def decide(
     """
     from console.cli.foreground import play
     from console.engine.experiment import rehearse, search_use
-    from console.exchange.tried import branches_of
+    from console.exchange.tried import branches_of, rollouts_before
     from console.insight.deciding import curve_of, next_point, searches_left, usual_calls
     from console.store.runs import create_run
 
@@ -52,8 +52,9 @@ def decide(
 
     curve = read_curve()
     if next_point(curve, len(points)) is not None:
+        before = [*reader.ordered, *rollouts_before(reader.folder)]
         beginnings = [point.beginning for point in points]
-        searches, usual = searches_left(curve, len(points)), usual_calls(reader.ordered, rollout)
+        searches, usual = searches_left(curve, len(points)), usual_calls(before, rollout)
         use = search_use(_prepared(args, reader, case, points[0]), beginnings, searches, usual)
         accept_cost(args, "; ".join(use.lines), use.most, args.max_cost)
     spent = 0.0

@@ -56,6 +56,8 @@ EXTRAS = {
     "ray": ("ray", "runs on a cluster, --on ray"),
     "yaml": ("yaml", "suites in YAML files"),
     "datasets": ("datasets", "rows of the Hugging Face Hub"),
+    "images": ("textual_image", "pictures in Review"),
+    "language": ("py3langid", "checks of an answer's language"),
 }
 """Extras of the package: a module of each, and its purpose."""
 

@@ -72,7 +72,7 @@ class Verb(NamedTuple):
 
     meaning: str
     module: str
-    """Module with the functions `arguments` and `run`; its docstring is the help."""
+    """Module with the function `run`, and `arguments` if it has options of its own; its docstring is the help."""
     benchmark: Benchmark | None = None
     """The third-party benchmark that provides the verb; None for built-in verbs."""
 
@@ -204,7 +204,8 @@ class VerbParser(Parser):
             verb = self.benchmark.load_place(self.module) if self.benchmark else importlib.import_module(self.module)
             self.module = ""
             self.description, self.formatter_class = (verb.__doc__ or "").strip(), _HelpFormatter
-            verb.arguments(self)
+            if arguments := getattr(verb, "arguments", None):
+                arguments(self)
             add_common(self, default=argparse.SUPPRESS)
             self.set_defaults(handler=verb.run)
 

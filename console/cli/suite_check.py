@@ -1,7 +1,7 @@
 """`suites check NAME`: checks a suite free of charge: its rows, a case of each category, and the cost of a run."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from console.cli.exitcode import Exit
@@ -20,6 +20,7 @@ from console.suites.catalog import Catalog
 from console.suites.guard import describe_error
 from console.suites.headline import headlines_of
 from console.suites.selection import select_cases
+from console.suites.simple import SimpleSuite
 from console.suites.suite import Suite
 from console.testing.case_play import PlayedCase, play_case, usual_setting
 
@@ -32,6 +33,7 @@ SUITE_CHECK = JsonKind(
         "cases": "their number",
         "played": "a case of each category with a right and a wrong answer, and what the suite's code printed",
         "run": "calls, tokens and cost of a complete run",
+        "warnings": "what suits no case played, such as a headline that is no score of theirs",
         "ok": "true if there are no problems",
     },
 )
@@ -53,6 +55,7 @@ def check_one(args: Arguments, name: str) -> int:
     cases = select_cases(suite, Selection(), setting)
     played = [_play(suite, case, setting) for case in _spread_over(cases)]
     prices = _prices(args, suite, setting, cases, played)
+    warnings = _unknown_scores(suite, played)
     is_sound = not any(item.problems for item in played)
     if args.json:
         args.output.data(
@@ -62,11 +65,14 @@ def check_one(args: Arguments, name: str) -> int:
                 "cases": len(cases),
                 "played": [item.row() for item in played],
                 "run": prices,
+                "warnings": warnings,
                 "ok": is_sound,
             },
         )
     else:
         _write(args, name, cases, played, prices)
+        for warning in warnings:
+            args.output.text(warning, "warning")
     return Exit.OK if is_sound else Exit.USAGE
 
 
@@ -83,14 +89,31 @@ class _Played:
         self.printed = ""
         """Output of the suite's code. Foreign text."""
 
-    def judge(self) -> None:
-        """Report odd verdicts on the right and the wrong answer."""
-        if self.right is None or self.wrong is None or "judge" in self.right.stage.roles:
+    def judge(self, *, by_score: bool) -> None:
+        """Report odd verdicts on the right and the wrong answer; they are defects unless a judge or a score decides."""
+        if self.right is None or self.wrong is None:
             return
+        is_lenient = by_score or "judge" in self.right.stage.roles
         if self.right.verdict.outcome is Outcome.FAILED:
-            self.problems.append(f"its scripted right answer fails: {self.right.verdict.reason}")
-        if self.wrong.verdict.outcome is Outcome.PASSED:
+            words = f"its scripted right answer fails: {self.right.verdict.reason}"
+            if is_lenient:
+                self.warning = words
+            else:
+                self.problems.append(words)
+        elif self.wrong.verdict.outcome is Outcome.PASSED and not is_lenient:
             self.warning = "a wrong answer passes too"
+
+    def require_roles(self, declared: Collection[str]) -> None:
+        """Report a role that the case calls and a run of the suite would not have."""
+        for played in filter(None, (self.right, self.wrong)):
+            if missing := sorted(played.stage.roles - {"model", *declared}):
+                self.problems.append(f"it calls the role {missing[0]}, which `needs_roles` of the suite does not name")
+                return
+
+    @property
+    def scores(self) -> set[str]:
+        """Names of the scores of both answers."""
+        return {name for played in filter(None, (self.right, self.wrong)) for name in played.verdict.scores}
 
     def row(self) -> dict[str, Any]:
         ends = {
@@ -116,8 +139,8 @@ def _try(suite: Suite, played: _Played, setting: Setting) -> None:
         played.right = asyncio.run(_with_what_it_needs(suite, case, setting, right=True))
         if played.right.stage.scripted:
             played.wrong = asyncio.run(_with_what_it_needs(suite, case, setting, right=False))
-        if not headlines_of(suite.headline)[0]:
-            played.judge()
+        played.judge(by_score=bool(headlines_of(suite.headline)[0]))
+        played.require_roles(suite.roles(setting.options))
     except (UsageError, Fault) as error:
         played.problems.append(str(error))
     except (Exception, SystemExit) as error:  # a suite's code may raise anything
@@ -135,6 +158,21 @@ async def _with_what_it_needs(suite: Suite, case: Case, setting: Setting, *, rig
     finally:
         await suite.aclose()
     raise UsageError(f"the case {case.id!r} is missing when selected by its id")
+
+
+def _unknown_scores(suite: Suite, played: Sequence[_Played]) -> list[str]:
+    """Return a sentence for each score that a suite of Python declares and no answer has."""
+    if not isinstance(suite, SimpleSuite) or any(item.problems for item in played):
+        return []
+    known = {name for item in played for name in item.scores}
+    declared = {"headline": [*filter(None, headlines_of(suite.headline))], "units": suite.units, "scales": suite.scales}
+    has = f"they have {', '.join(sorted(known))}" if known else "they have none"
+    return [
+        f"{place}: no answer tried here has a score {name!r}; {has}"
+        for place, names in declared.items()
+        for name in names
+        if name not in known
+    ]
 
 
 def _spread_over(cases: Sequence[Case]) -> list[Case]:

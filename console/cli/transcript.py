@@ -60,18 +60,23 @@ def _show_pair(output: Output, whole: Pair) -> None:
     paths = structured(whole)
     pair = paths.pair
     if pair.expected or pair.mark in (Mark.MISSING, Mark.EXTRA):
-        output.text(f"  {pair.mark.value} expected {pair.expected or '(nothing)'}")
-        output.text(f"    actual   {pair.actual or '(nothing)'}")
+        _below(output, f"  {pair.mark.value} expected {pair.expected or '(nothing)'}")
+        _below(output, f"    actual   {pair.actual or '(nothing)'}")
     else:
-        output.text(f"  {pair.mark.value} {pair.actual}")
+        _below(output, f"  {pair.mark.value} {pair.actual}")
     for row in pair.rows:
         expected = " | ".join(row.expected) or "(nothing)"
         actual = "(not given)" if row.actual is None else row.actual
         note = f"   {words}" if (words := row.note or "may be left out" * row.optional) else ""
         arrow = "  ◀" if row.decisive else ""
-        output.text(f"      {row.mark.value} {row.name}: {expected}  →  {actual}{note}{arrow}")
+        _below(output, f"      {row.mark.value} {row.name}: {expected}  →  {actual}{note}{arrow}")
     if paths.equal:
         output.text(f"      {Mark.SAME.value} {equal_paths(paths.equal)}", "faint")
+
+
+def _below(output: Output, text: str) -> None:
+    """Print a text, with the further lines of it below the first, so that they do not look like lines of ours."""
+    output.text(text.replace("\n", "\n        "))
 
 
 def _heading(passage: Passage) -> str:

@@ -95,10 +95,16 @@ def _move(cases: dict[int, dict[int, int]], before: tuple[int, int], after: tupl
 
 
 def _count(counts: dict[int, dict[KeyT, int]], first: int, second: KeyT, sign: int) -> None:
-    inner = counts.setdefault(first, {})
-    _add(inner, second, sign)
-    if not inner:
-        del counts[first]
+    inner = counts.get(first)
+    if inner is None:
+        inner = counts[first] = {}
+    left = inner.get(second, 0) + sign
+    if left:
+        inner[second] = left
+    else:
+        del inner[second]
+        if not inner:
+            del counts[first]
 
 
 def _add(counts: dict[KeyT, int], key: KeyT, amount: int) -> None:

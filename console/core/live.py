@@ -79,6 +79,11 @@ class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
     is_slowed: bool = False
     """True if requests wait because rate limits have lowered the number in flight, or their pace."""
 
+    @property
+    def is_batched(self) -> bool:
+        """True if its calls go through batches, which have no limiter."""
+        return not self.limit
+
 
 def slowed_words(endpoints: Iterable[EndpointState]) -> str:
     """Return `5/16 · slowed by 12 × 429` for requests that rate limits hold back; empty if none are."""

@@ -146,23 +146,23 @@ class RunFold(msgspec.Struct):
     def apply(self, record: AnyRecord) -> None:
         """Apply one record."""
         self._add_time(record)
-        match record:
+        match record:  # the most frequent first
+            case Asked() | Embedded():
+                self.tally.calls += isinstance(record, Asked) and not record.kept
+                add_call(self.unsettled.setdefault(record.key, {}), record)
+            case Started():
+                self._start(record)
+            case Finished():
+                self._finish(record)
             case Opened():
                 self.sessions += 1
                 self.closed = None
                 self._drop_running()
-            case Started():
-                self._start(record)
-            case Asked() | Embedded():
-                self.tally.calls += isinstance(record, Asked) and not record.kept
-                add_call(self.unsettled.setdefault(record.key, {}), record)
             case Tried():
                 self.tally.retries += 1
                 self.tally.rate_limits += record.kind == FaultKind.RATE_LIMIT
             case Lost():
                 self.lost += 1
-            case Finished():
-                self._finish(record)
             case Looked():
                 self._add_look(record.look)
                 self.beyond = record.beyond or self.beyond
@@ -176,9 +176,10 @@ class RunFold(msgspec.Struct):
 
     def _add_time(self, record: AnyRecord) -> None:
         self.first_at = self.first_at or record.at
-        self.last_at = max(self.last_at, record.at)
-        if not _starts_interval(record) and self._previous_at:
-            self.seconds += max(0.0, record.at - self._previous_at)
+        if record.at > self.last_at:
+            self.last_at = record.at
+        if record.at > self._previous_at > 0 and not _starts_interval(record):
+            self.seconds += record.at - self._previous_at
         self._previous_at = record.at
 
     def _follow_batch(self, record: Batched) -> None:
@@ -233,7 +234,8 @@ class RunFold(msgspec.Struct):
         name = "setup" if is_setup and outcome.is_graded else _COUNTED[outcome]
         for tally in (self.tally, category):
             setattr(tally, name, getattr(tally, name) + sign)
-            tally.setup_broken += sign * (is_setup and not outcome.is_graded)
+            if is_setup and not outcome.is_graded:
+                tally.setup_broken += sign
         if name in ("passed", "failed"):
             passed = sign if outcome is Outcome.PASSED else 0
             self.cases.count(record.key.case, passed, sign, (self.tally, category))

@@ -36,6 +36,8 @@ _GATHER_S = 0.25
 _SOONEST_POLL_S, _LATEST_POLL_S = 0.2, 60.0
 _POLL_SHARE = 0.1
 """Seconds until the next poll, as a share of the batch's age."""
+_IN_BATCH = "in a batch"
+"""What a single conversation waits for; how far its batch is, is said once for the run."""
 _LIMITED_S = 60.0
 """Seconds until a single call is submitted again that the provider's limit of waiting tokens refused."""
 AnswerT = TypeVar("AnswerT")
@@ -107,7 +109,7 @@ class _BatchWatch(Unwatched):
         self._batch = batch
 
     def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
-        self._batch.tell(f"{batch_words([self._batch.record])} · {fault.message}")
+        self._batch.tell(f"{_IN_BATCH} · {fault.message}")
 
     async def pause_run(self, fault: Fault) -> None:
         await asyncio.sleep(fault.retry_after_s or _LATEST_POLL_S)
@@ -167,7 +169,7 @@ class BatchedEndpoint:
             batch, number = unclaimed.popleft()
             if number in batch.calls and batch in self._batches:
                 batch.calls[number] = call
-                call.watch.on_wait(batch_words([batch.record]), None)
+                call.watch.on_wait(_IN_BATCH, None)
                 return
         number = next(number for n in count() if (number := f"{call.name}-{n}") not in self._gathered)
         self._gathered[number] = call
@@ -279,7 +281,7 @@ class BatchedEndpoint:
         record = msgspec.structs.replace(batch.record, at=now, id=state.id, submitted_at=began, calls=())
         batch.record = record
         await self._host.append_durably(record)
-        batch.tell(batch_words([record]))
+        batch.tell(_IN_BATCH)
 
     async def _until_ended(self, batch: _Batch) -> BatchState:
         while True:
@@ -288,7 +290,6 @@ class BatchedEndpoint:
                 batch.record = msgspec.structs.replace(batch.record, at=time.time(), done=state.done, calls=())
                 if not state.ended:
                     await self._host.append_durably(batch.record)
-                batch.tell(batch_words([batch.record]))
             if state.ended:
                 return state
             await self._pause(batch)
@@ -363,7 +364,7 @@ class BatchedEndpoint:
             except Fault as fault:
                 if not fault.is_retryable or fault.is_of_endpoint:
                     raise
-                batch.tell(f"{batch_words([batch.record])} · {fault.message}")
+                batch.tell(f"{_IN_BATCH} · {fault.message}")
                 await asyncio.sleep(_LATEST_POLL_S)
 
     async def _once(self, batch: _Batch, action: Callable[[], Awaitable[AnswerT]], tries: int = 1) -> AnswerT:

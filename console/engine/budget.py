@@ -136,7 +136,7 @@ def worst_case(request: ChatRequest, facts: ModelFacts) -> tuple[float, int]:
 def cost_of(reply: Reply, facts: ModelFacts) -> float | None:
     """Return a reply's cost in USD: the provider's figure, else by list price, else None if unknown."""
     usage = reply.usage
-    if reply.simulated:
+    if reply.simulated or facts.simulated:
         return 0.0
     if usage is None:
         return None

@@ -29,11 +29,12 @@ class Endpoints:
         """Return the open endpoint of a role.
 
         Raises:
-            Fault: the run has no model for the role (kind `data`).
+            Fault: the run has no model for the role (kind `suite`).
         """
         config = self._models.get(role)
         if config is None:
-            raise Fault(FaultKind.DATA, f"the run has no model for the role {role}")
+            hint = "Name it in `needs_roles` of the suite."
+            raise Fault(FaultKind.SUITE, f"the run has no model for the role {role}", hint=hint)
         if config.name not in self._open:
             self._open[config.name] = self._opened(config, is_batched=bool(self.facts(role).batched))
         return self._open[config.name]

@@ -129,6 +129,10 @@ class Use:
         cost = None if self.cost_usd is None else self.cost_usd * factor
         return Use(self.calls * factor, self.tokens * factor, cost, self.is_free)
 
+    def lengthened(self, calls: float) -> "Use":
+        """Return the use with more calls of the same price."""
+        return self.times(1 + max(calls, 0) / max(self.calls, 1))
+
     @property
     def words(self) -> str:
         """All of it in words."""
@@ -152,6 +156,27 @@ class SearchUse:
         """All of it in words, as lines."""
         alone = [f"{self.start.words} if none comes right"] if self.start.calls else []
         return [f"about {self.likely.words}", f"at most {self.most.words}", *alone]
+
+
+def branch_use(prepared: PreparedRun, usual: float) -> tuple[Use, list[str]]:
+    """Reckon the use of a branch, and tell it in lines.
+
+    Args:
+        prepared: continuations of one conversation.
+        usual: calls of a conversation that comes right; this one may have been cut short by its failure.
+    """
+    recorded = expected_use(prepared)
+    likely = recorded.lengthened(usual * prepared.manifest.rollouts - _recorded_use(prepared).calls)
+    early = [f"{recorded.words} if cut short again"] if likely != recorded else []
+    return likely, [f"about {likely.words}", *early]
+
+
+def _recorded_use(prepared: PreparedRun) -> Use:
+    """Return what it takes to play a recorded conversation again, all of it."""
+    manifest = prepared.manifest
+    (case,) = manifest.selection.ids
+    start = manifest.experiment.beginnings.get(case, Beginning()) if manifest.experiment is not None else Beginning()
+    return _use_of(manifest, open_run(manifest, prepared.runs_root).effects((case, start.rollout)).in_order)
 
 
 def expected_use(prepared: PreparedRun) -> Use:
@@ -184,9 +209,8 @@ def search_use(
     points = dict.fromkeys(replies for search in searches for replies in search)
     nothing = _use_of(manifest, ())
     by_point = {replies: _use_of(manifest, _after(effects, beginnings[replies])) for replies in points}
-    missing = usual * manifest.rollouts - _use_of(manifest, effects.in_order).calls
-    if missing > 0:
-        by_point = {replies: use.times(1 + missing / max(use.calls, 1)) for replies, use in by_point.items()}
+    missing = usual * manifest.rollouts - _recorded_use(prepared).calls
+    by_point = {replies: use.lengthened(missing) for replies, use in by_point.items()}
     uses = [sum((by_point[replies] for replies in search), nothing) for search in searches]
     least, most = (end(uses, key=lambda use: (use.cost_usd or 0.0, use.calls)) for end in (min, max))
     cost = None if least.cost_usd is None or most.cost_usd is None else math.sqrt(least.cost_usd * most.cost_usd)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from console.core.experiment import Experiment
 from console.core.outcome import Outcome
@@ -15,6 +16,10 @@ from console.insight.rollout import Rollout
 
 HERE = "◀ here"
 """Mark of the step that decided a conversation."""
+_LONGEST_BALANCED = 200
+"""Number of replies up to which splits are balanced by cost; longer conversations are halved."""
+_PRICE_OF_A_POINT = 0.25
+"""Added to the replies of a continuation, as a share of the whole conversation, to keep the number of points low."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ def curve_of(branches: Iterable[Branch], case: str, rollout: int, model: str) ->
 
 
 def next_point(curve: Curve, replies: int) -> int | None:
-    """Return the point to go on from next, by halving, or None if the step is found, or there is nothing to find.
+    """Return the point to go on from next, or None if the step is found, or there is nothing to find.
 
     Args:
         curve: chances so far.
@@ -99,7 +104,7 @@ def next_point(curve: Curve, replies: int) -> int | None:
     if not curve[0].passed:
         return None
     low, high = _bracket(curve, replies)
-    return (low + high) // 2 if high - low > 1 else None
+    return _split(low, high, replies) if high - low > 1 else None
 
 
 def usual_calls(rollouts: Iterable[Rollout], failed: Rollout) -> float:
@@ -115,15 +120,17 @@ def usual_calls(rollouts: Iterable[Rollout], failed: Rollout) -> float:
 
 def searches_left(curve: Curve, replies: int) -> list[list[int]]:
     """Return the points that are still to go on from, for each step that may have decided the conversation."""
-    low, high = _bracket(curve, replies) if 0 in curve else (0, replies)
-    searches: list[list[int]] = []
-    for step in range(low, high):
-        supposed, points = dict(curve), list[int]()
-        while (point := next_point(supposed, replies)) is not None:
-            points.append(point)
-            supposed[point] = Chance(int(point <= step), 1)
-        searches.append(points)
-    return searches
+    if 0 not in curve:
+        return [[0, *points] for points in _searches(0, replies, replies)]
+    return _searches(*_bracket(curve, replies), replies)
+
+
+def _searches(low: int, high: int, replies: int) -> list[list[int]]:
+    """Return the points of a search between two points, for each step between them."""
+    if high - low == 1:
+        return [[]]
+    split = _split(low, high, replies)
+    return [[split, *points] for side in ((low, split), (split, high)) for points in _searches(*side, replies)]
 
 
 def fall_of(curve: Curve, replies: int) -> Fall | None:
@@ -142,13 +149,45 @@ def _at(curve: Curve, place: int, replies: int) -> Chance:
 def _bracket(curve: Curve, replies: int) -> tuple[int, int]:
     """Return the points between which the chance falls, as far as is known: the half with the larger fall, and on."""
     low, high = 0, replies
-    while high - low > 1:
-        middle = (low + high) // 2
-        if middle not in curve:
-            break
+    while inside := [point for point in curve if low < point < high]:
+        split = _split(low, high, replies)
+        middle = min(inside, key=lambda point: abs(point - split))
         is_before = curve[middle].share > (_at(curve, low, replies).share + _at(curve, high, replies).share) / 2
         low, high = (middle, high) if is_before else (low, middle)
     return low, high
+
+
+def _split(low: int, high: int, replies: int) -> int:
+    """Return the point that divides the steps between two points."""
+    if replies > _LONGEST_BALANCED:
+        return (low + high) // 2
+    return _splits(replies)[high - low][low]
+
+
+@lru_cache(maxsize=8)
+def _splits(replies: int) -> list[list[int]]:
+    """Return the splits of all spans, by width and first point, that keep the most expensive search cheapest.
+
+    Continuations from early points take more replies, so a search among them has to end after fewer points. With
+    halves, the most expensive search of 200 replies takes 4 times as many as the cheapest; with these, 1.5 times.
+    """
+    prices = [replies * (1 + _PRICE_OF_A_POINT) - point for point in range(replies)]
+    most, splits = [[0.0] * replies, [0.0] * replies], [[0] * replies, list(range(replies))]
+    for width in range(2, replies + 1):
+        costs, places = list[float](), list[int]()
+        for low in range(replies - width + 1):
+
+            def cost(split: int, low: int = low, width: int = width) -> float:
+                return prices[split] + max(most[split - low][low], most[low + width - split][split])
+
+            place = max(splits[width - 1][low], low + 1)  # a wider span is split at the same point or later
+            while place + 1 < low + width and cost(place + 1) <= cost(place):
+                place += 1
+            costs.append(cost(place))
+            places.append(place)
+        most.append(costs)
+        splits.append(places)
+    return splits
 
 
 def decided_words(points: Sequence[Point], curve: Curve) -> str:

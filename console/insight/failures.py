@@ -91,6 +91,11 @@ class Group:
         return [rollout for rollout in self.rollouts if rollout.is_failure] or self.rollouts
 
     @property
+    def lead(self) -> Rollout:
+        """Its first failure; its first rollout if none failed."""
+        return next((rollout for rollout in self.rollouts if rollout.is_failure), self.rollouts[0])
+
+    @property
     def leaves(self) -> list["Group"]:
         """Lowest-level groups in order; the group itself if it has no subgroups."""
         return self.parts or [self]

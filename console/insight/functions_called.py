@@ -1,7 +1,7 @@
 """Names of the functions that a case expects and that an answer calls, whatever the suite's format."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from sys import intern
 from typing import Any, cast
 
@@ -18,44 +18,51 @@ _NAMES: dict[tuple[str, ...], tuple[str, ...]] = {}
 _MOST_KEPT = 10_000
 
 
-def with_functions(present: tuple[str, ...], names: Iterable[str]) -> tuple[str, ...]:
+def with_functions(present: tuple[str, ...], names: list[str]) -> tuple[str, ...]:
     """Return distinct names in order, as one tuple shared by all rollouts with the same."""
+    if all(name in present for name in names):
+        return present
     distinct = tuple(dict.fromkeys((*present, *names)))
     if len(_NAMES) >= _MOST_KEPT:
         _NAMES.clear()
     return _NAMES.setdefault(distinct, tuple(map(intern, distinct)))
 
 
-def expected_functions(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the functions that a case expects, from its data."""
+def expected_functions(data: Mapping[str, Any]) -> list[str]:
+    """Return the functions that a case expects, from its data."""
+    names: list[str] = []
     for field, value in data.items():
         if field in _EXPECTED:
-            yield from named_functions(value)
+            _add_named(value, names)
         elif field in _CONTAINERS:
             tables = cast("list[Any]", value) if isinstance(value, list) else [value]
             for table in tables:
                 if isinstance(table, dict):
-                    yield from expected_functions(cast("dict[str, Any]", table))
+                    names += expected_functions(cast("dict[str, Any]", table))
+    return names
 
 
-def answered_functions(output: Any) -> Iterator[str]:
-    """Yield the functions of the calls in an output, which may be text or calls by turn and step."""
-    if isinstance(output, str | list):
-        yield from named_functions(cast("Any", output))
+def answered_functions(decoded: Any, output: Any) -> list[str]:
+    """Return the functions that an answer calls: those a verdict decoded, and those in the output."""
+    names: list[str] = []
+    _add_named(decoded, names)
+    if not isinstance(output, dict):
+        _add_named(output, names)
+    return names
 
 
-def named_functions(calls: Any) -> Iterator[str]:
-    """Yield the functions of calls: `{name: arguments}`, `{"name": …}` or source code, in nested lists."""
+def _add_named(calls: Any, names: list[str]) -> None:
+    """Add the functions of calls: `{name: arguments}`, `{"name": …}` or source code, in nested lists."""
     if isinstance(calls, str):
         if match := _WRITTEN.match(calls):
-            yield match[1]
-            yield from _NEXT.findall(calls, match.end())
+            names.append(match[1])
+            names += _NEXT.findall(calls, match.end())
     elif isinstance(calls, list):
         for call in cast("list[Any]", calls):
-            yield from named_functions(call)
+            _add_named(call, names)
     elif isinstance(calls, dict):
         table = cast("dict[Any, Any]", calls)
         if isinstance(name := table.get("name"), str):
-            yield name
+            names.append(name)
         elif len(table) == 1:
-            yield str(next(iter(table)))
+            names.append(str(next(iter(table))))

@@ -8,7 +8,7 @@ are left out. The suite's format defines the columns and the ranking number (`co
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from console.core.grading import grading_differences, mixed_grading
 from console.core.run import simulated_note_of
@@ -66,6 +66,12 @@ class Leaderboard:
     rules: LeaderboardRules
     grading: str = ""
     """Sentence on runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
+    units: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Unit by column, where the suite of the newest run names one. Foreign text."""
+
+    def with_unit(self, column: str, heading: str) -> str:
+        """Return the heading of a column with its unit, such as `cost (EUR)`."""
+        return f"{heading} ({self.units[column]})" if column in self.units else heading
 
     def rank(self, place: int) -> int | None:
         """Return the rank of a row, from 1, or None if its number is missing or incomplete."""
@@ -119,8 +125,9 @@ def _leaderboard(
     played = {category for run in runs for category in run.summary.categories if _has_played(run, category)}
     try:
         newest = max(runs, key=lambda run: run.summary.at).manifest
-        further, units = newest.further_headlines, newest.units
-        return _ranked(suite, runs, cases, rules_for(own, form, cases.keys() | played, headline, further, units))
+        rules = rules_for(own, form, cases.keys() | played, headline, newest.further_headlines)
+        board = _ranked(suite, runs, cases, rules)
+        return replace(board, units={name: unit for name, unit in newest.units.items() if name in board.columns})
     except Exception:  # suites of other packages may raise anything
         if own is None:
             raise

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from console.core.looks import Look
 from console.core.price import dollars
-from console.core.run import Summary, Tally
+from console.core.run import SIMULATED, Summary, Tally
 from console.core.statistics.intervals import Interval
 from console.core.statistics.sample import sample_of_counts
 from console.suites.headline import PASSED, headline_of
@@ -197,9 +197,9 @@ def money(cost_usd: float | None, *, at_least: bool = False) -> str:
     return f"{'≥' if at_least else ''}{dollars(cost_usd)}"
 
 
-def is_unpaid(tally: Tally) -> bool:
-    """Return whether everything of known cost was free."""
-    return not tally.cost_usd and not tally.cost_unknown
+def is_free(tally: Tally, simulated_note: str) -> bool:
+    """Return whether a run cost nothing because its model is simulated; a simulated judge does not make it free."""
+    return simulated_note == SIMULATED and not tally.cost_usd and not tally.cost_unknown
 
 
 def spent_amount(tally: Tally) -> str:
@@ -213,11 +213,11 @@ def spent(tally: Tally, simulated_note: str = "", batch_terms: str = "") -> str:
 
     Args:
         tally: counts of the run.
-        simulated_note: which of its models are simulated and so have no price.
+        simulated_note: which of its models are simulated.
         batch_terms: terms of its batches; empty without batches.
     """
-    if simulated_note and is_unpaid(tally):
-        return simulated_note
+    if is_free(tally, simulated_note):
+        return SIMULATED
     if tally.cost_unknown and tally.cost_usd == 0:
         return "cost unknown"
     return money(tally.cost_usd, at_least=tally.cost_unknown > 0) + terms_words(batch_terms)

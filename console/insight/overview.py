@@ -31,7 +31,7 @@ from console.core.spending import RoleSpending, add_call
 from console.core.tally import RunFold, without_output
 from console.insight.executed_code import SANDBOX, Confinement, read_confinement
 from console.insight.failing_requests import FailingRequests
-from console.insight.functions_called import answered_functions, expected_functions, named_functions, with_functions
+from console.insight.functions_called import answered_functions, expected_functions, with_functions
 from console.insight.pace import Pace
 from console.insight.rollout import MESSAGE_LIMIT, NO_SCORES, Rollout, Track
 
@@ -98,24 +98,25 @@ class Overview:
         self.fold.apply(counted)
         self.pace.apply(record)
         self.failing.apply(record)
-        if isinstance(record, Asked | Embedded):
-            add_call(self.spending, record)
-        match record:
-            case Opened():
-                self.opened_at = record.at
-                self._interrupt()
+        match record:  # the most frequent first
+            case Asked():
+                add_call(self.spending, record)
+                self._progress(record)
             case Started():
                 self._start(record)
             case Finished():
-                rollout = self._finish(record)
-                if isinstance(counted, Finished) and not counted.verdict.detail:
-                    self.fold.latest[rollout.slot] = rollout  # already said by this record
+                self._finish(record, cast("Finished", counted))
+            case Embedded():
+                add_call(self.spending, record)
+            case Scored() | Tried() | Lost():
+                self._progress(record)
+            case Opened():
+                self.opened_at = record.at
+                self._interrupt()
             case Closed():
                 self._close(record)
             case Steered():
                 self.steered.append(record)
-            case Asked() | Scored() | Tried() | Lost():
-                self._progress(record)
             case Noted() if record.kind == SANDBOX:
                 self._confine(read_confinement(record.data))
             case _:
@@ -178,22 +179,24 @@ class Overview:
         self.running[slot] = rollout
         self.changed.add(slot)
 
-    def _finish(self, record: Finished) -> Rollout:
+    def _finish(self, record: Finished, counted: Finished) -> None:
         slot = (record.key.case, record.key.rollout)
         rollout = self.rollouts.get(slot)
         if rollout is None:
             rollout = Rollout(key=record.key, order=len(self.rollouts))
             self.rollouts[slot] = rollout
         self.running.pop(slot, None)
-        self._side_calls.pop(record.key, None)
-        self._shown_calls.pop(record.key, None)
+        if self._shown_calls or self._side_calls:
+            self._side_calls.pop(record.key, None)
+            self._shown_calls.pop(record.key, None)
         self.changed.add(slot)
         _conclude(rollout, record)
         if rollout.is_failure:
             self.failures.append(rollout)
         if rollout.outcome is Outcome.BROKEN and not self._gave_up(record.key):
             self._report(Problem(record.at, record.key, rollout.reason, rollout.message, is_error=True))
-        return rollout
+        if not counted.verdict.detail:
+            self.fold.latest[slot] = rollout  # already said by this record
 
     def _gave_up(self, key: Key) -> bool:
         """Return whether the last problem already reports that this conversation was given up."""
@@ -206,10 +209,9 @@ class Overview:
             return
         self.changed.add(rollout.slot)
         self.running.setdefault(rollout.slot, rollout)
-        if isinstance(record, Asked | Tried) and self._shown_calls.get(record.key) == record.n:
-            del self._shown_calls[record.key]
         match record:
             case Asked():
+                self._hide_call(record)
                 _apply_reply(rollout, record)
             case Scored():
                 rollout.tracks = rollout.tracks or {}
@@ -218,10 +220,15 @@ class Overview:
                 track.threshold, track.role = record.threshold, record.role
                 self.track_names[record.name] = record.threshold
             case Tried():
+                self._hide_call(record)
                 rollout.tries += 1
                 self._report(_problem(record))
             case Lost():
                 self._report(Problem(record.at, record.key, "worker lost", f"{record.worker}: {record.why}"))
+
+    def _hide_call(self, record: Asked | Tried) -> None:
+        if self._shown_calls and self._shown_calls.get(record.key) == record.n:
+            del self._shown_calls[record.key]
 
     def _confine(self, level: Confinement) -> None:
         if self.confinement is None or len(level.missing) > len(self.confinement.missing):
@@ -279,7 +286,7 @@ def _conclude(rollout: Rollout, record: Finished) -> None:
     rollout.function = intern(
         rollout.function or _first_function(verdict.detail) or _first_function({"decoded": record.output})
     )
-    called = (*named_functions(verdict.detail.get("decoded")), *answered_functions(record.output))
+    called = answered_functions(verdict.detail.get("decoded"), record.output)
     rollout.functions = with_functions(rollout.functions, called)
     rollout.scores = verdict.scores or NO_SCORES
     rollout.state = rollout.why = ""
@@ -311,7 +318,7 @@ def _apply_reply(rollout: Rollout, record: Asked) -> None:
     if reply.tool_calls and not rollout.function:
         rollout.function = intern(reply.tool_calls[0].name)
     if reply.tool_calls:
-        rollout.functions = with_functions(rollout.functions, (call.name for call in reply.tool_calls))
+        rollout.functions = with_functions(rollout.functions, [call.name for call in reply.tool_calls])
     calls = " ".join(f"{call.name}({call.arguments})" for call in reply.tool_calls[:3])
     rollout.recent_text = ""
     rollout.append_text(reply.content or calls)

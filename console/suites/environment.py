@@ -105,7 +105,7 @@ class Environment(Generic[WorldT]):
             again = await _awaited(action(world))
             if again != before:
                 words = f"the environment cannot be rebuilt: {kind} gives {again!r:.200} instead of {before!r:.200}"
-                raise Fault(FaultKind.DATA, words, hint='Make it deterministic, or use replay="snapshot".')
+                raise Fault(FaultKind.SUITE, words, hint='Make it deterministic, or use replay="snapshot".')
         return world
 
 

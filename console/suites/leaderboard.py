@@ -175,19 +175,17 @@ class PassRates(AnyCategories):
     columns: tuple[str, ...] = ()
     sums: tuple[str, ...] = ()
     details: tuple[DetailTable, ...] = ()
+    headings: Mapping[str, str] = MappingProxyType({})
     score = ""
 
-    def __init__(
-        self, legend: str = "", headings: Mapping[str, str] = MappingProxyType({}), first: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, legend: str = "", first: Sequence[str] = ()) -> None:
         """Rank by pass rate.
 
         Args:
             legend: why, where another ranking is expected.
-            headings: heading by column.
             first: scores of the newest run whose columns follow the pass rate.
         """
-        self.legend, self.headings, self._first = legend, headings, first
+        self.legend, self._first = legend, first
 
     def cells(self, played: Played) -> dict[str, Cell]:
         """Return the overall pass rate, further headlines, then the rate of each category."""

@@ -1,7 +1,6 @@
 """Lookup of leaderboard rules: the suite's own, or those of its benchmark."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Collection, Iterator, Sequence
 
 from console.core.fault import UsageError
 from console.suites.benchmark import built_in
@@ -15,7 +14,6 @@ def rules_for(
     categories: Collection[str],
     headline: str,
     further: Sequence[str] = (),
-    units: Mapping[str, str] = MappingProxyType({}),
 ) -> LeaderboardRules:
     """Return the leaderboard rules for the runs of one suite.
 
@@ -25,7 +23,6 @@ def rules_for(
         categories: categories of the suite, or of the counted runs if the suite is not installed.
         headline: headline score of the runs; empty: the pass rate.
         further: further headlines, whose columns come next.
-        units: unit by score.
     """
     why = ""
     for rules in (own, *_rules_of(suite_format)):
@@ -34,8 +31,7 @@ def rules_for(
             if not misfit:
                 return rules
             why = why or f"ranked by pass rate: {misfit}"
-    headings = {name: f"{name} ({unit})" for name, unit in units.items()}
-    return ScoreMeans(headline, headings, first=tuple(further)) if headline else PassRates(why, headings, further)
+    return ScoreMeans(headline, first=tuple(further)) if headline else PassRates(why, further)
 
 
 def _rules_of(suite_format: str) -> Iterator[LeaderboardRules]:

@@ -78,4 +78,5 @@ def basis_words(metric: Metric) -> str:
     if not metric.cases or not (is_repeated or is_clustered):
         return str(metric.count or "")
     clusters = f" in {metric.clusters} clusters" if is_clustered else ""
-    return f"{metric.cases} cases{clusters}" + (f", {metric.rollouts} rollouts" if is_repeated else "")
+    cases = f"{metric.cases} case{'s' * (metric.cases != 1)}{clusters}"
+    return cases + (f", {metric.rollouts} rollouts" if is_repeated else "")

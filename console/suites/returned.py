@@ -1,12 +1,13 @@
 """Type checks of the values that a suite's methods return."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import NoneType
 from typing import Any, cast
 
 from console.core.case import Case
 from console.core.comparison import Comparison
 from console.core.outcome import Verdict
+from console.core.ranges import is_amount
 from console.suites.suite import Category, Estimate, Report
 
 _LONGEST_REPR = 80
@@ -37,6 +38,8 @@ def checked(name: str, method: Callable[..., Any], value: Any) -> Any:
     """
     if name in _RETURNS and not isinstance(value, _RETURNS[name]):
         raise WrongType(f"it returned {_short(value)}, not a {_RETURNS[name][0].__name__}", method)
+    if isinstance(value, Verdict):
+        _check_scores(method, value.scores)
     if name not in _RETURNS_MANY or isinstance(value, Iterator) or (name == "roles_of" and value is None):
         return cast(Any, value)
     if not isinstance(value, Iterable) or isinstance(value, str | bytes):
@@ -45,6 +48,12 @@ def checked(name: str, method: Callable[..., Any], value: Any) -> Any:
     for item in cast(Iterable[Any], value):
         check_item(name, method, item)
     return cast(Any, value)
+
+
+def _check_scores(method: Callable[..., Any], scores: Mapping[str, Any]) -> None:
+    for name, score in scores.items():
+        if not isinstance(score, int | float) or not is_amount(score):
+            raise WrongType(f"its score {name!r} is {_short(score)}, not a number that can be recorded", method)
 
 
 def checked_cases(method: Callable[..., Any], cases: Any) -> Iterator[Case]:

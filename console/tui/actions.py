@@ -341,6 +341,7 @@ _REVIEW = (
     Action("view.wrap", ("w",), "View: wrap", "wrap long lines", "review", "THIS CASE"),
     Action("fold", ("x",), "View: fold", "fold, or open a block", "review", "THIS CASE"),
     Action("open.editor", ("e",), "Case: open in editor", "open in $PAGER", "review", "THIS CASE"),
+    Action("pictures", ("P",), "Case: show pictures", "show its pictures", "review", "THIS CASE"),
     Action("open.files", (), "Case: open pictures and files", "open pictures, files", "review", "THIS CASE"),
     Action("tag", ("t",), "Tag: menu", "tag, then next", "review", "TRIAGE", "tag", 80, opens_menu=True),
     _tag("m", "model", "model at fault"),

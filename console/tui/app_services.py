@@ -2,8 +2,8 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,8 +137,17 @@ class AppServices:
     def from_thread(self, callback: Callable[CallP, object], *args: CallP.args, **kwargs: CallP.kwargs) -> None:
         self._app.call_from_thread(callback, *args, **kwargs)
 
-    def suspend(self) -> AbstractContextManager[None]:
-        return self._app.suspend()
+    @contextmanager
+    def suspend(self) -> Generator[None]:
+        """Give the terminal to another program; Textual would not take it back after an exception."""
+        raised: Exception | None = None
+        with self._app.suspend():
+            try:
+                yield
+            except Exception as error:
+                raised = error
+        if raised is not None:
+            raise raised
 
 
 def _spent(live: Sequence[RunLine]) -> str:

@@ -106,7 +106,7 @@ def test_the_leaderboard_ranks_every_suite(console, pair, finished):
     ranking = boards["aidan-starter"]["rows"][0]["cells"]["aidanbench_score"]
     assert ranking["low"] <= ranking["value"] <= ranking["high"]
     text = console("leaderboard", "-s", "bfcl-starter")
-    assert "ranked by pass rate: the suite has 18 of the 21 categories of the official score" in text.out
+    assert "ranked by pass rate: the official score needs 21 categories, this suite has 18" in text.out
     assert "simulated" in text.out
     assert "* incomplete: fewer cases than the suite has; such rows are not ranked" in text.out
     assert console("leaderboard", "-s", "bfcl-startr").code == Exit.USAGE

@@ -46,6 +46,25 @@ def test_a_planted_step_is_found(console, home, suite: str, category: str, mode:
     assert "◀ here" in again.out
 
 
+@pytest.mark.parametrize(
+    ("suite", "mode"), [("bfcl-starter", "fc"), pytest.param("cave-starter", "json", marks=pytest.mark.slow)]
+)
+def test_a_branch_of_what_was_cut_short_is_priced_by_the_runs_before(console, home, suite: str, mode: str) -> None:
+    words = ["--category", "multi_turn_base", "--limit", "2"] if suite == "bfcl-starter" else ["--limit", "4"]
+    run = console("run", "-s", suite, "-m", MODEL, "--mode", mode, *words, "--yes", "--quiet", "--json").data["run"]
+    rollouts = console("export", run, "--format", "json").data["rollouts"]
+    whole = max((it for it in rollouts if it["outcome"] == "passed"), key=lambda it: it["calls"])
+    (home / "bad.txt").write_text("── assistant ──\nI would rather not.\n")
+    spoilt = console("branch", f"{run}#{whole['case']}", "--at", "1.1", "--reply", "bad.txt", "--json").data
+    assert spoilt["calls"] < whole["calls"] - 1, "cut short"
+    ended = console("branch", f"{spoilt['run']}#{whole['case']}", "-r", "4", "--json")
+    about, again = re.findall(r"([\d,]+) calls?, [\d,]+ tokens", ended.err)[:2]
+    assert f"about {about} calls" in ended.err
+    assert f"{again} calls" in ended.err
+    assert "if cut short again" in ended.err
+    assert int(about) / 1.5 <= ended.data["calls"] <= int(about) * 1.5, ended.err
+
+
 def test_what_did_not_fail_is_refused(console, finished) -> None:
     rollouts = console("export", finished, "--format", "json").data["rollouts"]
     case = next(it["case"] for it in rollouts if it["outcome"] == "passed")

@@ -100,6 +100,8 @@ def test_a_check_says_how_answers_end_and_what_a_run_would_cost(check: Any, cons
         (replaced("play", "raise KeyError('x')"), "KeyError: 'x'"),
         (replaced("score", "return 1 / 0"), "ZeroDivisionError"),
         (replaced("score", "return verdict(False)"), "its scripted right answer fails: wrong_answer"),
+        (replaced("score", "return verdict(True, scores={'size': 'big'})"), "its score 'size' is 'big', not a number"),
+        (CITIES.replace('("user",)', "()"), "it calls the role user, which `needs_roles` of the suite does not name"),
         (CITIES.replace("city.lower()", "'city'"), "two cases with the id 'city'"),
     ],
 )
@@ -113,6 +115,23 @@ def test_a_check_warns_of_a_grader_that_takes_anything(check: Any) -> None:
     checked = check(replaced("score", "return verdict(True)"))
     assert checked.code == Exit.OK
     assert "a wrong answer passes too" in checked.out
+
+
+def test_a_check_warns_of_a_score_that_no_answer_has(check: Any, console: Any) -> None:
+    code = replaced("score", "return verdict(True, scores={'size': 1.5})")
+    declared = "    headline = ('sise', 'passed')\n    units = {'size': 'm'}\n    needs_roles"
+    checked = check(code.replace("    needs_roles", declared))
+    assert checked.code == Exit.OK
+    warning = "headline: no answer tried here has a score 'sise'; they have size"
+    assert checked.out.splitlines()[-1] == warning
+    assert console("suites", "check", "cities", "--json").data["warnings"] == [warning]
+
+
+def test_a_check_warns_of_a_right_answer_that_fails_where_a_score_decides(check: Any) -> None:
+    code = replaced("score", "return verdict(False, scores={'size': 1.5})")
+    checked = check(code.replace("    needs_roles", "    headline = 'size'\n    needs_roles"))
+    assert checked.code == Exit.OK
+    assert "its scripted right answer fails: wrong_answer" in checked.out
 
 
 def test_other_words_get_the_nearest(console: Any) -> None:

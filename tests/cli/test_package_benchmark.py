@@ -106,7 +106,10 @@ IMPORTS = (
 VERBS = """
 from console.authoring import GOOD, Finding, Verb
 
-VERBS = {"rivers": Verb("say how the rivers are", "eval_rivers.report")}
+VERBS = {
+    "rivers": Verb("say how the rivers are", "eval_rivers.report"),
+    "seas": Verb("name the seas", "eval_rivers.seas"),
+}
 
 
 def check_gauge():
@@ -129,6 +132,14 @@ def run(args):
         args.output.data(STATE, {"level": args.metres})
     else:
         args.output.text(f"The level is {args.metres:g} m.")
+    return 0
+'''
+SEAS = '''
+"""Name the seas; this verb has no options of its own."""
+
+
+def run(args):
+    args.output.text("North Sea")
     return 0
 '''
 VIEW = """
@@ -174,7 +185,7 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """Install the package as pip would, pull its data, and play a run that fails."""
     site, home = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("home")
     files = {"__init__": "", "benchmark": FACE, "suite": SUITE, "ranking": RANKING, "files": FILES, "verbs": VERBS,
-             "report": REPORT, "view": VIEW}  # fmt: skip
+             "report": REPORT, "seas": SEAS, "view": VIEW}  # fmt: skip
     package = site / "eval_rivers"
     (package / "template").mkdir(parents=True)
     for name, text in files.items():
@@ -195,6 +206,11 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 def test_its_reasons_are_worded(console: Installed) -> None:
     assert "the river has run dry" in console("failures", "latest").out
+
+
+def test_a_verb_without_options_of_its_own_needs_no_function_for_them(console: Installed) -> None:
+    assert console("seas").out == "North Sea\n"
+    assert "--metres" not in console("seas", "--help").out
 
 
 def test_its_rules_rank_models_also_without_its_suite(console: Installed) -> None:

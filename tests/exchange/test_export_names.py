@@ -1,6 +1,7 @@
 """The command line and the app offer the same formats, and each can be written."""
 
 import contextlib
+import importlib
 from collections import Counter
 from pathlib import Path
 
@@ -21,12 +22,20 @@ def test_each_format_is_a_file_or_a_folder() -> None:
 def test_the_app_offers_each_format_by_a_letter_of_its_own(where: str) -> None:
     offered = [action for action in ACTIONS if action.menu == "export" and action.where == where]
     assert sorted(action.id.partition(".")[2].replace("_", "-") for action in offered) == sorted(own_exports())
-    assert max(Counter(key for action in offered for key in action.keys).values()) == 1
+    twice = [key for key, count in Counter(key for action in offered for key in action.keys).items() if count > 1]
+    assert not twice, f"give all but one format of exchange/exports/formats.py another letter than {twice}"
 
 
 @pytest.mark.parametrize("name", own_exports())
 def test_the_command_line_takes_each_format(name: str) -> None:
     assert vars(parse(["export", "--format", name]))["form"] == name
+
+
+@pytest.mark.parametrize("name", own_exports())
+def test_the_writer_of_each_format_is_there(name: str) -> None:
+    module, _, attribute = own_exports()[name].writer.partition(":")
+    found = hasattr(importlib.import_module(module), attribute)
+    assert found, f"{module} has no {attribute!r}, which the format {name!r} names as its writer"
 
 
 @pytest.mark.parametrize("name", [form.name for form in own_exports().values() if form.folder])

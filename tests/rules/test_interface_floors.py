@@ -13,7 +13,7 @@ FLOORS = [
     {"widgets"},
     {"suite_views"},
     {"services"},
-    {"editor"},
+    {"editor", "picture_page"},
     {"dialogs"},
     {"screens"},
     {"exports", "key_dispatch", "navigation"},

@@ -16,6 +16,7 @@ ALLOWED = {
     "console.llm.litellm_client: logging": "it silences what that library would log",
     "console.sandbox.macos.process: os.execv": "the worker, whose output is a socket to its keeper",
     "console.tui.editor: subprocess.run": "the reader's own pager or editor has the terminal",
+    "console.tui.picture_page: sys.__stdout__": "pictures of textual-image, while the app is suspended",
 }
 """What the rule finds and what is right all the same, with the reason."""
 _ASKED = {"isatty", "fileno", "encoding"}

@@ -68,4 +68,6 @@ def test_few_clusters_are_said_to_be_few() -> None:
     assert (basis_words(few), basis_words(many)) == ("100 cases in 10 clusters", "200 cases in 20 clusters")
     assert few.high - few.low > many.high - many.low
     alone = rate_metric("accuracy", [Result(f"c{n}", "live", 0, Verdict(Outcome.PASSED)) for n in range(6)])
+    repeated = rate_metric("accuracy", [Result("c", "live", n, Verdict(Outcome.PASSED)) for n in range(3)])
+    assert basis_words(repeated) == "1 case, 3 rollouts"
     assert (alone.note, alone.method, basis_words(alone)) == ("", "wilson", "6")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from console.authoring import Case, SimpleSuite, verdict
-from console.core.fault import Fault, UsageError
+from console.core.fault import Fault, FaultKind, UsageError
 from console.suites.suite import SuiteEntry
 from console.testing import check_suite
 from console.testing.case_play import journal_until_cut, play_case, usual_setting
@@ -144,8 +144,9 @@ async def test_a_world_that_answers_otherwise_breaks_the_case(tmp_path: Path) ->
     text = json.dumps(journal).replace('\\"total\\": 5', '\\"total\\": 6')
     changed = [tuple(item) for item in json.loads(text)]
     assert changed != [tuple(item) for item in journal]
-    with pytest.raises(Fault, match="cannot be rebuilt: pay gives"):
+    with pytest.raises(Fault, match="cannot be rebuilt: pay gives") as raised:
         await play_case(tills, case, setting, journal=changed)
+    assert raised.value.kind is FaultKind.SUITE
 
 
 async def test_snapshots_need_a_function(tmp_path: Path) -> None:

@@ -43,14 +43,16 @@ from console.core.chat import Reply
 from console.core.experiment import Beginning, Change, Experiment, Stratum
 from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
-from console.core.record import Tried
+from console.core.record import Batched, Tried
 from console.core.run import Selection, Tally
+from console.core.wait import batch_words
 from console.engine.experiment import SearchUse, Use
 from console.insight.pace import Pace
 from console.store.lock import RunLock
 from console.store.notes import READER_LABEL, Note, Notes
 from console.store.run_queue import Queued, RunQueue
-from console.tui import desktop
+from console.store.runs import RunFolder
+from console.tui import desktop, picture_page
 from console.tui.app import ConsoleApp
 from console.tui.data.sample_run import SampleRun
 from console.tui.keymap import find_action
@@ -315,6 +317,9 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         await see(stage.at("launch"), "escape")
         await see("mode", *"jjjjjjjj")
         yield "launch-fields"
+        await see("half price, in batches", *"kkkk", "space")
+        yield "launch-asked"
+        await see("about $0.44", "space")
         await see(lambda: bool(stage.on(LaunchScreen).controller.sample_runs), "t")
         yield "launch-trying"
 
@@ -391,6 +396,14 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             engine.status = Status("paused", 9)
             await see(lambda: "‖ paused" in text_of(app) and "p resume" in text_of(app) and "–  paused" in text_of(app))
             yield "live-paused"
+            batch = Batched(NOON, "b-1", "gpt-x", total=len(keys), id="batch_1", done=2, submitted_at=NOON - 7200)
+            engine.recorder.write(batch)
+            waits = [Activity(key, "waiting", NOON - 6, "in a batch") for key in keys]
+            in_batches = EndpointState("gpt-x", len(keys), waiting=3, why=batch_words([batch]))
+            engine.status = Status("running", 9, waits, [in_batches])
+            drawn = ("9 in batches", "live_multiple_8-4-1  in a batch")  # the strip, and the title of the conversation
+            await see(lambda: all(words in text_of(app) for words in drawn))
+            yield "live-batch"
 
 
 def _talk(engine: FakeEngine, count: int) -> list[Any]:
@@ -574,12 +587,21 @@ async def branches(stage: Stage) -> AsyncGenerator[str, None]:
     run = transfer_run(root, "0119-rent")
     for replies, passed in ((0, 6), (2, 0), (1, 7)):
         branch_run(root, replies, passed)
-    branch_run(root, 2, 3, Change("result", "x", "y"), rollouts=4)
+    branch = branch_run(root, 2, 3, Change("result", "x", "y"), rollouts=4)
     trial = trial_run(root)
     likely, most, start = (Use(calls, 520 * calls, cost, is_free=False) for calls, cost in ((68.0, 0.1), (96.0, 0.14),
                                                                                             (40.0, 0.058)))  # fmt: skip
     use = SearchUse(likely, most, start)
     stage.monkeypatch.setattr(DecideActions, "_use", lambda self, rollout, points, times: use)
+    stage.monkeypatch.setattr("console.engine.plan.prepare", lambda plan: plan)
+    stage.monkeypatch.setattr("console.engine.experiment.new_seed", lambda: 7)
+    stage.monkeypatch.setattr("console.engine.experiment.expected_use", lambda plan: likely)
+    lines = [f"about {likely.words}", f"{start.words} if cut short again"]
+    stage.monkeypatch.setattr("console.engine.experiment.branch_use", lambda plan, usual: (likely, lines))
+    actions = "console.tui.screens.review.branch_actions"
+    stage.monkeypatch.setattr(f"{actions}._kept_edit", lambda what, text: Path("edits", f"{what}.txt"))
+    edits = iter(("It was\npaid:\n900\nto Mrs. Lind\n", "Be brief.\nUnits as in the schema.\nDates as YYYY-MM-DD.\n"))
+    stage.monkeypatch.setattr("console.tui.editor.edit_text", lambda services, text, name: next(edits))
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         app, see = stage.app, stage.see
@@ -590,14 +612,33 @@ async def branches(stage: Stage) -> AsyncGenerator[str, None]:
         await see(lambda: not isinstance(app.screen, ModalScreen), "escape")
         await see("[Branches]", "V")
         yield "review-branches"
+        await see("Go on from the start", "A", "h")
+        await see("Go on from …", "f")
+        await see("Go on from 1.3", *"1.3", "enter")
+        await see("as it was", "e")
+        await see("+It was", *"result", "enter")
+        yield "review-branch-form"
+        await see(lambda: not isinstance(app.screen, ModalScreen), "escape")
         await see("Open beside it", "A", "b")
         yield "review-branch-list"
         await see("first difference", "enter")
         yield "compare-branch"
+        app.navigator.open_review(branch)
+        await see(lambda: stage.has_read("review"))
+        yield "review-of-branch"
+        app.navigator.open_review(RunFolder(root / "0121-recorded"))
+        await see(lambda: stage.has_read("review"))
+        await see("as it was", "A", "t")
+        yield "review-try-edit"
+        await see("Try another system", *"system", "enter")
+        yield "review-try"
+        await see(lambda: not isinstance(app.screen, ModalScreen), "escape")
         app.navigator.open_review(trial)
         await see(lambda: stage.has_read("review"))
         await see("play the whole suite", "A", "t")
         yield "review-trial-report"
+        await see("type to filter", "o")
+        yield "review-trial-cases"
 
 
 STARTER = Path(__file__).resolve().parents[2] / "data" / "dialogue-starter"
@@ -654,6 +695,10 @@ async def review_kinds(stage: Stage) -> AsyncGenerator[str, None]:
     run = await recorded_rows(stage.workspace.root / "runs", folder, [row["id"] for row in KINDS], name="0119-kinds")
     outside: list[Path] = []
     stage.monkeypatch.setattr(desktop, "open_outside", outside.append)
+    paged: list[list[str]] = []
+    stage.monkeypatch.setattr(
+        picture_page, "page_pictures", lambda _, pictures: paged.append([shown.media.kind for shown in pictures])
+    )
     async with stage.opened(stage.size) as opening:
         await stage.begin(opening)
         for row in KINDS:
@@ -664,6 +709,7 @@ async def review_kinds(stage: Stage) -> AsyncGenerator[str, None]:
             await stage.see("[Talk]", "i")
             yield f"review-kind-{case}-talk"
             if row is KINDS[0]:
+                await stage.see(lambda: paged == [["image"]], "P")
                 stage.app.perform(find_action("open.files", "review"))
                 await stage.see(lambda: [path.read_bytes() for path in outside] == [png(24, 12)])
             for _ in range(6):  # all views

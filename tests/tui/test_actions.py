@@ -78,7 +78,14 @@ def test_every_action_of_a_screen_has_a_responder(where: str, workspace: Any) ->
     screen = screen_at(where, run)
     missing = without_responder(where, responders_on(screen, [app.services.exports]))
     assert missing == [], not_done(where, missing)
-    assert without_responder(where, [app])  # the check can fail
+    # and the check can fail
+    assert without_responder(where, [app]), f"tui/actions.py has no action at {where!r}: is its tuple in ACTIONS?"
+
+
+def test_every_action_is_of_a_place_that_exists() -> None:
+    places = {*SCREENS, "all", "rows", "text", "line", "label"}
+    strange = {action.id: action.where for action in ACTIONS if action.where not in places}
+    assert not strange, f"these actions are at no screen of navigation.SCREENS: {strange}"
 
 
 def test_every_action_of_the_app_has_a_responder(workspace: Any) -> None:
@@ -105,8 +112,9 @@ def test_a_menu_has_one_entry_for_a_key(where: str) -> None:
     here = actions_at(where)
     for opener in (action for action in here if action.opens_menu):
         keys = [key for action in here if action.menu == opener.id for key in action.keys]
-        assert keys
-        assert len(keys) == len(set(keys))
+        assert keys, f"the menu {opener.id!r} at {where!r} has no entries"
+        twice = sorted({key for key in keys if keys.count(key) > 1})
+        assert not twice, f"these letters of the menu {opener.id!r} at {where!r} have two entries: {twice}"
     assert {action.menu for action in here} - {""} <= {action.id for action in here if action.opens_menu}
 
 

@@ -52,7 +52,7 @@ async def test_formats_of_packages_are_listed_and_written(
         assert "JUnit" not in frame(app)
         await pilot.press("+")
         await assert_until(pilot, lambda: "nothing" in frame(app))
-        assert "a  [red]^[wet\n" in frame(app)  # c and m are taken
+        assert "a  [red]^[wet" in frame(app)  # c and m are taken
         assert "CSV" in frame(app)
         await pilot.press("a")
         await assert_until(pilot, lambda: (workspace.root / f"{run.name}.rivers").exists())

@@ -240,6 +240,19 @@ def test_only_the_row_that_is_too_long_loses_what_its_score_is_based_on() -> Non
     assert shown == {72: [".878 [.81 .93]", ".450 …"], 120: [".878 [.81 .93]", ".450 (first 1,234)"]}
 
 
+@pytest.mark.parametrize("state", ["completed", "running", "queued"])
+def test_each_column_of_the_runs_has_a_cell(state: str) -> None:
+    line = run_line("a", state)
+    layout = row_cells.runs_narrow([line], 72, 0.0)
+    cells = {"NARROW": row_cells.run_narrow(line, row_cells.Kin(), 0.0, layout),
+             "WIDE": row_cells.run_wide(line, row_cells.Kin(), 0.0)}  # fmt: skip
+    columns = {"NARROW": row_cells.RUNS_NARROW, "WIDE": row_cells.RUNS_WIDE}
+    wrong = [name for name in cells if len(cells[name]) != len(columns[name])]
+    assert not wrong, (
+        f"the columns RUNS_{wrong[0]} of tui/render/row_cells.py and the cells of its rows differ in number"
+    )
+
+
 def test_archived_runs_are_not_counted_among_the_others() -> None:
     old, new = run_line("old"), run_line("new")
     assert old.summary is not None

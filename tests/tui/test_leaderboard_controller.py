@@ -1,11 +1,13 @@
 """The rules of the leaderboard and of the grid, without an interface."""
 
+import msgspec
 import pytest
 
 from console.core.case import Setting
 from console.core.run import Manifest, ModelFacts, Summary, Tally
 from console.insight.leaderboard import leaderboards
 from console.insight.trends import ListedRun
+from console.tui.render.leaderboard_rows import heading, room_for
 from console.tui.screens.leaderboard.controller import LeaderboardController
 
 
@@ -39,6 +41,14 @@ def test_steps_go_from_suite_to_suite(controller: LeaderboardController) -> None
     assert controller.step(keys[4], 1) is None
     assert controller.step(keys[4], -1) == keys[1]
     assert controller.step(None, 1) is None
+
+
+def test_columns_have_the_unit_that_the_newest_run_names() -> None:
+    run = listed_run("a", "m", 1, 3)
+    units = {"one": "€\x1b[2J", "absent": "s"}
+    [board] = leaderboards([ListedRun(run.summary, msgspec.structs.replace(run.manifest, units=units))], {})
+    assert board.units == {"one": units["one"]}
+    assert "one (€^[[2J)" in heading(board, 0, room_for([board], 90)).plain
 
 
 def test_columns_of_one_suite_are_moved_as_far_as_the_last(controller: LeaderboardController) -> None:

@@ -91,7 +91,7 @@ async def test_from_a_message_a_result_is_edited_and_gone_on_with(
         await pilot.press(*"result", "enter")
         await assert_until(pilot, lambda: "+It failed." in text_of(app))
         await pilot.press("k")
-        await assert_until(pilot, lambda: "times    4" in text_of(app))
+        await assert_until(pilot, lambda: ", 4 times" in text_of(app))
         await pilot.press("y")
         await assert_until(pilot, lambda: isinstance(app.screen, CompareScreen))
     (plan,) = planned

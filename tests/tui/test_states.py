@@ -19,7 +19,7 @@ from support.frames import ChromeLog, assert_snapshot
 from support.quick_rows import first_quick
 from support.screen_picture import draw
 from support.screen_text import strips_of, text_of
-from support.state_walks import WALKS, Stage, Walk
+from support.state_walks import WALKS, Stage, Walk, branches
 from textual.screen import ModalScreen
 
 from console.tui.app import ConsoleApp
@@ -148,3 +148,19 @@ async def test_states(
                 SEEN[themes].update(found)
     assert not other, "\n".join(other)
     assert_snapshot(chrome.text(), f"chrome/{walk.__name__}-{size}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("walk", [branches], ids=["branches"])
+async def test_states_that_begin_at_the_commonest_size(
+    walk: Walk, workspace: Any, opened: Any, monkeypatch: pytest.MonkeyPatch, assert_frame: Callable[..., None]
+) -> None:
+    """Dialogs among them, which a resized terminal shows over panes that are drawn when they are back."""
+    stage, other = Stage(workspace, opened, monkeypatch, BETWEEN["130x36"]), list[str]()
+    async with aclosing(walk(stage)) as states:
+        async for name in states:
+            try:
+                assert_frame(stage.app, f"states/{name}-130x36")
+            except AssertionError as difference:
+                other.append(f"{name}-130x36: {difference}")
+    assert not other, "\n".join(other)

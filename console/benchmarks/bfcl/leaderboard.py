@@ -102,7 +102,7 @@ class BfclLeaderboard:
         return (
             ""
             if present == len(needed)
-            else f"the suite has {present} of the {len(needed)} categories of the official score"
+            else f"the official score needs {len(needed)} categories, this suite has {present}"
         )
 
     def counts(self, category: str) -> bool:

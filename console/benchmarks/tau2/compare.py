@@ -135,20 +135,12 @@ def _world_pairs(pairs: list[tuple[Change | None, Change | None]]) -> Iterator[P
 _ABSENT = object()
 
 
-def _field_rows(there: Any, here: Any, path: str = "") -> Iterator[Row]:
-    """Yield a row for each path at which two JSON values differ."""
-    if isinstance(there, dict) and isinstance(here, dict):
-        old, new = cast(dict[str, Any], there), cast(dict[str, Any], here)
-        for key in {**old, **new}:
-            name = f"{path}.{key}" if path else key
-            yield from _field_rows(old.get(key, _ABSENT), new.get(key, _ABSENT), name)
-    elif isinstance(there, list) and isinstance(here, list):
-        left, right = cast(list[Any], there), cast(list[Any], here)
-        for number in range(max(len(left), len(right))):
-            values = [items[number] if number < len(items) else _ABSENT for items in (left, right)]
-            yield from _field_rows(values[0], values[1], f"{path}[{number}]")
-    elif there is _ABSENT or here is _ABSENT or canonical(there) != canonical(here):
-        yield _row(path, there, here)
+def _field_rows(there: dict[str, Any], here: dict[str, Any]) -> Iterator[Row]:
+    """Yield a row for each field in which two rows of the world differ; screens compare its value path by path."""
+    for name in {**there, **here}:
+        values = there.get(name, _ABSENT), here.get(name, _ABSENT)
+        if _ABSENT in values or canonical(values[0]) != canonical(values[1]):
+            yield _row(name, *values)
 
 
 def _text(action: Action) -> str:

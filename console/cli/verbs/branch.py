@@ -166,8 +166,10 @@ def _play(
 ) -> int:
     from console.cli.foreground import play
     from console.core.statistics.intervals import wilson
-    from console.engine.experiment import expected_use, experiment_plan, rehearse
+    from console.engine.experiment import branch_use, experiment_plan, rehearse
     from console.engine.plan import prepare
+    from console.exchange.tried import rollouts_before
+    from console.insight.deciding import usual_calls
     from console.store.runs import create_run
 
     case, output = rollout.key.case, args.output
@@ -185,8 +187,8 @@ def _play(
     prepared = prepare(plan)
     for warning in [*prepared.warnings, *rehearse(prepared)]:
         output.warn(warning)
-    use = expected_use(prepared)
-    accept_cost(args, f"about {use.words}", use, args.max_cost)
+    use, lines = branch_use(prepared, usual_calls([*reader.ordered, *rollouts_before(reader.folder)], rollout))
+    accept_cost(args, "; ".join(lines), use, args.max_cost)
     ending = play(create_run(prepared.runs_root, prepared.manifest), prepared, output)
     folder, tally = ending.folder, ending.folder.summary().tally
     low, high = wilson(tally.passed, tally.graded)

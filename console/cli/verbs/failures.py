@@ -135,7 +135,7 @@ def _show(
         _show(output, part, annotations, depth + 1, show_difference)
     if not failure_group.parts:
         for rollout in failure_group.rollouts:
-            output.text(f"{'  ' * depth}         {rollout.key}  {rollout.message}", "faint")
+            output.text(f"{'  ' * depth}         {rollout.key}  {rollout.message}".rstrip(), "faint")
             label = annotations.get(rollout.slot, NO_ANNOTATION).label
             if label is not None:
                 output.text(f"{'  ' * depth}           {label_words(label)}", "warning")

@@ -20,7 +20,10 @@ from console.store.run_list import find_run
 from console.suites.leaderboard import NOT_PLAYED, Cell
 
 LEADERBOARD = JsonKind(
-    "leaderboard", "leaderboard", "All models ranked on each suite.", {"boards": "suite, columns and rows of each"}
+    "leaderboard",
+    "leaderboard",
+    "All models ranked on each suite.",
+    {"boards": "suite, columns, their units, and rows of each"},
 )
 
 
@@ -81,8 +84,9 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
     for place, row in enumerate(board.rows):
         cells = (cell_text(row.cells[name]) for name in columns)
         rows.append((board.rank(place) or "–", row.model, row.simulated_note, row.mode, *cells))
+    headings = [board.with_unit(name, name) for name in columns]
     output.rows(
-        ("", "model", "origin", "mode", *columns), rows, right=frozenset({0}), first=("", "model", "origin", *columns)
+        ("", "model", "origin", "mode", *headings), rows, right=frozenset({0}), first=("", "model", "origin", *headings)
     )
     for legend in filter(None, (board.rules.legend, board.legend, board.grading)):
         output.prose(legend, "warning")
@@ -95,7 +99,7 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
 def cell_text(cell: Cell) -> str:
     """Return a number with its interval; `—` with what is missing, and `N/A` if nothing was played."""
     if cell.value is None:
-        return f"— ({cell.note})" if cell.note and cell.note != NOT_PLAYED else "N/A"
+        return f"— ({cell.note.removesuffix(' categories')})" if cell.note and cell.note != NOT_PLAYED else "N/A"
     if cell.unit == "plain":
         return f"{cell.value:.2f}{mark_of(cell.note)}"
     show = None if cell.unit == "rate" else number
@@ -109,6 +113,7 @@ def _as_json(board: Leaderboard) -> dict[str, Any]:
     return {
         "suite": board.suite,
         "columns": list(board.columns),
+        "units": dict(board.units),
         "graded_differently": board.grading,
         "rows": [
             {

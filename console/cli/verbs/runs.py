@@ -1,6 +1,7 @@
 """List runs, newest first, from their summaries; pinned ones before the others, archived ones only on request."""
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -9,9 +10,9 @@ from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
-from console.core.run import Summary
+from console.core.run import SIMULATED, Summary
 from console.exchange.json_kind import JsonKind
-from console.insight.number_format import headline, is_unpaid, moment, plural, spent_amount
+from console.insight.number_format import headline, is_free, moment, plural, spent_amount
 from console.store.run_list import count_runs, read_summaries
 
 RUNS = JsonKind("runs", "runs", "All runs, the newest first.", {"runs": "summaries"})
@@ -79,27 +80,35 @@ def _read(args: RunsArguments, root: Path, limit: int | None) -> tuple[list[Summ
     return sorted(summaries, key=lambda summary: not summary.pinned), others
 
 
-_HEADINGS = ("run", "name", "suite", "model", "score", "cost", "state", "when", "of", "broken", "passed", "failed")
+_COLUMNS: Mapping[str, Callable[[Summary], object]] = {
+    "run": lambda summary: summary.id,
+    "name": lambda summary: ", ".join(filter(None, (summary.name, "pinned" * summary.pinned))),
+    "suite": lambda summary: summary.suite,
+    "model": lambda summary: summary.model,
+    "score": lambda summary: headline(summary, brief=summary.is_shown_by_look),
+    "cost": lambda summary: _cost(summary),
+    "state": lambda summary: summary.state,
+    "when": lambda summary: moment(summary.at),
+    "of": lambda summary: summary.planned_cases,
+    "broken": lambda summary: summary.tally.broken,
+    "passed": lambda summary: summary.tally.passed,
+    "failed": lambda summary: summary.tally.failed,
+}
+"""Cell of each column, by its heading."""
 _IMPORTANT = ("run", "score", "cost", "model", "suite", "name", "state", "when", "of", "broken")
+"""Columns that narrow terminals keep longest, the most important first."""
 _NUMBERS = frozenset({"cost", "of", "broken", "passed", "failed"})
+"""Right-aligned columns."""
 
 
 def _show(output: Output, summaries: list[Summary]) -> None:
     """Print the table, with a column for names if a run has one."""
     is_named = any(summary.name or summary.pinned for summary in summaries)
-    shown = [n for n, heading in enumerate(_HEADINGS) if is_named or heading != "name"]
-    headings = [_HEADINGS[n] for n in shown]
-    rows = [[row[n] for n in shown] for row in map(_row, summaries)]
+    headings = [heading for heading in _COLUMNS if is_named or heading != "name"]
+    rows = [[_COLUMNS[heading](summary) for heading in headings] for summary in summaries]
     right = frozenset(n for n, heading in enumerate(headings) if heading in _NUMBERS)
     output.rows(headings, rows, right=right, first=_IMPORTANT)
 
 
-def _row(summary: Summary) -> tuple[object, ...]:
-    when = moment(summary.at)
-    tally = summary.tally
-    is_free = summary.simulated and is_unpaid(tally)
-    score = headline(summary, brief=summary.is_shown_by_look)
-    cost = summary.simulated_note if is_free else spent_amount(tally)
-    name = f"{summary.name}, pinned" if summary.pinned and summary.name else "pinned" * summary.pinned or summary.name
-    return (summary.id, name, summary.suite, summary.model, score, cost, summary.state, when, summary.planned_cases,
-            tally.broken, tally.passed, tally.failed)  # fmt: skip
+def _cost(summary: Summary) -> str:
+    return SIMULATED if is_free(summary.tally, summary.simulated_note) else spent_amount(summary.tally)

@@ -113,6 +113,8 @@ def _price(forecast: Forecast, *, with_bound: bool = True) -> Content:
         return muted("free")
     if not forecast.unpriced:
         about = Content.assemble("about ", (number_format.money(forecast.cost_usd), "bold"))
+        terms = ", ".join(dict.fromkeys(run.terms for run in forecast.runs if run.terms))
+        about = about.append_text(number_format.terms_words(terms), MUTED)
         if forecast.most_usd is None:
             return about
         most = Content.assemble(", at most ", (number_format.money(forecast.most_usd), "bold"))

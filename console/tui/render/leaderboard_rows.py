@@ -106,7 +106,7 @@ def _width(board: Leaderboard, column: str) -> int:
 
 
 def _heading(board: Leaderboard, column: str) -> str:
-    return plain_line(board.rules.headings.get(column, column.replace("_", " ")))
+    return plain_line(board.with_unit(column, board.rules.headings.get(column, column.replace("_", " "))))
 
 
 def _cell(cell: Cell) -> Content:

@@ -3,12 +3,16 @@
 import io
 import warnings
 from functools import lru_cache
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from textual.content import Content
 
+from console.core.fault import UsageError
 from console.insight.passage import ShownMedia
 from console.tui.symbols import muted
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 COLUMNS, ROWS = 48, 16
 """Largest size of a picture, in cells."""
@@ -21,26 +25,40 @@ def picture_lines(shown: ShownMedia) -> tuple[Content, ...]:
     """Return a picture as lines, or the reason why it is not shown; empty for sound and files."""
     if shown.media.kind != "image":
         return ()
-    data = shown.read()
-    return (muted(GONE),) if data is None else _lines(data)
+    return _lines(shown.read())
 
 
-@lru_cache(maxsize=32)
-def _lines(data: bytes) -> tuple[Content, ...]:
+def open_picture(data: bytes | None, size: tuple[int, int]) -> "Image":
+    """Decode a picture, on white where it is transparent; JPEG images may be smaller, but not below `size`.
+
+    Raises:
+        UsageError: it is gone, too large or no picture, or the extra is not installed.
+    """
+    if data is None:
+        raise UsageError(GONE)
     try:
         from PIL import Image
     except ImportError:
-        return (muted(MISSING_EXTRA),)
+        raise UsageError(MISSING_EXTRA) from None
     try:
         with warnings.catch_warnings(action="error"), Image.open(io.BytesIO(data)) as opened:
             if opened.width * opened.height > _MOST_PIXELS:
-                return (muted("too large to be shown here"),)
-            opened.draft("RGB", (COLUMNS * 4, ROWS * 8))
+                raise UsageError("too large to be shown here")
+            opened.draft("RGB", size)
             picture = opened.convert("RGBA")
+    except UsageError:
+        raise
     except Exception as error:  # the bytes are foreign, and decoders raise anything
-        return (muted(f"no picture that can be shown: {type(error).__name__}"),)
-    background = Image.new("RGBA", picture.size, "white")
-    picture = Image.alpha_composite(background, picture).convert("RGB")
+        raise UsageError(f"no picture that can be shown: {type(error).__name__}") from None
+    return Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).convert("RGB")
+
+
+@lru_cache(maxsize=32)
+def _lines(data: bytes | None) -> tuple[Content, ...]:
+    try:
+        picture = open_picture(data, (COLUMNS * 4, ROWS * 8))
+    except UsageError as error:
+        return (muted(str(error)),)
     share = min(COLUMNS / picture.width, 2 * ROWS / picture.height, 1.0)
     width, height = max(round(picture.width * share), 1), max(round(picture.height * share), 1)
     pixels = cast("list[tuple[int, int, int]]", list(picture.resize((width, height)).get_flattened_data()))

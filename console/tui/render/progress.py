@@ -184,10 +184,12 @@ def look_words_of(overview: Overview, manifest: Manifest) -> Content:
 
 
 def is_stalled(status: Status | None) -> bool:
-    """Return whether nothing can be answered at present: the run is paused, or an endpoint only fails."""
+    """Return whether nothing is answered at present: the run is paused or waits for batches, or an endpoint fails."""
     if status is None:
         return False
-    return status.state != "running" or any(endpoint.faults_in_a_row >= FAILING for endpoint in status.endpoints)
+    return status.state != "running" or any(
+        endpoint.faults_in_a_row >= FAILING or endpoint.is_batched for endpoint in status.endpoints
+    )
 
 
 def confinement_words(level: Confinement) -> Content:
@@ -213,13 +215,15 @@ def _warnings(overview: Overview) -> list[Content]:
 
 def _at_once(overview: Overview) -> Content:
     status = overview.status
-    return muted(f"{status.concurrency} at once") if status is not None else Content.empty()
+    if status is None or any(endpoint.is_batched for endpoint in status.endpoints):
+        return Content.empty()
+    return muted(f"{status.concurrency} at once")
 
 
 def _waits(overview: Overview) -> Content:
     """Return the reason why requests wait or fail."""
     for endpoint in overview.status.endpoints if overview.status is not None else ():
-        if endpoint.why:
+        if endpoint.why and not endpoint.is_batched:  # those of batches are in the line below
             who = f"{endpoint.waiting} wait" if endpoint.waiting else endpoint.name
             return one_line(f"{who}: {endpoint.why}", 46, "$undecided")
         if slowed := slowed_words([endpoint]):
@@ -357,6 +361,9 @@ def _fact(name: str, value: str) -> Content:
 
 
 def _endpoint(state: EndpointState) -> Content:
+    if state.is_batched:
+        gathered = f"   {state.waiting:,} gathered for the next" if state.waiting else ""
+        return _fact(state.name, f"{state.in_flight:,} in batches{gathered}")
     words = f"{state.in_flight} of {state.limit} in flight"
     if state.waiting:
         words += f"   {state.waiting} waiting"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from console.core.case import Slot
-from console.core.live import Status, slowed_words
+from console.core.live import EndpointState, Status, slowed_words
 from console.core.run import Summary
 from console.core.wait import wait_words
 from console.insight import number_format
@@ -208,7 +208,7 @@ def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_co
         cells = (_mark(line), model, suite_and_name(line), _counts_of(summary), score, left, state)
         return _dimmed_if_ended(line, cells)
     tally = summary.tally
-    is_free = summary.simulated and number_format.is_unpaid(tally)
+    is_free = number_format.is_free(tally, summary.simulated_note)
     cost = [Content("free" if is_free else number_format.spent_amount(tally))] * with_cost
     cells = (
         _mark(line),
@@ -291,10 +291,7 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
     lost = lost_words(status)
     for endpoint in status.endpoints:
         if endpoint.why:
-            waiting = endpoint.waiting or endpoint.in_flight
-            count = f"{waiting} wait: " if wide else f"{waiting}× "
-            waits = one_line(f"{count}{endpoint.why}" if waiting else endpoint.why, 200, "$undecided")
-            return stacked([lost, waits])
+            return stacked([lost, one_line(_wait_words(endpoint, wide=wide), 200, "$undecided")])
     if lost:
         return lost
     in_flight = sum(endpoint.in_flight for endpoint in status.endpoints)
@@ -305,6 +302,15 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
         return state_word(status.state)
     requests = "requests" if wide else "req."
     return muted(f"{in_flight}/{limit} {requests}" if limit else "running")
+
+
+def _wait_words(endpoint: EndpointState, *, wide: bool) -> str:
+    if endpoint.is_batched:
+        return f"{number_format.count(endpoint.in_flight)} in batches"
+    waiting = endpoint.waiting or endpoint.in_flight
+    if not waiting:
+        return endpoint.why
+    return f"{waiting} wait: {endpoint.why}" if wide else f"{waiting}× {endpoint.why}"
 
 
 def ended_words(count: int) -> Content:

@@ -84,10 +84,9 @@ def runs_narrow(lines: Sequence[RunLine], room: int, now: float) -> RunColumns:
     if rest >= wanted:
         return RunColumns(tuple(fitted), has_setup=False)
     if readable:
-        shorter = _fitted(result, (_result(line, with_setup=False, is_brief=True) for line in readable))
         cheaper = _fitted(cost, (_cost(line, is_brief=True) for line in readable))
-        rest += fitted[4].width - shorter.width + fitted[5].width - cheaper.width
-        fitted[4], fitted[5] = shorter, cheaper
+        rest += fitted[5].width - cheaper.width
+        fitted[5] = cheaper
     if rest >= _LEAST_SUITE:
         return RunColumns(tuple(fitted), has_setup=False, is_brief=True)
     shortest = max([5, *(len(_bare_score(each)) for each in scores)])
@@ -142,7 +141,7 @@ def run_narrow(line: RunLine, kin: Kin, now: float, layout: RunColumns) -> Face:
     words = "" if line.is_queued else score_words(line.summary)
     score = Content(words if len(words) <= layout.columns[3].width else _bare_score(words))
     model, suite = _model_and_suite(line, kin, now)
-    result = _result(line, with_setup=layout.has_setup, is_brief=layout.is_brief)
+    result = _result(line, with_setup=layout.has_setup)
     cost = _cost(line, is_brief=layout.is_brief)
     return _state_mark(line), model, suite, score, result, cost, _when(line, now, wide=False)
 
@@ -231,7 +230,7 @@ def _damage(line: RunLine) -> Content:
     return Content.assemble(_state_mark(line), "  ", one_line(line.name, 60), "  ", one_line(why, 200, "$broken"))
 
 
-def _result(line: RunLine, *, with_setup: bool = True, is_brief: bool = False) -> Content:
+def _result(line: RunLine, *, with_setup: bool = True) -> Content:
     tally = line.tally
     if line.is_queued:
         return Content.styled(f"queued, place {line.place}", "$live")
@@ -241,7 +240,7 @@ def _result(line: RunLine, *, with_setup: bool = True, is_brief: bool = False) -
         if count or not place
     ]
     cells += not_run_words(tally)
-    if line.left and (line.is_live or not is_brief):
+    if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
     if tally.setup and with_setup:
         cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup"))
@@ -256,9 +255,8 @@ def not_run_words(tally: Tally) -> list[Content]:
 def _cost(line: RunLine, *, is_brief: bool = False) -> Content:
     if line.summary is None or line.is_queued:
         return Content.empty()
-    if line.summary.simulated and number_format.is_unpaid(line.tally):
-        note = line.summary.simulated_note
-        return Content.styled(note.replace(SIMULATED, "sim.") if is_brief else note, f"italic {MUTED}")
+    if number_format.is_free(line.tally, line.summary.simulated_note):
+        return Content.styled("sim." if is_brief else SIMULATED, f"italic {MUTED}")
     return Content(number_format.spent_amount(line.tally))
 
 

@@ -8,17 +8,17 @@ from textual.content import Content
 
 from console.core.fault import UsageError
 from console.core.run import Manifest
-from console.insight.as_sent import diff_of
 from console.store.runs import RunFolder
 from console.tui.data.run_feed import RunFeed
 from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question
 from console.tui.render.columns import Column
+from console.tui.render.experiment_form import changed_lines
 from console.tui.sanitize import one_line
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 from console.tui.symbols import muted
 
-_DIFF_LINES = 6
+_LINES_OF_CHANGE = 6
 _COLUMNS = (Column("change", 10), Column("of", 15), Column("case", 30, 1, is_name=True))
 
 
@@ -69,8 +69,7 @@ async def show_trial(services: Services, run: RunFolder) -> None:
     rows: dict[str, tuple[Content, ...]] = {}
     for result in tried.arms:
         lines.append(one_line(sentence_of(tried, result), 400, "bold"))
-        diff = [line for change in result.arm for line in diff_of(change) if line[:1] in "+-"]
-        lines += [one_line(line, 60, "$pass" if line[:1] == "+" else "$fail") for line in diff[:_DIFF_LINES]]
+        lines += changed_lines(result.arm, _LINES_OF_CHANGE)
         verdicts = [change.verdict for change in result.changes]
         lines.append(muted(", ".join(f"{verdicts.count(word)} {word}" for word in VERDICTS)))
         for change in sorted(result.changes, key=lambda change: VERDICTS.index(change.verdict)):

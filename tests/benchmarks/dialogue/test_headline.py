@@ -65,14 +65,23 @@ def test_a_run_is_named_with_its_headlines_and_units() -> None:
     assert headline(msgspec.structs.replace(summary("seconds"), units={})) == "mean 12.5"
 
 
-def test_the_leaderboard_has_the_headlines_first_with_their_units() -> None:
-    rules = rules_for(None, "python", (), "f", ("z", "y"), {"y": "s"})
+def test_the_leaderboard_has_the_headlines_first() -> None:
+    rules = rules_for(None, "python", (), "f", ("z", "y"))
     cells = rules.cells(Played({}, {}, {"a": 1.0, "f": 2.0, "y": 3.0, "z": 4.0}, False))
     assert list(cells) == ["f", "z", "y", "a"]
-    assert rules.headings == {"y": "y (s)"}
-    by_rate = rules_for(None, "python", (), "", ("z",), {"z": "s"})
+    by_rate = rules_for(None, "python", (), "", ("z",))
     cells = by_rate.cells(Played({"cats": Tally(passed=1)}, {"cats": 1}, {"a": 1.0, "z": 4.0}, False))
-    assert (list(cells), by_rate.headings) == (["passed", "z", "cats"], {"z": "z (s)"})
+    assert list(cells) == ["passed", "z", "cats"]
+
+
+def test_the_leaderboard_names_the_units_in_its_columns(console, home: Path) -> None:
+    place = played(home / "runs").path / "run.json"
+    plan = json.loads(place.read_text()) | {"headline": "style", "units": {"coherence": "%", "style": "of 1\x1b[2J"}}
+    place.write_text(json.dumps(plan))
+    first = console("leaderboard").out.splitlines()[1]
+    assert first.endswith("  style (of 1^[[2J)  coherence (%)")
+    [board] = console("leaderboard", "--json").data["boards"]
+    assert board["units"] == plan["units"]
 
 
 def test_shares_never_leave_their_scale_either(tmp_path: Path) -> None:

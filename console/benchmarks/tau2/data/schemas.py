@@ -1,26 +1,19 @@
-"""Tool schemas: structure from our functions, wording from the pulled sources."""
+"""Tool schemas: structure from our functions, wording from the pulled sources, rendered by pydantic as officially."""
 
-import types
 from functools import cache
-from inspect import Parameter
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from console.benchmarks.tau2.data.editions import CHECKOUT, WHEEL, Edition
 from console.benchmarks.tau2.data.wording import ToolWording, model_wordings, tool_wordings
 from console.benchmarks.tau2.rules.domain import WORLDS
-from console.benchmarks.tau2.rules.domains.phone import MODES, ApnSettings
 from console.benchmarks.tau2.rules.domains.world import USER, Tool, tools_of
 
 Schema = dict[str, Any]
-_SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
-_MODEL_NAMES = {"ApnSettings": "APNSettings"}
-"""Official names of models, where ours differ."""
-_MODE_SCHEMA: Schema = {"anyOf": [{"$ref": "#/$defs/NetworkModePreference"}, {"type": "string"}]}
-_MODE_DEFINITION: Schema = {"enum": list(MODES), "title": "NetworkModePreference", "type": "string"}
-_APN_NAMES: Schema = {"enum": ["internet", "broken"], "title": "APNNames", "type": "string"}
 
 
 def tool_schemas(edition: Edition, domain: str, requestor: str) -> list[Schema]:
@@ -41,11 +34,10 @@ def _schemas(folder: Path, domain: str, requestor: str) -> list[Schema]:
 def _wording(folder: Path, domain: str, requestor: str, name: str) -> ToolWording:
     """Return the wording of a tool: that of the checkout if it was pulled, as its tools are played in all editions."""
     own = "user_tools" if requestor == USER else "tools"
-    kit = {"airline": "Airline", "retail": "Retail", "telecom": "Telecom", "mock": "Mock"}[domain]
     side = "User" if requestor == USER else "Agent"
     for sources in _sources(folder):
         files = tool_wordings(sources)
-        for file in (f"{domain}/{own}.py", f"{domain}/{kit}{side}Tools.py", "common/tools.py"):
+        for file in (f"{domain}/{own}.py", f"{domain}/{domain.title()}{side}Tools.py", "common/tools.py"):
             if file in files and name in files[file]:
                 return files[file][name]
     return ToolWording()
@@ -53,68 +45,40 @@ def _wording(folder: Path, domain: str, requestor: str, name: str) -> ToolWordin
 
 def _schema(tool: Tool, wording: ToolWording, folder: Path, domain: str) -> Schema:
     hints = get_type_hints(tool.function)
-    properties: Schema = {}
-    definitions: Schema = {}
-    required: list[str] = []
+    fields: dict[str, Any] = {}
     for name, parameter in list(tool.signature.parameters.items())[1:]:
-        shape = _shape(hints[name], definitions, folder, domain)
-        if tool.name == "set_network_mode_preference":
-            shape, definitions = dict(_MODE_SCHEMA), {"NetworkModePreference": _MODE_DEFINITION}
-        shape["title"] = _title(name)
-        if text := wording.arguments.get(name):
-            shape["description"] = text
-        if parameter.default is Parameter.empty:
-            required.append(name)
-        else:
-            shape["default"] = parameter.default
-        properties[name] = shape
-    parameters: Schema = {"$defs": definitions} if definitions else {}
-    parameters |= {"properties": properties} | ({"required": required} if required else {})
-    parameters |= {"title": "parameters", "type": "object"}
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[name] = _rendered(hints[name], folder, domain), _field(default, wording.arguments.get(name))
+    parameters = create_model("parameters", **fields).model_json_schema()
     function = {"name": tool.name, "description": wording.description, "parameters": parameters}
     return {"type": "function", "function": function}
 
 
-def _shape(hint: Any, definitions: Schema, folder: Path, domain: str) -> Schema:
-    origin, parts = get_origin(hint), get_args(hint)
-    if hint in _SCALARS:
-        return {"type": _SCALARS[hint]}
-    if origin is Literal:
-        return {"enum": list(parts), "type": "string"}
-    if origin is list:
-        return {"items": _shape(parts[0], definitions, folder, domain), "type": "array"}
-    if origin in (Union, types.UnionType):
-        return {"anyOf": [_shape(part, definitions, folder, domain) for part in parts]}
+def _rendered(hint: Any, folder: Path, domain: str) -> Any:
+    """Return a type with models of pydantic in place of our rows."""
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
-        name = _MODEL_NAMES.get(hint.__name__, hint.__name__)
-        definitions[name] = _definition(hint, name, definitions, folder, domain)
-        return {"$ref": f"#/$defs/{name}"}
-    return {"type": "null"} if hint is type(None) else {"additionalProperties": True, "type": "object"}
+        return _model(hint, folder, domain)
+    origin = get_origin(hint)
+    if origin is not list and origin not in (Union, UnionType):
+        return hint
+    parts = tuple(_rendered(part, folder, domain) for part in get_args(hint))
+    made: Any = list[parts] if origin is list else Union[parts]  # noqa: UP007 - made of a tuple
+    return made
 
 
-def _definition(kind: type[msgspec.Struct], name: str, definitions: Schema, folder: Path, domain: str) -> Schema:
-    wording = _model_wording(folder, domain, name)
-    properties: Schema = {}
-    required: list[str] = []
-    hints = get_type_hints(kind)
+@cache
+def _model(kind: type[msgspec.Struct], folder: Path, domain: str) -> type[BaseModel]:
+    wording = _model_wording(folder, domain, kind.__name__)
+    fields: dict[str, Any] = {}
     for field in msgspec.structs.fields(kind):
-        shape = _shape(hints[field.name], definitions, folder, domain) | {"title": _title(field.name)}
-        if (kind, field.name) == (ApnSettings, "apn_name"):
-            definitions["APNNames"] = _APN_NAMES
-            shape = {"$ref": "#/$defs/APNNames"}
-        if text := wording.arguments.get(field.name):
-            shape["description"] = text
-        if field.required:
-            required.append(field.name)
-        else:
-            shape["default"] = field.default
-        properties[field.name] = shape
-    out: Schema = {"properties": properties, "title": name, "type": "object"}
-    if required:
-        out["required"] = required
-    if kind.__struct_config__.forbid_unknown_fields:
-        out["additionalProperties"] = False
-    return out | ({"description": wording.description} if wording.description else {})
+        default = ... if field.required else field.default
+        fields[field.name] = _rendered(field.type, folder, domain), _field(default, wording.arguments.get(field.name))
+    config = ConfigDict(extra="forbid") if kind.__struct_config__.forbid_unknown_fields else None
+    return create_model(kind.__name__, __config__=config, __doc__=wording.description or None, **fields)
+
+
+def _field(default: Any, description: str | None) -> Any:
+    return Field(default, description=description or None)
 
 
 def _model_wording(folder: Path, domain: str, name: str) -> ToolWording:
@@ -127,7 +91,3 @@ def _model_wording(folder: Path, domain: str, name: str) -> ToolWording:
 def _sources(folder: Path) -> list[Path]:
     places = (folder.parent / name / "sources" for name in (CHECKOUT, WHEEL))
     return [place for place in places if place.exists()]
-
-
-def _title(name: str) -> str:
-    return name.replace("_", " ").title()

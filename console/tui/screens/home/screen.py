@@ -112,8 +112,7 @@ class HomeScreen(BaseScreen):
                 yield from (models.title_line, models, suites.title_line, suites)
 
     def on_mount(self) -> None:
-        ui_state = self.services.ui_state
-        self.controller.order, self.controller.words = ui_state.text("home.order"), ui_state.text("home.words")
+        self.controller.order = self.services.ui_state.text("home.order")
         self.show_workspace("")
         self.set_interval(_DAY_LOOKED_AT_S, self._renew_day)
 
@@ -249,7 +248,6 @@ class HomeScreen(BaseScreen):
 
     def find_changed(self, text: str, *, done: bool) -> None:
         self.controller.words = text
-        self.services.ui_state.keep("home.words", text)
         self.show_workspace("runs")
         if done:
             self._run_list.focus()

@@ -21,17 +21,16 @@ from console.insight.as_sent import (
     beginning_of,
     called_words,
     change_of,
-    diff_of,
     points_of,
     text_of,
 )
 from console.insight.conversation import Conversation
-from console.insight.number_format import plural
 from console.insight.passage import Passage, PassageKind
 from console.store.runs import RunFolder
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render import row_cells
 from console.tui.render.columns import Column
+from console.tui.render.experiment_form import LINES_IN_FORM, changed_lines, labelled, shell_lines
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_pane import CasePane
 from console.tui.screens.review.controller import ReviewController
@@ -43,7 +42,6 @@ from console.tui.symbols import MUTED, muted
 if TYPE_CHECKING:  # engine code is imported when it is needed
     from console.engine.plan import Plan
 
-_DIFF_LINES = 6
 REPEATS = (1, 4, 8, 16)
 """Choices of the number of continuations."""
 _COLUMNS = (Column("step", 8), Column("what", 40, 3))
@@ -163,7 +161,8 @@ class BranchActions:
 
     def _trial(self, arm: Arm, chosen: list[str], model: str, seed: int, has_control: bool) -> "tuple[Plan, str]":
         """Return the plan of a trial, and what it will take in words. Call in a thread."""
-        from console.engine.experiment import experiment_plan
+        from console.engine.experiment import expected_use, experiment_plan
+        from console.engine.plan import prepare
         from console.exchange.tried import draw_strata
 
         paths = self.services.paths
@@ -181,7 +180,7 @@ class BranchActions:
             models_path=paths.models,
             data_path=paths.data,
         )
-        return plan, _took(plan)
+        return plan, f"about {expected_use(prepare(plan)).words}"
 
     async def _branch(self) -> None:
         case, run = self.controller.case(), self.controller.run
@@ -237,25 +236,19 @@ class BranchActions:
                 return None
         return None
 
-    def _text(self, form: _Form, arm: Arm, took: str) -> Content:
+    def _text(self, form: _Form, arm: Arm, took: list[str]) -> Content:
         key = self.controller.rollout.key if self.controller.rollout is not None else ""
         where = "from the start" if form.point is None else f"from {form.point.beginning.place}"
         lines = [Content.assemble("Go on ", (where, "bold"), " of ", one_line(str(key), 40, "bold"))]
         if form.point is not None:
-            words = called_words(form.point.exchange.asked.reply)
-            lines.append(Content.assemble(("   it was   ", MUTED), one_line(words, 56)))
-        lines.append(Content.assemble(("   model    ", MUTED), one_line(form.model, 40)))
-        lines.append(Content.assemble(("   changed  ", MUTED), one_line(", ".join(form.edits) or "nothing", 56)))
-        shown = [line for change in arm for line in diff_of(change) if line[:1] in "+-"]
-        lines += [
-            Content("            ").append(one_line(line, 54, "$pass" if line[:1] == "+" else "$fail"))
-            for line in shown[:_DIFF_LINES]
-        ]
-        if len(shown) > _DIFF_LINES:
-            lines.append(muted(f"            and {plural(len(shown) - _DIFF_LINES, 'changed line')} more"))
-        lines.append(Content.assemble(("   times    ", MUTED), (str(form.repeats), "bold"), f"   {took}"))
-        lines.append(one_line(f"   {self._command(form)}", 400, MUTED))
-        return Content("\n").join(lines)
+            lines += labelled("it was", one_line(called_words(form.point.exchange.asked.reply), 56))
+        times = Content.assemble((str(form.repeats), "bold"), " time" if form.repeats == 1 else " times")
+        lines += labelled("model", Content.assemble(one_line(form.model, 40), ", ", times))
+        lines += labelled(
+            "changed", one_line(", ".join(form.edits) or "nothing", 56), *changed_lines(arm, LINES_IN_FORM)
+        )
+        lines += labelled("takes", *took)
+        return Content("\n").join([*lines, *shell_lines(self._command(form))])
 
     def _plan(self, form: _Form, points: list[Point], arm: Arm) -> "Plan":
         from console.engine.experiment import experiment_plan
@@ -275,9 +268,16 @@ class BranchActions:
             data_path=paths.data,
         )
 
-    def _use(self, form: _Form, points: list[Point], arm: Arm) -> str:
-        """Return the cost of the experiment, in words."""
-        return _took(self._plan(form, points, arm))
+    def _use(self, form: _Form, points: list[Point], arm: Arm) -> list[str]:
+        """Return the cost of the branch, as lines. Call in a thread."""
+        from console.engine.experiment import branch_use
+        from console.engine.plan import prepare
+        from console.exchange.tried import rollouts_before
+        from console.insight.deciding import usual_calls
+
+        assert self.controller.rollout is not None  # asked about it
+        usual = usual_calls([*self.controller.rollouts, *rollouts_before(self.run)], self.controller.rollout)
+        return branch_use(prepare(self._plan(form, points, arm)), usual)[1]
 
     def _start(self, form: _Form, points: list[Point], arm: Arm) -> None:
         """Start the branch beside the original. Call in a thread."""
@@ -379,26 +379,19 @@ def _trial_lines(plan: "Plan", notes: list[str], took: str, shell: str) -> list[
     ((change,),) = [arm for arm in experiment.arms if arm]
     return [
         Content.assemble("Try another ", one_line(change.label, 40, "bold"), " on what is listed, and on a guard"),
-        *[Content.assemble(("   note     ", MUTED), one_line(note, 120)) for note in notes],
-        Content.assemble(("   model    ", MUTED), one_line(plan.model, 40)),
-        Content.assemble(("   drawn    ", MUTED), one_line(", ".join(drawn), 120)),
-        Content.assemble(("   against  ", MUTED), against),
-        Content.assemble(("   takes    ", MUTED), took),
-        one_line(f"   {shell}", 400, MUTED),
+        *labelled("changed", *changed_lines([change], LINES_IN_FORM)),
+        *labelled("note", *[one_line(note, 120) for note in notes]),
+        *labelled("model", one_line(plan.model, 40)),
+        *labelled("drawn", one_line(", ".join(drawn), 120)),
+        *labelled("against", against),
+        *labelled("takes", took),
+        *shell_lines(shell),
     ]
 
 
 def next_count(repeats: int) -> int:
     """Return the next larger choice of the number of continuations, or the first after the last."""
     return next((count for count in REPEATS if count > repeats), REPEATS[0])
-
-
-def _took(plan: "Plan") -> str:
-    """Return the cost of an experiment, in words."""
-    from console.engine.experiment import expected_use
-    from console.engine.plan import prepare
-
-    return f"about {expected_use(prepare(plan)).words}"
 
 
 def _point_of(passage: Passage, points: list[Point]) -> Point | None:

@@ -18,7 +18,7 @@ from console.core.live import Command
 from console.core.text import visible
 from console.insight import number_format
 from console.insight.conversation import actual_text
-from console.insight.passage import Passage
+from console.insight.passage import Passage, ShownMedia
 from console.insight.rollout import Rollout
 from console.store.journal_line import scrub
 from console.store.runs import RunFolder
@@ -202,15 +202,30 @@ class CopyActions:
 
         page_text(self.services, case_text(case), "case")
 
+    def _media(self) -> list[ShownMedia]:
+        """Return the pictures, sounds and files of the case, each once."""
+        case = self._case()
+        shown = [shown for passage in case.conversation.passages for shown in passage.media] if case else []
+        return list({shown.media.reference: shown for shown in shown}.values())
+
+    def action_pictures(self) -> None:
+        """Show the pictures of the case as large as the terminal."""
+        pictures = [shown for shown in self._media() if shown.media.kind == "image"]
+        if not pictures:
+            self.services.notify(Content("This case has no pictures."))
+            return
+        from console.tui.picture_page import page_pictures
+
+        page_pictures(self.services, pictures)
+
     def action_open_files(self) -> None:
         """Open the pictures, sounds and documents of the case in the desktop's programs for them."""
-        case = self._case()
-        shown = [shown.media for passage in case.conversation.passages for shown in passage.media] if case else []
-        files = dict.fromkeys(media.reference for media in shown if media.reference.media_type in OPENED)
+        references = [shown.media.reference for shown in self._media()]
+        files = [reference for reference in references if reference.media_type in OPENED]
         if not files:
             self.services.notify(Content("This case has no pictures, sounds or documents."))
             return
-        paths = [self.run.path_of_file(reference) for reference in list(files)[:MOST_OPENED]]
+        paths = [self.run.path_of_file(reference) for reference in files[:MOST_OPENED]]
         self.start(lambda: self._open_all(paths), group="open")
 
     def _open_all(self, paths: Sequence[Path]) -> None:

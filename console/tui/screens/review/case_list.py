@@ -99,13 +99,15 @@ def group_line(head: Head, largest: int, width: int) -> Content:
 def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     """Return the line of a case with the outcome of each of its rollouts, or the id of the only one listed."""
     rollouts, triage = head.group.rollouts, controller.triage
-    annotation = triage.annotation(head.group.telling[0].slot)
-    marks = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in rollouts))
+    annotation = triage.annotation(head.group.lead.slot)
     indent = ("  " if head.is_open else "") + "  " * head.depth
     fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded if len(rollouts) > 1 else " "
     style = "bold" if head.is_open else MUTED if annotation.is_seen else ""
     label = one_line(head.group.label if len(rollouts) > 1 else str(rollouts[0].key), 120, style)
-    right = marks if marks.cell_length < width // 2 else one_line(_marks_in_words(rollouts), width // 2)
+    if len(rollouts) < width // 2:
+        right = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in rollouts))
+    else:
+        right = one_line(_marks_in_words(rollouts), width // 2)
     if (ended := count_ended(rollouts)) < head.repeats:
         signs = right if triage.lists_whole_cases else right[:1]
         right = signs.append_text(f" {ended}/{head.repeats}", MUTED)

@@ -283,7 +283,7 @@ class ReviewController:
     def _ends_of(self, leaves: Sequence[Group]) -> tuple[Rollout, Rollout]:
         """Return the first and the last rollout of groups; of a case that which its row shows."""
         if leaves[0].is_case:
-            return leaves[0].telling[0], leaves[-1].telling[0]
+            return leaves[0].lead, leaves[-1].lead
         return leaves[0].rollouts[0], leaves[-1].rollouts[-1]
 
     def step(self, by: int) -> bool:

@@ -21,13 +21,13 @@ from console.store.runs import RunFolder
 from console.tui.data.label_session import last_object
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render.columns import Column
+from console.tui.render.experiment_form import labelled, shell_lines
 from console.tui.sanitize import one_line
 from console.tui.screens.review.branch_actions import StartWorker, next_count
 from console.tui.screens.review.controller import ReviewController
 from console.tui.screens.review.views import BRANCHES
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
-from console.tui.symbols import MUTED
 
 if TYPE_CHECKING:  # engine code is imported when it is needed
     from console.engine.experiment import SearchUse
@@ -112,6 +112,7 @@ class DecideActions:
         """Reckon what the search takes. Call in a thread."""
         from console.engine.experiment import experiment_plan, search_use
         from console.engine.plan import prepare
+        from console.exchange.tried import rollouts_before
         from console.insight.deciding import curve_of, searches_left, usual_calls
 
         paths, beginnings, key = self.services.paths, [point.beginning for point in points], rollout.key
@@ -124,7 +125,7 @@ class DecideActions:
             models_path=paths.models,
             data_path=paths.data,
         )
-        usual = usual_calls(self.controller.rollouts, rollout)
+        usual = usual_calls([*self.controller.rollouts, *rollouts_before(self.run)], rollout)
         return search_use(prepare(plan), beginnings, searches_left(curve, len(points)), usual)
 
     async def _follow(self, words: list[str]) -> None:
@@ -162,15 +163,10 @@ def _question(key: str, steps: int, times: int, use: "SearchUse", shell: str) ->
     head = "How often does it pass? " if steps == 1 else "Which step decided "
     lines = [
         Content.assemble(head, one_line(key, 40, "bold"), "" if steps == 1 else "?"),
-        Content.assemble(
-            ("   from     ", MUTED), "its start" if steps == 1 else f"its start, then by halving its {steps} steps"
-        ),
-        Content.assemble(("   times    ", MUTED), (str(times), "bold"), " from each"),
-        *[
-            Content.assemble((f"   {'' if number else 'takes':9}", MUTED), line)
-            for number, line in enumerate(use.lines)
-        ],
-        one_line(f"   {shell}", 400, MUTED),
+        *labelled("from", "its start" if steps == 1 else f"its start, then a few of its {steps} steps"),
+        *labelled("times", Content.assemble((str(times), "bold"), " from each")),
+        *labelled("takes", *use.lines),
+        *shell_lines(shell),
     ]
     answers = [Answer("y", "find it"), Answer("k", "how many times"), Answer("c", "copy the command")]
     return Question(Content("\n").join(lines), answers)

@@ -242,7 +242,7 @@ class Triage:
             if self.shows_repeats and 0 <= place + by < len(order) and order[place + by] in leaf.rollouts:
                 return order[place + by]
             number = self._listing.leaf_number_of(rollout) + by
-            return leaves[number].telling[0] if 0 <= number < len(leaves) else None
+            return leaves[number].lead if 0 <= number < len(leaves) else None
         if place < 0:
             return (order[0] if by > 0 else order[-1]) if order else None
         target = place + by

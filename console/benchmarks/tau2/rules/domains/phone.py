@@ -4,6 +4,7 @@ The texts of results are those of τ²-bench, (c) 2025 Sierra Research, MIT lice
 """
 
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from typing import Any, cast
 
 import msgspec
@@ -12,6 +13,11 @@ from console.benchmarks.tau2.rules.domains.world import Table, ToolError, conver
 
 NONE = "none"
 CONNECTED, NO_SERVICE = "connected", "no_service"
+APNNames = StrEnum("APNNames", {"INTERNET": "internet", "BROKEN": "broken"})
+NetworkModePreference = StrEnum(
+    "NetworkModePreference",
+    {"NEWEST": "4g_5g_preferred", "ONLY_4G": "4g_only", "ONLY_3G": "3g_only", "ONLY_2G": "2g_only"},
+)
 MODES: Mapping[str, str] = {"4g_5g_preferred": "5G", "4g_only": "4G", "3g_only": "3G", "2g_only": "2G"}
 """Technology by network mode; the first falls back to 4G."""
 _SIGNAL_WORDS = {"poor": "📶¹ Poor", "fair": "📶² Fair", "good": "📶³ Good", "excellent": "📶⁴ Excellent"}
@@ -32,10 +38,10 @@ _SIM_WORDS: Mapping[str, str] = {
 }
 
 
-class ApnSettings(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+class APNSettings(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     """The phone's access points for mobile data and picture messages."""
 
-    apn_name: str = "internet"
+    apn_name: APNNames = APNNames.INTERNET
     reset_at_reboot: bool = False
     mms_apn: str | None = "mms"
     mmsc_url: str | None = "http://mms.carrier.com/mms/wapenc"
@@ -80,7 +86,7 @@ class Device(msgspec.Struct, gc=False):
     data_enabled: bool = True
     roaming_enabled: bool = False
     network_mode_preference: str = "4g_5g_preferred"
-    active_apn_settings: ApnSettings = msgspec.field(default_factory=ApnSettings)
+    active_apn_settings: APNSettings = msgspec.field(default_factory=APNSettings)
     wifi_enabled: bool = False
     wifi_connected: bool = False
     wifi_ssid: str | None = None
@@ -184,7 +190,7 @@ class TelecomUser:
         return f"Network Mode Preference: {_text(self.device.network_mode_preference)}"
 
     @tool("write")
-    def set_network_mode_preference(self, mode: str) -> str:
+    def set_network_mode_preference(self, mode: NetworkModePreference | str) -> str:
         """Set the network mode; anything but a text is stored before it fails, as in the original."""
         if isinstance(mode, str) and mode not in MODES:  # pyright: ignore[reportUnnecessaryIsInstance] - model's value
             return self.bar(self._refused_mode(mode))
@@ -241,11 +247,9 @@ class TelecomUser:
         return f"Current APN Name: {name}\nMMSC URL (for picture messages): {url}\n{note}"
 
     @tool("write")
-    def set_apn_settings(self, apn_settings: ApnSettings | dict[str, Any]) -> str:
+    def set_apn_settings(self, apn_settings: APNSettings | dict[str, Any]) -> str:
         """Set the access point; anything but an object is stored before it fails, as in the original."""
-        settings = converted(ApnSettings, apn_settings) if isinstance(apn_settings, dict) else apn_settings
-        if isinstance(apn_settings, dict) and settings.apn_name not in ("internet", "broken"):
-            raise ToolError("1 validation error for APNSettings: apn_name must be 'internet' or 'broken'")
+        settings = converted(APNSettings, apn_settings) if isinstance(apn_settings, dict) else apn_settings
         self.device.active_apn_settings = settings
         text = f"APN settings set to: {settings.apn_name}"
         self.simulate_network_search()
@@ -359,7 +363,7 @@ class TelecomUser:
         lines: list[str] = []
         if self.device.active_apn_settings.reset_at_reboot:
             lines.append("Resetting APN settings...\n")
-            self.device.active_apn_settings = ApnSettings()
+            self.device.active_apn_settings = APNSettings()
         self.simulate_network_search()
         return self.bar("".join([*lines, "Restarting network services..."]))
 
@@ -409,7 +413,7 @@ class TelecomUser:
 
     def break_apn_settings(self) -> None:
         """Set an access point without service."""
-        self.device.active_apn_settings.apn_name = "broken"
+        self.device.active_apn_settings.apn_name = APNNames.BROKEN
         self.simulate_network_search()
 
     def break_apn_mms_setting(self) -> None:
@@ -451,7 +455,7 @@ class TelecomUser:
         if mode == "4g_5g_preferred" and signals.get("5G", NONE) == NONE:
             technology = "4G"
         self._connect(technology if self._sim() == "active" and not device.airplane_mode else None)
-        if device.active_apn_settings.apn_name == "broken" or not self.surroundings.line_active:
+        if device.active_apn_settings.apn_name == APNNames.BROKEN or not self.surroundings.line_active:
             self._connect(None)
 
     def _connect(self, technology: str | None) -> None:

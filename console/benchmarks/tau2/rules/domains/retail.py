@@ -1,6 +1,7 @@
 """The shop: products, users and orders. Errors keep the official wording."""
 
 import json
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -17,6 +18,7 @@ Status = Literal[
     "exchange requested",
     "return requested",
 ]
+_PENDING: tuple[Status, ...] = ("pending", "pending (item modified)")
 Reason = Literal["no longer needed", "ordered by mistake"]
 _REASONS: tuple[Reason, ...] = ("no longer needed", "ordered by mistake")
 
@@ -137,9 +139,7 @@ class RetailAgent:
     @tool("write")
     def cancel_pending_order(self, order_id: str, reason: str) -> Order:
         """Cancel an order; gift cards get their money back at once."""
-        order = self._order(order_id)
-        if order.status != "pending":
-            raise ToolError("Non-pending order cannot be cancelled")
+        order = self._order_in(order_id, ("pending",), "cancelled")
         if reason not in _REASONS:
             raise ToolError("Invalid reason")
         refunds: list[OrderPayment] = []
@@ -155,9 +155,7 @@ class RetailAgent:
         self, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
     ) -> Order:
         """Ask for an exchange; nothing is charged yet."""
-        order = self._order(order_id)
-        if order.status != "delivered":
-            raise ToolError("Non-delivered order cannot be exchanged")
+        order = self._order_in(order_id, ("delivered",), "exchanged")
         _check_owned(order, item_ids, "Number of {} not found.")
         if len(item_ids) != len(new_item_ids):
             raise ToolError("The number of items to be exchanged should match.")
@@ -211,9 +209,7 @@ class RetailAgent:
     def modify_pending_order_address(
         self, order_id: str, address1: str, address2: str, city: str, state: str, country: str, zip: str
     ) -> Order:
-        order = self._order(order_id)
-        if "pending" not in order.status:
-            raise ToolError("Non-pending order cannot be modified")
+        order = self._order_in(order_id, _PENDING, "modified")
         order.address = _address(address1, address2, city, country, state, zip)
         return order
 
@@ -222,9 +218,7 @@ class RetailAgent:
         self, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
     ) -> Order:
         """Replace items; all get price and options of the last new one, as in the original."""
-        order = self._order(order_id)
-        if order.status != "pending":
-            raise ToolError("Non-pending order cannot be modified")
+        order = self._order_in(order_id, ("pending",), "modified")
         _check_owned(order, item_ids, "{} not found")
         if len(item_ids) != len(new_item_ids):
             raise ToolError("The number of items to be exchanged should match")
@@ -244,9 +238,7 @@ class RetailAgent:
 
     @tool("write")
     def modify_pending_order_payment(self, order_id: str, payment_method_id: str) -> Order:
-        order = self._order(order_id)
-        if "pending" not in order.status:
-            raise ToolError("Non-pending order cannot be modified")
+        order = self._order_in(order_id, _PENDING, "modified")
         method = self._method(order, payment_method_id)
         if len(order.payment_history) != 1 or order.payment_history[0].transaction_type != "payment":
             raise ToolError("There should be exactly one payment for a pending order")
@@ -271,9 +263,7 @@ class RetailAgent:
     @tool("write")
     def return_delivered_order_items(self, order_id: str, item_ids: list[str], payment_method_id: str) -> Order:
         """Ask for a return; nothing is refunded yet."""
-        order = self._order(order_id)
-        if order.status != "delivered":
-            raise ToolError("Non-delivered order cannot be returned")
+        order = self._order_in(order_id, ("delivered",), "returned")
         method = self._method(order, payment_method_id)
         if not isinstance(method, GiftCard) and payment_method_id != order.payment_history[0].payment_method_id:
             raise ToolError("Payment method should be the original payment method")
@@ -289,6 +279,13 @@ class RetailAgent:
 
     def _order(self, order_id: str) -> Order:
         return self.orders.get(order_id, "Order not found")
+
+    def _order_in(self, order_id: str, states: Sequence[Status], action: str) -> Order:
+        """Return an order in one of these states, after the first of which it is called."""
+        order = self._order(order_id)
+        if order.status not in states:
+            raise ToolError(f"Non-{states[0]} order cannot be {action}")
+        return order
 
     def _product(self, product_id: str) -> Product:
         return self.products.get(product_id, "Product not found")

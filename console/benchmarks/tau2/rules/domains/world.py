@@ -7,6 +7,7 @@ keeps the spelling of the caller, as in the official state: 2 and 2.0 make diffe
 import ast
 import inspect
 import json
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -280,11 +281,11 @@ def calculate(self: Any, expression: str) -> str:
 _LONGEST_BITS = 10_000
 _SIGNS = frozenset("0123456789+-*/(). ")
 _BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: lambda left, right: left + right,
-    ast.Sub: lambda left, right: left - right,
-    ast.Mult: lambda left, right: left * right,
-    ast.Div: lambda left, right: left / right,
-    ast.FloorDiv: lambda left, right: left // right,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
 }
 
 
