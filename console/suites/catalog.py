@@ -20,6 +20,7 @@ from console.core.names import normalized
 from console.core.ready_type import ready_type
 from console.core.run import Manifest
 from console.core.suggestion import nearest
+from console.store.atomic import read_regular
 from console.suites.benchmark import BUILT_IN, Benchmark, OfficialData, built_in
 from console.suites.benchmarks import find_benchmark, loaded_parts
 from console.suites.guard import guard
@@ -236,7 +237,7 @@ def read_suite_toml(folder: Path) -> dict[str, Any]:
     """
     place = folder / "suite.toml"
     try:
-        return tomli.loads(place.read_text(encoding="utf-8"))
+        return tomli.loads(read_regular(place).decode())
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(place)) from error
     except (ValueError, RecursionError) as error:

@@ -23,6 +23,7 @@ from console.benchmarks.dialogue.rules.script import VARIANT_MARK, Script, Turn,
 from console.benchmarks.dialogue.rules.tools import openai_tool, tool_names
 from console.core.case import Case
 from console.core.fault import UsageError
+from console.store.atomic import read_regular
 from console.suites.catalog import read_suite_toml
 from console.suites.judging.rubric import Rubric
 
@@ -70,7 +71,7 @@ class Dataset:
     @cached_property
     def digest(self) -> str:
         """First 16 hex digits of the SHA-256 of suite.toml and the row file."""
-        settings = (self._folder / "suite.toml").read_bytes()
+        settings = read_regular(self._folder / "suite.toml")
         return hashlib.sha256(b"\0".join((settings, self._bytes))).hexdigest()[:16]
 
     @cached_property
@@ -80,7 +81,7 @@ class Dataset:
     @cached_property
     def _bytes(self) -> bytes:
         try:
-            return self._path.read_bytes()
+            return read_regular(self._path)
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(self._path)) from None
 
