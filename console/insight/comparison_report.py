@@ -182,7 +182,7 @@ def verdict_words(comparison: RunComparison) -> str:
     name = f"{comparison.headline} per case" if comparison.headline else "passed"
     span = bounds(difference.low, difference.high, lambda bound: signed(bound, show))
     words = f"{signed(difference.value, show)} {name}{f', 95 % {span}' if span else ''}"
-    return f"B − A: {words}, {p_text(difference.p)}, {difference.words}"
+    return f"B − A: {words}, {p_text(difference.p)}, {'; '.join(filter(None, (difference.words, difference.caution)))}"
 
 
 def passed_words(case: CasePair) -> tuple[str, str]:

@@ -19,6 +19,8 @@ NEWCOMBE = "newcombe"
 MCNEMAR = "exact mcnemar"
 SIGN_FLIPS = "sign flips"
 STUDENT = "t over clusters"
+FEW_CASES = 15
+"""Below this many cases, a percentile interval covers the truth in fewer than 92 of 100 samples."""
 SIGNIFICANT = 0.05
 """A p below this is reported as unlikely to be chance."""
 
@@ -57,6 +59,8 @@ class Difference:
     @property
     def caution(self) -> str:
         """Caveat for readers; empty if there is none."""
+        if self.method == BOOTSTRAP and self.cases < FEW_CASES:
+            return "few cases: the interval is too narrow"
         return FEW_CLUSTERS_WORDS if self.method == CLUSTERED_T and self.clusters < FEW_CLUSTERS else ""
 
 
