@@ -45,8 +45,11 @@ def lay_out(columns: Sequence[Column], room: int) -> list[tuple[int, Column, int
 
 def marked_columns(columns: Sequence[Column], name: str, sign: str) -> tuple[Column, ...]:
     """Return the columns with a sign in the heading of the one that the list is sorted by."""
+    marked = f"{name} {sign}"
     return tuple(
-        msgspec.structs.replace(column, name=f"{name} {sign}") if column.name == name and name else column
+        msgspec.structs.replace(column, name=marked, width=max(column.width, len(marked)))
+        if column.name == name and name
+        else column
         for column in columns
     )
 
