@@ -124,17 +124,20 @@ def tell_apart(names: Iterable[str], width: int) -> dict[str, int]:
     Ids that are cut alike begin with the word in which they differ.
     """
     starts = dict.fromkeys(names, 0)
+    tail = (width - 1) // 2
+    head = width - 1 - tail
     for _ in range(_MOST_ROUNDS):
-        by_cut = defaultdict[str, list[str]](list)
+        by_ends = defaultdict[tuple[str, str], list[str]](list)
         for name, start in starts.items():
-            by_cut[fit_name(begun_at(Content(name), start, width), width).plain].append(name)
-        for alike in by_cut.values():
+            shown = name[min(start, max(len(name) - width + 1, 0)) :]
+            by_ends[shown[: head - (len(shown) < len(name))], shown[-tail:]].append(name)
+        if len(by_ends) == len(starts):
+            break
+        for alike in by_ends.values():
             first = len(commonprefix(alike))  # noqa: RUF071 - of texts
             word = max((match.end() for match in _NO_WORD.finditer(alike[0], 0, first)), default=0)
             for name in alike if len(alike) > 1 else ():
                 starts[name] = word if word != starts[name] else first
-        if len(by_cut) == len(starts):
-            break
     return starts
 
 
