@@ -77,9 +77,13 @@ def add(args: AddModelArguments) -> int:
     asks = not args.json and not args.yes and sys.stdin.isatty() and sys.stderr.isatty()
     answering = asyncio.run(find_local_servers()) if args.look else {}
     name = args.words[1] if len(args.words) > 1 else ""
+    if not name and args.address:
+        name = OTHER
     if not name and asks:
         name = _choose_server(args.output, answering)
     if not name:
+        if args.id:
+            raise UsageError("--id needs a server", hint="`eval-console models add` lists them.")
         return _list_servers(args.output, answering)
     server = _server(name)
     address = args.address or (args.output.ask(f"{server.needs}: ") if asks and server.needs_address else "")
@@ -91,7 +95,10 @@ def add(args: AddModelArguments) -> int:
     id = args.id or (_choose_model(args.output, served) if asks else "")
     if not id:
         return _list_models(args.output, server, draft, served)
-    return _add(args, server, _with_id(draft, server, id, served), asks=asks)
+    from console.llm.servers.model_list import ServedModel
+
+    about = next((each for each in served if each.id == id), ServedModel(id))
+    return _add(args, server, _with_id(draft, server, about), asks=asks)
 
 
 def draft_of(server: KnownServer, address: str = "", key_variable: str | None = None) -> ModelConfig:
@@ -116,14 +123,13 @@ def draft_of(server: KnownServer, address: str = "", key_variable: str | None = 
         raise UsageError(str(error), where="--address") from None
 
 
-def _with_id(draft: ModelConfig, server: KnownServer, id: str, served: "Sequence[ServedModel]") -> ModelConfig:
+def _with_id(draft: ModelConfig, server: KnownServer, served: "ServedModel") -> ModelConfig:
     """Return the model with an id, and with the price that its server or litellm's list states."""
-    id = server.id_prefix + id.removeprefix(server.id_prefix)
+    id = server.id_prefix + served.id.removeprefix(server.id_prefix)
     model = with_list_price(msgspec.structs.replace(draft, model_id=id))
-    about = next((each for each in served if each.id == id), None)
-    if about is not None and about.price.input is not None:
-        model = msgspec.structs.replace(model, price=about.price, price_source="")
-    return msgspec.structs.replace(model, context=(about.context if about is not None else None) or model.context)
+    if served.price.input is not None:
+        model = msgspec.structs.replace(model, price=served.price, price_source="")
+    return msgspec.structs.replace(model, context=served.context or model.context)
 
 
 async def find_local_servers() -> dict[str, bool]:
@@ -197,7 +203,7 @@ def _state(server: KnownServer, answering: Mapping[str, bool]) -> str:
 
 
 def _list_models(output: Output, server: KnownServer, draft: ModelConfig, served: "Sequence[ServedModel]") -> int:
-    models = [_with_id(draft, server, each.id, served) for each in served]
+    models = [_with_id(draft, server, each) for each in served]
     if output.machine:
         rows = [
             {"id": each.model_id, "context": each.context, "price_in": each.price.input, "price_out": each.price.output}

@@ -78,7 +78,10 @@ def _early_end(comparison: RunComparison) -> Iterator[Section]:
         is_same = (plan_a.cases - plan_a.setup) * plan_b.rollouts == look.planned * plan_a.rollouts
         if is_same and whole is not None and look.below is not None and look.above is not None:
             show = number if comparison.headline else rate
-            estimate = with_interval(whole + look.difference, whole + look.below, whole + look.above, show)
+            least, most = plan_a.scale_of(comparison.headline)
+            shifts = (look.difference, look.below, look.above)
+            value, low, high = (min(max(whole + shift, least), most) for shift in shifts)
+            estimate = with_interval(value, low, high, show)
             lines.append(f"B ≈ {estimate} on all {look.planned:,}, estimated from {look.rollouts:,} with A")
     if comparison.beyond:
         lines.append(f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared")

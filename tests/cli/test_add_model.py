@@ -67,6 +67,8 @@ def test_a_model_without_native_calls_gets_the_prompt(console: Any, models: Path
         (("other", "--address", "localhost"), "must begin with http"),
         (("other", "--address", "http://127.0.0.1:1/v1"), "cannot connect"),
         (("other", "more"), "unknown command"),
+        (("--address", "http://127.0.0.1:1/v1"), "cannot connect"),
+        (("--id", "gpt-x"), "--id needs a server"),
     ],
 )
 def test_what_is_missing_is_one_sentence_and_the_file_stays(

@@ -33,7 +33,7 @@ COLUMNS = (
 """Columns of the list, filled by `case_cells`."""
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
 """Width of a group's bar, in a narrow list, and the list's width that divides the two."""
-ROOM_FOR_NAME = 46
+ROOM_FOR_NAME, _LEAST_ROOM_FOR_NAME = 46, 28
 """Minimum cells of the top line reserved for the names of screen and run."""
 
 
@@ -61,7 +61,7 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
     )
     return (
         state_mark(rollout, live=live),
-        one_line(name, 120, MUTED if annotation.is_seen else ""),
+        one_line(name, lines.LONGEST_ID, MUTED if annotation.is_seen else ""),
         annotation_letter(annotation),
         one_line(detail, 120, MUTED),
     )
@@ -103,7 +103,7 @@ def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     indent = ("  " if head.is_open else "") + "  " * head.depth
     fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded if len(rollouts) > 1 else " "
     style = "bold" if head.is_open else MUTED if annotation.is_seen else ""
-    label = one_line(head.group.label if len(rollouts) > 1 else str(rollouts[0].key), 120, style)
+    label = one_line(head.group.label if len(rollouts) > 1 else str(rollouts[0].key), lines.LONGEST_ID, style)
     if len(rollouts) < width // 2:
         right = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in rollouts))
     else:
@@ -188,7 +188,10 @@ def status_text(
         Content.assemble("  ", outcome_words(tally, with_setup=has_setup), (rate, "bold"), (f"{cost}   ", MUTED), place)
         for has_setup, rate, cost in shown
     ]
-    return next((content for content in figures if content.cell_length <= width - ROOM_FOR_NAME), place)
+    brief = Content.assemble((rates[-1], "bold"), "   ", place)
+    if tally.rate is None or brief.cell_length > width - _LEAST_ROOM_FOR_NAME:
+        brief = place
+    return next((content for content in figures if content.cell_length <= width - ROOM_FOR_NAME), brief)
 
 
 def end_of_list_text(controller: ReviewController, by: int) -> Content:
