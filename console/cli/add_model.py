@@ -25,6 +25,7 @@ from console.config.model_entry import entry_of
 from console.config.models import KeyState, key_state, load_models
 from console.config.paths import find_models_file
 from console.core.fault import Fault, UsageError
+from console.core.price import dollars
 from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
 from console.store.atomic import write_atomically
@@ -76,9 +77,13 @@ def add(args: AddModelArguments) -> int:
     asks = not args.json and not args.yes and sys.stdin.isatty() and sys.stderr.isatty()
     answering = asyncio.run(find_local_servers()) if args.look else {}
     name = args.words[1] if len(args.words) > 1 else ""
+    if not name and args.address:
+        name = OTHER
     if not name and asks:
         name = _choose_server(args.output, answering)
     if not name:
+        if args.id:
+            raise UsageError("--id needs a server", hint="`eval-console models add` lists them.")
         return _list_servers(args.output, answering)
     server = _server(name)
     address = args.address or (args.output.ask(f"{server.needs}: ") if asks and server.needs_address else "")
@@ -90,7 +95,10 @@ def add(args: AddModelArguments) -> int:
     id = args.id or (_choose_model(args.output, served) if asks else "")
     if not id:
         return _list_models(args.output, server, draft, served)
-    return _add(args, server, _with_id(draft, server, id, served), asks=asks)
+    from console.llm.servers.model_list import ServedModel
+
+    about = next((each for each in served if each.id == id), ServedModel(id))
+    return _add(args, server, _with_id(draft, server, about), asks=asks)
 
 
 def draft_of(server: KnownServer, address: str = "", key_variable: str | None = None) -> ModelConfig:
@@ -115,14 +123,13 @@ def draft_of(server: KnownServer, address: str = "", key_variable: str | None = 
         raise UsageError(str(error), where="--address") from None
 
 
-def _with_id(draft: ModelConfig, server: KnownServer, id: str, served: "Sequence[ServedModel]") -> ModelConfig:
+def _with_id(draft: ModelConfig, server: KnownServer, served: "ServedModel") -> ModelConfig:
     """Return the model with an id, and with the price that its server or litellm's list states."""
-    id = server.id_prefix + id.removeprefix(server.id_prefix)
+    id = server.id_prefix + served.id.removeprefix(server.id_prefix)
     model = with_list_price(msgspec.structs.replace(draft, model_id=id))
-    about = next((each for each in served if each.id == id), None)
-    if about is not None and about.price.input is not None:
-        model = msgspec.structs.replace(model, price=about.price, price_source="")
-    return msgspec.structs.replace(model, context=(about.context if about is not None else None) or model.context)
+    if served.price.input is not None:
+        model = msgspec.structs.replace(model, price=served.price, price_source="")
+    return msgspec.structs.replace(model, context=served.context or model.context)
 
 
 async def find_local_servers() -> dict[str, bool]:
@@ -196,7 +203,7 @@ def _state(server: KnownServer, answering: Mapping[str, bool]) -> str:
 
 
 def _list_models(output: Output, server: KnownServer, draft: ModelConfig, served: "Sequence[ServedModel]") -> int:
-    models = [_with_id(draft, server, each.id, served) for each in served]
+    models = [_with_id(draft, server, each) for each in served]
     if output.machine:
         rows = [
             {"id": each.model_id, "context": each.context, "price_in": each.price.input, "price_out": each.price.output}
@@ -258,7 +265,9 @@ def _add(args: AddModelArguments, server: KnownServer, model: ModelConfig, *, as
     for trial in trials:
         args.output.text(f"{'✓' if trial.fault is None else '✗'} {trial.name}: {trial.text}")
     if trials:
-        args.output.text(f"The calls cost ${cost:.6f}." if cost is not None else "The cost of the calls is unknown.")
+        args.output.text(
+            f"The calls cost {dollars(cost)}." if cost is not None else "The cost of the calls is unknown."
+        )
     args.output.text(f"Added to {path}:", "strong")
     args.output.text(entry)
     args.output.text(f"Play three cases of a suite: eval-console run -m {model.name} -s SUITE -n 3")
@@ -321,7 +330,7 @@ def _price_words(model: ModelConfig) -> str:
 def _trial_price(model: ModelConfig) -> str:
     if model.price.input is None:
         return "price unknown"
-    return f"about ${_TRIAL_TOKENS * (model.price.input + (model.price.output or 0.0)) / 1e6:.4f}"
+    return f"about {dollars(_TRIAL_TOKENS * (model.price.input + (model.price.output or 0.0)) / 1e6)}"
 
 
 # Asking on a terminal ------------------------------------------------------------------------------------------------
@@ -331,13 +340,17 @@ def _choose_server(output: Output, answering: dict[str, bool]) -> str:
     while True:
         for number, server in enumerate(KNOWN_SERVERS, 1):
             output.text(f"{number:>3}  {server.title:<20} {_state(server, answering)}")
-        answer = output.ask("number or name of the server, or `look` for those on this machine: ")
+        answer = output.ask("number or part of a name, or `look` for servers on this machine: ").lower()
         if answer == "look":
             answering |= asyncio.run(find_local_servers())
         elif answer.isdecimal() and 0 < int(answer) <= len(KNOWN_SERVERS):
             return KNOWN_SERVERS[int(answer) - 1].name
         elif answer:
-            return _server(answer).name
+            named = [each.name for each in KNOWN_SERVERS if answer in (each.name, each.title.lower())]
+            named = named or [each.name for each in KNOWN_SERVERS if answer in f"{each.name} {each.title}".lower()]
+            if len(named) == 1:
+                return named[0]
+            output.text(f"{', '.join(named) or 'no server'} matches {answer!r}")
 
 
 def _choose_model(output: Output, served: "Sequence[ServedModel]") -> str:

@@ -44,7 +44,7 @@ _UNSEEN = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f\xad\u0300-\u036f\u200b-\u200f\u202a-\u
 """Characters that are invisible between others: controls, joiners, directional marks, combining accents."""
 _COLOR = r"\[[0-9;]*[A-Za-z]"
 _BACKSLASHED = (
-    r"\\+(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}"
+    r"\\+(?:u([dD][89abAB][0-9a-fA-F]{2}\\+u[dD][c-fC-F][0-9a-fA-F]{2}|[0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}"
     r"|([0-7]{1,3})|N\{([A-Za-z0-9 -]{1,90})\}|\r?\n|[bf])"
 )
 _PERCENT = r"%[0-9a-fA-F]{2}"
@@ -314,6 +314,8 @@ def _decoded(escape: re.Match[str]) -> str:
     others = escape.groups()[6:]
     with contextlib.suppress(ValueError, OverflowError, KeyError):
         if number := next(filter(None, numbers), None):
+            if "\\" in number:  # a surrogate pair
+                return bytes.fromhex(number[:4] + number[-4:]).decode("utf-16-be")
             return chr(int(number, 16))
         if octal:
             return chr(int(octal, 8))

@@ -4,6 +4,7 @@ Every error in it becomes an outcome with a cause.
 """
 
 import asyncio
+import os
 import time
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -18,7 +19,7 @@ from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
 from console.engine.stage import JournaledStage, StageChanges, StageContext, Unanswered
-from console.suites.guard import SuiteError, describe_error, place_of
+from console.suites.guard import SuiteError, describe_error, end_copy_of, place_of
 from console.suites.suite import BEFORE_FIRST, EarlierOutput, Suite
 
 _LONG = 20_000
@@ -59,11 +60,12 @@ class LocalConversation:
             BudgetReached: the run's budget is used up; the conversation stays open.
             asyncio.CancelledError: the conversation was stopped.
         """
-        self._task, token = asyncio.current_task(), PLAYING.set(self)
+        self._task, token, process = asyncio.current_task(), PLAYING.set(self), os.getpid()
         try:
             with capture_output() as self._printed:
                 return await self._play()
         finally:
+            end_copy_of(process)
             self._task = None
             PLAYING.reset(token)
 

@@ -8,7 +8,7 @@ import tomli
 
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
-from console.store.atomic import write_atomically
+from console.store.atomic import read_regular, write_atomically
 
 FOLDER = "errata"
 RIGHT, WRONG, AMBIGUOUS = DECISIONS = ("right", "wrong", "ambiguous")
@@ -41,7 +41,7 @@ def read_errata(path: Path) -> dict[str, Erratum]:
         UsageError: the file cannot be read; names the entry.
     """
     try:
-        table = tomli.loads(path.read_text(encoding="utf-8"))
+        table = tomli.loads(read_regular(path).decode())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

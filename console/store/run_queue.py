@@ -19,7 +19,7 @@ import msgspec
 from console.core.fault import UsageError
 from console.core.json_text import decode_as
 from console.core.ranges import Moment
-from console.store.atomic import PRIVATE, PRIVATE_FOLDER, write_atomically
+from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_atomically
 from console.store.lock import RunLock, is_held
 
 _FOLDER = ".queue"
@@ -63,7 +63,7 @@ class RunQueue:
             UsageError: the file cannot be read.
         """
         try:
-            return decode_as(self._path.read_bytes(), list[Queued])
+            return decode_as(read_regular(self._path), list[Queued])
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:

@@ -24,6 +24,7 @@ from console.store.atomic import (
     create_private,
     make_private_folder,
     open_private,
+    read_regular,
     write_atomically,
     write_private,
 )
@@ -76,7 +77,7 @@ class StagedRun:
     def _read_progress(self) -> _Progress:
         nothing = _Progress(0, msgspec.Raw(b"null"))
         try:
-            progress = decode_as(self._progress_path.read_bytes(), _Progress)
+            progress = decode_as(read_regular(self._progress_path), _Progress)
             is_whole = self._run.journal_path.stat().st_size >= progress.size
         except (OSError, ValueError):
             return nothing

@@ -12,7 +12,7 @@ import msgspec
 from console.config.paths import state_dir
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
-from console.store.atomic import write_atomically
+from console.store.atomic import read_regular, write_atomically
 from console.suites.folder_code import FolderCode
 from console.suites.suite import SuiteEntry
 
@@ -55,7 +55,7 @@ def check_allowed(code: FolderCode, entry: SuiteEntry) -> None:
 def allowed_digest(code: FolderCode) -> str:
     """Return the digest of the last allowed code of a folder, or an empty string."""
     try:
-        record = msgspec.json.decode(_path(code).read_bytes(), type=ready_type(_Allowed))
+        record = msgspec.json.decode(read_regular(_path(code)), type=ready_type(_Allowed))
     except (OSError, ValueError, RecursionError):
         return ""
     return record.digest if record.folder == str(code.folder) else ""

@@ -20,6 +20,7 @@ from console.core.names import normalized
 from console.core.ready_type import ready_type
 from console.core.run import Manifest
 from console.core.suggestion import nearest
+from console.store.atomic import read_regular
 from console.suites.benchmark import BUILT_IN, Benchmark, OfficialData, built_in
 from console.suites.benchmarks import find_benchmark, loaded_parts
 from console.suites.guard import guard
@@ -40,6 +41,10 @@ WITHOUT_FOLDER = (RECORDED, PAIRWISE)
 def official_data() -> list[OfficialData]:
     """Return the data that `pull` can download, without those of other packages."""
     return [benchmark.load("pull") for benchmark in built_in() if benchmark.pull]
+
+
+KEYS = ("format", "module", "title", "origin", "comparable", "source", "demo")
+"""Keys of suite.toml that mean the same in all suites."""
 
 
 class Catalog:
@@ -232,7 +237,7 @@ def read_suite_toml(folder: Path) -> dict[str, Any]:
     """
     place = folder / "suite.toml"
     try:
-        return tomli.loads(place.read_text(encoding="utf-8"))
+        return tomli.loads(read_regular(place).decode())
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(place)) from error
     except (ValueError, RecursionError) as error:

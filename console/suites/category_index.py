@@ -17,7 +17,7 @@ import msgspec
 
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
-from console.store.atomic import PRIVATE, PRIVATE_FOLDER, write_atomically
+from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_atomically
 from console.suites.catalog import Catalog, read_suite_toml
 from console.suites.modes import categories_with_modes
 from console.suites.suite import Category, SuiteEntry
@@ -84,7 +84,7 @@ class CategoryIndex:
 
     def _read(self) -> _Saved:
         with contextlib.suppress(OSError, ValueError, RecursionError):
-            saved = msgspec.msgpack.decode(self._path.read_bytes(), type=ready_type(_Saved))
+            saved = msgspec.msgpack.decode(read_regular(self._path), type=ready_type(_Saved))
             if saved.program == self._program:
                 return saved
         return _Saved(self._program, {})

@@ -16,7 +16,7 @@ from console.core.grader import Grader
 from console.core.json_text import canonical_json
 from console.core.ready_type import ready_type
 from console.core.run import ModelFacts
-from console.store.atomic import PRIVATE, PRIVATE_FOLDER, write_atomically
+from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_atomically
 from console.suites.suite import Suite
 
 GRADING_ROLES = ("judge", "embedding")
@@ -88,7 +88,7 @@ def _sources_digest(names: tuple[str, ...]) -> str:
     made_of = _fingerprint([*sources, *_sources((_SHAPE,))])
     path = state_dir() / "graders" / f"{_digest(names)}.json"
     try:
-        kept = msgspec.json.decode(path.read_bytes(), type=ready_type(_Known))
+        kept = msgspec.json.decode(read_regular(path), type=ready_type(_Known))
     except (OSError, ValueError, RecursionError):
         kept = None
     if kept is not None and kept.made_of == made_of:

@@ -5,6 +5,7 @@ exception, `sys.exit` and a return value of the wrong type become a `SuiteError`
 becomes the `fault` of an empty result. Printed output is captured.
 """
 
+import os
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -130,6 +131,7 @@ def _default(suite: Suite, name: str) -> Any:
 
 def _guarded(suite: Suite, name: str, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call a method of the suite; its errors are raised as a SuiteError with their place."""
+    process = os.getpid()
     try:
         with capture_output():
             value = checked(name, method, method(*args, **kwargs))
@@ -139,9 +141,17 @@ def _guarded(suite: Suite, name: str, method: Callable[..., Any], /, *args: Any,
         if not is_of_code(error):
             raise
         return _in_place_of(suite, name, error)
+    finally:
+        end_copy_of(process)
     if isinstance(value, Iterator):
         return _guarded_iterator(suite, name, method, cast(Iterator[Any], value))
     return value
+
+
+def end_copy_of(process: int) -> None:
+    """End this process if a suite's code has forked it from another, in whose place it would go on."""
+    if os.getpid() != process:
+        os._exit(70)
 
 
 def _with_reason(verdict: Verdict, case: Case, output: Any, *_: Any) -> Verdict:

@@ -67,6 +67,8 @@ def test_a_model_without_native_calls_gets_the_prompt(console: Any, models: Path
         (("other", "--address", "localhost"), "must begin with http"),
         (("other", "--address", "http://127.0.0.1:1/v1"), "cannot connect"),
         (("other", "more"), "unknown command"),
+        (("--address", "http://127.0.0.1:1/v1"), "cannot connect"),
+        (("--id", "gpt-x"), "--id needs a server"),
     ],
 )
 def test_what_is_missing_is_one_sentence_and_the_file_stays(
@@ -104,7 +106,8 @@ def test_on_a_terminal_each_part_is_asked_for(models: Path) -> None:
         command = [sys.executable, "-m", "console", "--models", str(models), "models", "add"]
         terminal = PseudoTerminal(command, (100, 40), {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"})
         answers = (
-            ("this machine: ", "other"), ("8000/v1: ", server.base_url), ("number: ", "large"), ("number: ", "1"),
+            ("this machine: ", "nowhere"), ("this machine: ", "any oth"),
+            ("8000/v1: ", server.base_url), ("number: ", "large"), ("number: ", "1"),
             ("[Y/n] ", "y"),
         )  # fmt: skip
         try:

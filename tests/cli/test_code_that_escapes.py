@@ -15,6 +15,7 @@ PLAY = {
     "KeyboardInterrupt": "raise KeyboardInterrupt",
     "GeneratorExit": "raise GeneratorExit",
     "SystemExit": "sys.exit(0)",
+    "os._exit": "os._exit(0)",
     "CancelledError": "raise asyncio.CancelledError",
     "a BaseException of its own": "raise Own('mine')",
     "an exception without a message": "raise Unspeakable",
@@ -30,7 +31,7 @@ PLAY = {
     "the loop closed": "loop.close()",
     "an error in a thread": "await asyncio.to_thread(throws, Own())",
 }
-SCORE = {f"{name} in score": PLAY[name] for name in list(PLAY)[:6]}
+SCORE = {f"{name} in score": PLAY[name] for name in list(PLAY)[:7]}
 
 
 @pytest.mark.parametrize("name", first_quick([*list(PLAY)[::2], *SCORE, *list(PLAY)[1::2]], 12))
@@ -154,11 +155,15 @@ def test_what_it_registers_for_the_end_of_the_process_is_not_run(console: Any, h
     assert "3 passed" in ended.stdout
 
 
-def test_a_copy_of_the_engine_that_it_forks_writes_no_record(console: Any, home: Path) -> None:
-    write_escaping_suite(home / "data", play="os.fork()")
+@pytest.mark.parametrize("method", ["play", "score"])
+def test_a_copy_of_the_engine_that_it_forks_writes_neither_a_record_nor_a_report(
+    console: Any, home: Path, method: str
+) -> None:
+    write_escaping_suite(home / "data", **{"play": "pass", method: "os.fork()"})
     assert console("allow", "escapes").code == 0
-    ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--name", "forked")
+    ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--name", "forked", "--json")
     assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr
+    assert json.loads(ended.stdout)["summary"]["tally"]["passed"] == 3
     [journal] = (home / "runs").glob("*/journal.jsonl")
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
     assert sorted(line["key"][0] for line in lines if line["t"] == "finished") == ["bad", "first", "last"]

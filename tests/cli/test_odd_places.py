@@ -23,7 +23,9 @@ def apart(home: Path, words: str, redirection: str = "") -> "subprocess.Complete
     """Run a command under a shell that redirects its streams."""
     line = f"exec {sys.executable} -m console {words} {redirection}"
     environment = dict(os.environ) | {"PYTHONPATH": str(TOP)}
-    return subprocess.run(["sh", "-c", line], cwd=home, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["sh", "-c", line], cwd=home, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
 
 
 @pytest.mark.parametrize("name", ["./loop", "/"])
@@ -48,6 +50,21 @@ def test_a_file_without_an_end_is_refused(console: Any, home: Path, words: tuple
     ended = console(*words)
     assert ended.code == 2
     assert "larger than" in ended.err or "neither a file nor a folder" in ended.err
+
+
+@pytest.mark.parametrize("name", ["suite.toml", "chart.png", "tests.py"])
+def test_a_pipe_in_the_folder_of_a_suite_is_named(home: Path, name: str) -> None:
+    folder = home / "data" / "odd"
+    folder.mkdir(parents=True)
+    (folder / "suite.toml").write_text('format = "dialogue"\n')
+    rows = {"chart.png": '"images": ["chart.png"], "equals": "x"', "tests.py": '"python_tests": "tests.py"'}
+    (folder / "cases.jsonl").write_text(f'{{"id": "a", "prompt": "hi", {rows.get(name, rows["chart.png"])}}}\n')
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    ended = apart(home, "suites check odd --data data")
+    assert ended.returncode == 2, ended.stderr
+    assert name in ended.stderr
+    assert "not an ordinary file" in ended.stderr
 
 
 def test_an_export_writes_to_a_pipe_and_through_a_link_and_replaces_neither(console: Any, home: Path, run: str) -> None:

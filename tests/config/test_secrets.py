@@ -190,6 +190,9 @@ ESCAPES: dict[str, Callable[[str], str]] = {
     "by name": lambda letter: f"\\N{{{unicodedata.name(letter)}}}",
     "full width": lambda letter: chr(ord(letter) + 0xFEE0),
     "mathematical": lambda letter: chr(0x1D41A + ord(letter) - ord("a")) if letter.islower() else letter,
+    "a pair of surrogates": lambda letter: json.dumps(
+        chr(0x1D41A + ord(letter) - ord("a")) if letter.islower() else letter
+    )[1:-1],
     "over two lines": lambda letter: f"{letter}\\\n",
 }
 ESCAPED_KEY = "vkQ7zEw31TnbXs0Lq"

@@ -265,6 +265,39 @@ async def test_arguments_nested_too_deeply_are_of_one_kind_on_every_api(asked, a
     assert caught.value.kind is FaultKind.BAD_ANSWER
 
 
+def misnumbered(event: Json) -> Json:
+    """Give the choice in a chunk another number."""
+    name = "candidates" if "candidates" in event else "choices"
+    return {**event, name: [{**event[name][0], "index": 3}]}
+
+
+@pytest.mark.parametrize("api", ["openai", "gemini"])
+async def test_a_piece_of_another_choice_that_never_ends_belongs_to_the_first(asked, api):
+    events = EVENTS[api](Said("Warm, and it will stay so."))
+    at = 1 if api == "openai" else 0
+    with pytest.raises(Fault) as caught:
+        await asked(api, Said(events=[*events[:at], misnumbered(events[at]), *events[at + 1 :]]))
+    assert (caught.value.kind, "another choice" in caught.value.message) == (FaultKind.BAD_ANSWER, True)
+    others = [misnumbered(event) for event in events if event.get("choices") or event.get("candidates")]
+    assert (await asked(api, Said(events=[*others, *events]))).content == "Warm, and it will stay so."
+
+
+@pytest.mark.parametrize(
+    ("api", "before", "after"),
+    [
+        ("openai", b'"arguments"', b'"Arguments"'),
+        ("anthropic", b'"partial_json"', b'"partial"'),
+    ],
+)
+async def test_a_piece_of_a_call_under_another_name_is_not_left_out(asked, api, before, after):
+    raw = [json.dumps(event).encode() for event in EVENTS[api](CALL)]
+    last = max(number for number, event in enumerate(raw) if before in event)
+    raw[last] = raw[last].replace(before, after)
+    with pytest.raises(Fault) as caught:
+        await asked(api, Said(events=raw))
+    assert caught.value.kind is FaultKind.BAD_ANSWER
+
+
 async def test_a_call_that_anthropic_cuts_is_the_models_as_elsewhere(asked):
     events = [event for event in anthropic_events(CALL) if "}" not in event.get("delta", {}).get("partial_json", "")]
     events[-2] = change(events[-2], "max_tokens")

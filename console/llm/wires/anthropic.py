@@ -270,7 +270,7 @@ class _MessageAssembly:
             self._texts.setdefault((index, field), [text_in(block, field) or ""]).append(piece)
             return bool(shown_as) and live.show(shown_as, piece)
         if kind == "input_json_delta" and block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
-            piece = text_in(delta, "partial_json") or ""
+            piece = _words(delta, "partial_json")
             self._inputs.setdefault(index, []).append(piece)
             return live.show("tool", piece) if block["type"] == "tool_use" else False
         if kind != "citations_delta" and _is_known(block.get("type")):

@@ -20,6 +20,7 @@ from console.llm.wires.live_texts import LiveTexts
 from console.llm.wires.logprobs import for_completions, openai_tokens, read_logprobs
 from console.llm.wires.parts import (
     Accepted,
+    Choices,
     name_in,
     object_in,
     objects_in,
@@ -71,6 +72,7 @@ class ChatAssembly:
     def __init__(self) -> None:
         self.reason: str | None = None
         self._said = _Said()
+        self._choices = Choices(by_place=True)
         self._is_begun = self._has_deltas = False
         self._id: object = None
         self._fingerprint: object = None
@@ -93,15 +95,7 @@ class ChatAssembly:
             self._usage = read_usage(chunk["usage"])
         if not self._model and isinstance(chunk.get("model"), str):
             self._model = chunk["model"]
-        first: dict[str, Any] | None = None
-        for place, choice in enumerate(objects_in(chunk, "choices")):
-            index = choice.get("index")
-            if index is not None and type(index) is not int:
-                raise unread("the index of a choice is not a number")
-            if (place if index is None else index) == 0:
-                if first is not None:
-                    raise unread("the answer has its first choice twice")
-                first = choice
+        first = self._choices.first_of(objects_in(chunk, "choices"))
         return first is not None and self._add_choice(first, live)
 
     def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
@@ -128,6 +122,7 @@ class ChatAssembly:
         streamed = self._said
         if not self._is_begun:
             raise unread("the answer has no message")
+        self._choices.check_ended()
         if self._restated is not None and not streamed.agrees_with(self._restated):
             raise unread("the whole message is not what was streamed")
         return streamed.message() | {"model": self._model, "logprobs": self._logprobs}
@@ -367,6 +362,8 @@ class _CallCollector:
                 call.unread |= {name: value for name, value in fields.items() if name not in _CALL_FIELDS}
         arguments = function.get("arguments")
         piece = _arguments(arguments)
+        if not (piece or name or identity):
+            refuse_unknown(function | delta, _CALL_FIELDS, "a piece of a tool call")
         if piece:
             call.arguments.append(piece)
             call.has_object = call.has_object or isinstance(arguments, dict)

@@ -19,10 +19,10 @@ from console.llm.wires.logprobs import for_gemini, gemini_tokens, read_logprobs
 from console.llm.wires.parts import (
     NONE_ACCEPTED,
     Accepted,
+    Choices,
     name_in,
     object_in,
     objects_in,
-    place_in,
     refuse_other_roles,
     refuse_unknown,
     text_in,
@@ -211,24 +211,13 @@ def _usage(value: object) -> Usage | None:
     return Usage(input=sent, output=written + thoughts, cached=cached, reasoning=thoughts)
 
 
-def _first_candidate(chunk: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the candidate of index 0, which is also the one without an index."""
-    first: dict[str, Any] | None = None
-    for candidate in objects_in(chunk, "candidates"):
-        if candidate.get("index") is not None and place_in(candidate, "index"):
-            continue
-        if first is not None:
-            raise unread("the answer has its first candidate twice")
-        first = candidate
-    return first
-
-
 class _ContentAssembly:
     ends = GEMINI
     read = staticmethod(read_candidates)
 
     def __init__(self) -> None:
         self.reason: str | None = None
+        self._choices = Choices(by_place=False)
         self._candidate: dict[str, Any] | None = None
         self._has_content = False
         self._parts: list[dict[str, Any]] = []
@@ -242,7 +231,7 @@ class _ContentAssembly:
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         self._rest |= {key: value for key, value in chunk.items() if key != "candidates"}
-        candidate, blocked = _first_candidate(chunk), _block_reason(chunk)
+        candidate, blocked = self._choices.first_of(objects_in(chunk, "candidates")), _block_reason(chunk)
         if blocked is not None:
             self.reason = f"prompt blocked: {blocked}"
         if candidate is None:
@@ -270,6 +259,7 @@ class _ContentAssembly:
     def message(self) -> dict[str, Any]:
         if self._candidate is None:
             return self._rest
+        self._choices.check_ended()
         if not self._has_content and GEMINI.finishes.get((self.reason or "").lower()) not in CUT:
             raise unread("the candidate has no content")
         self._join()

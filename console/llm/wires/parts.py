@@ -108,6 +108,39 @@ def place_in(fields: Mapping[str, Any], name: str) -> int:
     return value
 
 
+class Choices:
+    """The choices of an answer, of which only the first is read.
+
+    Others are the user's wish, as with `n = 2`, and end for a reason of their own. One that never ends is a part of the
+    first with a wrong number.
+    """
+
+    def __init__(self, *, by_place: bool) -> None:
+        """Begin an answer; with `by_place`, a choice without an index has that of its place, else 0."""
+        self._by_place = by_place
+        self._others: dict[int, bool] = {}
+        """Whether each has ended."""
+
+    def first_of(self, choices: list[dict[str, Any]]) -> dict[str, Any] | None:
+        """Return the first choice in a chunk, or None if it is not there."""
+        first: dict[str, Any] | None = None
+        for place, choice in enumerate(choices):
+            index = place_in(choice, "index") if choice.get("index") is not None else place * self._by_place
+            if index:
+                ends = bool(choice.get("finish_reason") or choice.get("finishReason"))
+                self._others[index] = ends or self._others.get(index, False)
+            elif first is not None:
+                raise unread("the answer has its first choice twice")
+            else:
+                first = choice
+        return first
+
+    def check_ended(self) -> None:
+        """Raise a fault if a choice besides the first has not ended."""
+        if not all(self._others.values()):
+            raise unread("the answer has a piece of another choice, which never ends")
+
+
 def refuse_other_roles(message: Mapping[str, Any]) -> None:
     """Raise a fault if a message names someone else as its author, such as the user whose words a gateway echoes."""
     role = message.get("role")

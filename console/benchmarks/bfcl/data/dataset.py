@@ -5,6 +5,7 @@ entry would change a score. Categories without a file are absent.
 """
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.core.ready_type import ready_type
 from console.core.suggestion import nearest
+from console.store.atomic import open_regular, read_regular
 from console.suites.catalog import read_suite_toml
 
 _DOC_FILES = {
@@ -147,9 +149,9 @@ class Dataset:
         path = self._path(_file_of(category))
         try:
             if category != names.FORMAT_SENSITIVITY:
-                with path.open("rb") as file:
+                with os.fdopen(open_regular(path), "rb") as file:
                     return sum(bool(line.strip()) for line in file)
-            text = path.read_bytes()
+            text = read_regular(path)
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
         chosen = _json(text, str(path))
@@ -354,7 +356,7 @@ def _check_truth(entry: Entry, where: str) -> None:
 def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[str, Any]]]:
     """Return line number and object of every line, after checking its type and unique id."""
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
     out: list[tuple[int, dict[str, Any]]] = []

@@ -15,6 +15,7 @@ from console.benchmarks.cavebench.rules.value import EvaluatorError
 from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.core.suggestion import nearest
+from console.store.atomic import read_regular
 
 UNNAMED = "unnamed_conversation"
 _ROOTS = frozenset({"evals", "benchmarks", "scenarios"})
@@ -77,7 +78,7 @@ def read_scenarios(folder: Path) -> list[Scenario]:
 
 def _scenario_list(path: Path) -> list[Any]:
     try:
-        data = read_json(path.read_text(encoding="utf-8-sig"))
+        data = read_json(read_regular(path).decode("utf-8-sig"))
     except (ValueError, OSError) as error:
         raise UsageError(f"cannot be read as JSON: {error}", where=str(path)) from None
     items = cast("list[Any]", data) if isinstance(data, list) else []

@@ -8,6 +8,7 @@ from console.benchmarks.dialogue.rules.mistakes import FieldError, shown
 from console.benchmarks.dialogue.rules.script import AttachedFile
 from console.core.fault import Fault, FaultKind
 from console.core.media import Part, media_part, media_type_of
+from console.store.atomic import read_regular
 
 MOST_BYTES = 50_000_000
 """Size of a file that no provider would take."""
@@ -53,6 +54,6 @@ def _content(folder: Path, path: str, where: str) -> bytes:
     try:
         if file.stat().st_size > MOST_BYTES:
             raise FieldError(where, f"{shown(path)} is larger than {MOST_BYTES // 1_000_000} MB")
-        return file.read_bytes()
+        return read_regular(file)
     except OSError as error:
         raise FieldError(where, f"{shown(path)} cannot be read: {error.strerror}") from None

@@ -139,7 +139,7 @@ class ChangeList(RowList):
         """Return the question of a scored case, or the id of any other; for a repeat its number."""
         if isinstance(change, RolloutPair):
             return Content(f"    repeat {change.slot[1] + 1}")
-        name = one_line((self._headline and change.a.title) or change.name, 120)
+        name = one_line((self._headline and change.a.title) or change.name, lines.LONGEST_ID)
         if not self._has_repeats:
             return name
         is_unfolded = change_key(change.repeats[0]) in self._changes and len(change.repeats) > 1
