@@ -108,7 +108,7 @@ class FilterDialog(ModalScreen[AnswerT | None]):
         row_list = self.query_one(RowList)
         keys = self._rows.narrowed(self.query_one(Input).value)
         if self._grows:
-            most = min(MOST_ROWS, self.app.size.height // 2)
+            most = min(MOST_ROWS, self.size.height // 2)
             row_list.styles.height = max(min(len(keys), most), 1) + self._names
         row_list.show(keys)
         if keys:
