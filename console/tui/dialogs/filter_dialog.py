@@ -56,8 +56,8 @@ class FilterDialog(ModalScreen[AnswerT | None]):
         }
         & Input.-textual-compact { border: none; height: 1; background: $panel; padding: 0 1; margin-bottom: 1; }
         & RowList { height: auto; max-height: 50vh; background: $panel; }
-        & Static { height: auto; max-height: 5; margin-top: 1; }
         &.-tall RowList { max-height: 20; }
+        & Static { height: auto; max-height: 5; margin-top: 1; }
         &.-short .-about RowList { max-height: 9; }
     }
     """
@@ -104,11 +104,12 @@ class FilterDialog(ModalScreen[AnswerT | None]):
         self.narrow()
 
     def narrow(self) -> None:
-        """Show the matching rows with the cursor on the best one."""
+        """Show the matching rows with the cursor on the best one; a list takes half of the screen at most."""
         row_list = self.query_one(RowList)
         keys = self._rows.narrowed(self.query_one(Input).value)
         if self._grows:
-            row_list.styles.height = max(min(len(keys), MOST_ROWS), 1) + self._names
+            most = min(MOST_ROWS, self.size.height // 2)
+            row_list.styles.height = max(min(len(keys), most), 1) + self._names
         row_list.show(keys)
         if keys:
             row_list.move_to(keys[0])
