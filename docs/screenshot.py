@@ -21,7 +21,7 @@ FONT_FROM_THE_NET = re.compile(r"@font-face\s*\{[^}]*\}\s*")
 async def draw() -> None:
     """Open the case and save the screen."""
     app = ConsoleApp(WorkspacePaths(runs=ROOT / "runs"))
-    app.navigator.start_with(RUN, CASE)
+    app.navigator.start_with("review", RUN, CASE)
     async with app.run_test(size=SIZE) as pilot:
         for _ in range(20):
             await pilot.pause(0.1)

@@ -25,6 +25,7 @@ from console.config.model_entry import entry_of
 from console.config.models import KeyState, key_state, load_models
 from console.config.paths import find_models_file
 from console.core.fault import Fault, UsageError
+from console.core.price import dollars
 from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
 from console.store.atomic import write_atomically
@@ -264,7 +265,9 @@ def _add(args: AddModelArguments, server: KnownServer, model: ModelConfig, *, as
     for trial in trials:
         args.output.text(f"{'✓' if trial.fault is None else '✗'} {trial.name}: {trial.text}")
     if trials:
-        args.output.text(f"The calls cost ${cost:.6f}." if cost is not None else "The cost of the calls is unknown.")
+        args.output.text(
+            f"The calls cost {dollars(cost)}." if cost is not None else "The cost of the calls is unknown."
+        )
     args.output.text(f"Added to {path}:", "strong")
     args.output.text(entry)
     args.output.text(f"Play three cases of a suite: eval-console run -m {model.name} -s SUITE -n 3")
@@ -327,7 +330,7 @@ def _price_words(model: ModelConfig) -> str:
 def _trial_price(model: ModelConfig) -> str:
     if model.price.input is None:
         return "price unknown"
-    return f"about ${_TRIAL_TOKENS * (model.price.input + (model.price.output or 0.0)) / 1e6:.4f}"
+    return f"about {dollars(_TRIAL_TOKENS * (model.price.input + (model.price.output or 0.0)) / 1e6)}"
 
 
 # Asking on a terminal ------------------------------------------------------------------------------------------------
@@ -337,13 +340,17 @@ def _choose_server(output: Output, answering: dict[str, bool]) -> str:
     while True:
         for number, server in enumerate(KNOWN_SERVERS, 1):
             output.text(f"{number:>3}  {server.title:<20} {_state(server, answering)}")
-        answer = output.ask("number or name of the server, or `look` for those on this machine: ")
+        answer = output.ask("number or part of a name, or `look` for servers on this machine: ").lower()
         if answer == "look":
             answering |= asyncio.run(find_local_servers())
         elif answer.isdecimal() and 0 < int(answer) <= len(KNOWN_SERVERS):
             return KNOWN_SERVERS[int(answer) - 1].name
         elif answer:
-            return _server(answer).name
+            named = [each.name for each in KNOWN_SERVERS if answer in (each.name, each.title.lower())]
+            named = named or [each.name for each in KNOWN_SERVERS if answer in f"{each.name} {each.title}".lower()]
+            if len(named) == 1:
+                return named[0]
+            output.text(f"{', '.join(named) or 'no server'} matches {answer!r}")
 
 
 def _choose_model(output: Output, served: "Sequence[ServedModel]") -> str:

@@ -6,8 +6,8 @@ from console.cli.output import join_descriptors
 from console.cli.parser import Arguments
 
 
-def open_app_with(args: Arguments, *, run: str = "", case: str = "") -> int:
-    """Open the app, at a run (and case) if given, and return the exit code.
+def open_app_with(args: Arguments, *, screen: str = "review", run: str = "", case: str = "") -> int:
+    """Open the app, with Live or Review of a run (and case) if given, and return the exit code.
 
     Raises:
         UsageError: there is no terminal, a folder or theme does not exist, or the runs folder cannot be created.
@@ -23,4 +23,5 @@ def open_app_with(args: Arguments, *, run: str = "", case: str = "") -> int:
         make_new_folder(root)
     paths = WorkspacePaths(args.models, args.data, args.runs)
     join_descriptors()
-    return run_app(paths, run=run, case=case, theme=args.theme or "", ascii=args.ascii, mouse=not args.no_mouse)
+    theme, mouse = args.theme or "", not args.no_mouse
+    return run_app(paths, screen=screen, run=run, case=case, theme=theme, ascii=args.ascii, mouse=mouse)

@@ -1,12 +1,14 @@
 """Failures of a run selected by a filter, and the display of their labels."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from console.cli.history import read_overview
 from console.core.annotation import NO_ANNOTATION, Annotation, Label
 from console.core.case import Slot
+from console.core.outcome import Outcome
 from console.insight.filter import Filter
-from console.insight.number_format import plural
+from console.insight.number_format import failures_by, plural
 from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
 from console.store.search import conversations_with
@@ -37,10 +39,13 @@ def listed_failures(
 def none_words(folder: RunFolder, chosen: Filter, rollouts: Sequence[Rollout]) -> str:
     """Return that a run has no failures, or that none of them matches a filter."""
     is_of_all = "is:" in chosen.text
-    count = len(rollouts) if is_of_all else sum(rollout.is_failure for rollout in rollouts)
+    counts = Counter(rollout.outcome for rollout in rollouts if is_of_all or rollout.is_failure)
+    count = counts.total()
     if not (chosen.text and count):
         return f"no failures in {folder.name}"
-    return f"none of {plural(count, 'rollout' if is_of_all else 'failure')} matches {chosen.text}"
+    if is_of_all or counts[Outcome.FAILED] == count:
+        return f"none of {plural(count, 'rollout' if is_of_all else 'failure')} matches {chosen.text}"
+    return f"none of {failures_by(counts)} matches {chosen.text}"
 
 
 def label_words(label: Label) -> str:

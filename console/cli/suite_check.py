@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, cast
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
@@ -14,10 +14,11 @@ from console.core.fault import Fault, UsageError
 from console.core.outcome import Outcome
 from console.core.price import dollars
 from console.core.run import Selection
+from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
 from console.insight.number_format import plural
-from console.suites.catalog import Catalog
-from console.suites.guard import describe_error
+from console.suites.catalog import KEYS, Catalog, read_suite_toml
+from console.suites.guard import describe_error, is_of_code
 from console.suites.headline import headlines_of
 from console.suites.selection import select_cases
 from console.suites.simple import SimpleSuite
@@ -53,9 +54,16 @@ def check_one(args: Arguments, name: str) -> int:
     suite = Catalog(find_data_roots(args.data)).open(name)
     setting = usual_setting(suite)
     cases = select_cases(suite, Selection(), setting)
-    played = [_play(suite, case, setting) for case in _spread_over(cases)]
+    chosen = _spread_over(cases)
+    if not args.json:
+        _write_cases(args, name, cases, chosen)
+    played: list[_Played] = []
+    for case in chosen:
+        played.append(_play(suite, case, setting))
+        if not args.json:
+            _write_played(args, played[-1])
     prices = _prices(args, suite, setting, cases, played)
-    warnings = _unknown_scores(suite, played)
+    warnings = [*_misspelled_keys(suite), *_unknown_scores(suite, played)]
     is_sound = not any(item.problems for item in played)
     if args.json:
         args.output.data(
@@ -70,7 +78,7 @@ def check_one(args: Arguments, name: str) -> int:
             },
         )
     else:
-        _write(args, name, cases, played, prices)
+        _write_prices(args, len(cases), prices)
         for warning in warnings:
             args.output.text(warning, "warning")
     return Exit.OK if is_sound else Exit.USAGE
@@ -102,6 +110,15 @@ class _Played:
                 self.problems.append(words)
         elif self.wrong.verdict.outcome is Outcome.PASSED and not is_lenient:
             self.warning = "a wrong answer passes too"
+
+    def watch_tools(self) -> None:
+        """Warn of a tool that reports an error to a model that calls it right, which may be a mistake in its code."""
+        output = self.right.output if self.right is not None else None
+        calls = cast("dict[str, Any]", output).get("calls") if isinstance(output, dict) else None
+        for call in cast(list[Any], calls) if isinstance(calls, list) else ():
+            if isinstance(call, dict) and (error := cast("dict[str, Any]", call).get("error")):
+                self.warning = f"a tool reports an error to the right answer: {error}"
+                return
 
     def require_roles(self, declared: Collection[str]) -> None:
         """Report a role that the case calls and a run of the suite would not have."""
@@ -140,10 +157,13 @@ def _try(suite: Suite, played: _Played, setting: Setting) -> None:
         if played.right.stage.scripted:
             played.wrong = asyncio.run(_with_what_it_needs(suite, case, setting, right=False))
         played.judge(by_score=bool(headlines_of(suite.headline)[0]))
+        played.watch_tools()
         played.require_roles(suite.roles(setting.options))
     except (UsageError, Fault) as error:
         played.problems.append(str(error))
     except (Exception, SystemExit) as error:  # a suite's code may raise anything
+        if not is_of_code(error):
+            raise
         played.problems.append(describe_error(error, suite))
 
 
@@ -158,6 +178,14 @@ async def _with_what_it_needs(suite: Suite, case: Case, setting: Setting, *, rig
     finally:
         await suite.aclose()
     raise UsageError(f"the case {case.id!r} is missing when selected by its id")
+
+
+def _misspelled_keys(suite: Suite) -> list[str]:
+    """Return a sentence for each key of a Python suite's suite.toml that nothing reads and that resembles one."""
+    if not suite.entry.module:
+        return []
+    close = {key: nearest(key, KEYS) for key in read_suite_toml(suite.entry.folder) if key not in KEYS}
+    return [f"suite.toml: nothing reads the key {key!r}; did you mean {word}?" for key, word in close.items() if word]
 
 
 def _unknown_scores(suite: Suite, played: Sequence[_Played]) -> list[str]:
@@ -217,27 +245,32 @@ def _measured(cases: int, played: Sequence[_Played]) -> dict[str, int]:
     return {name: round(sum(getattr(stage, name) for stage in stages) / len(stages) * cases) for name in _USED}
 
 
-def _write(args: Arguments, name: str, cases: Sequence[Case], played: Sequence[_Played], run: dict[str, Any]) -> None:
+def _write_cases(args: Arguments, name: str, cases: Sequence[Case], chosen: Sequence[Case]) -> None:
     categories = len({case.category for case in cases})
     where = f" in {categories} categories" if categories > 1 else ""
     args.output.text(f"{name}: {plural(len(cases), 'case')}{where} can be read", "strong")
-    of_all = "" if len({item.case.category for item in played}) == categories else f", of {len(played)} categories"
-    args.output.text(f"{len(played)} tried here with a simulated model that answers right, then wrong{of_all}:")
-    for item in played:
-        ends = [f"right answer {item.right.verdict.outcome.value}"] if item.right is not None else []
-        ends += [f"wrong answer {item.wrong.verdict.outcome.value}"] if item.wrong is not None else []
-        if item.right is not None and item.wrong is None:
-            ends = [f"{item.right.verdict.outcome.value}; the suite scripts no answers for simulated models"]
-        args.output.text(f"  {item.case.id}: {', '.join(ends) or 'not played'}", "bad" if item.problems else "")
-        for problem in item.problems:
-            args.output.text(f"    {problem}", "bad")
-        if item.warning:
-            args.output.text(f"    {item.warning}", "warning")
-        for line in item.printed.splitlines()[:_MOST_PRINTED]:
-            args.output.text(f"    it printed: {line}", "faint")
+    of_all = "" if len({case.category for case in chosen}) == categories else f", of {len(chosen)} categories"
+    args.output.text(f"{len(chosen)} tried here with a simulated model that answers right, then wrong{of_all}:")
+
+
+def _write_played(args: Arguments, item: _Played) -> None:
+    ends = [f"right answer {item.right.verdict.outcome.value}"] if item.right is not None else []
+    ends += [f"wrong answer {item.wrong.verdict.outcome.value}"] if item.wrong is not None else []
+    if item.right is not None and item.wrong is None:
+        ends = [f"{item.right.verdict.outcome.value}; the suite scripts no answers for simulated models"]
+    args.output.text(f"  {item.case.id}: {', '.join(ends) or 'not played'}", "bad" if item.problems else "")
+    for problem in item.problems:
+        args.output.text(f"    {problem}", "bad")
+    if item.warning:
+        args.output.text(f"    {item.warning}", "warning")
+    for line in item.printed.splitlines()[:_MOST_PRINTED]:
+        args.output.text(f"    it printed: {line}", "faint")
+
+
+def _write_prices(args: Arguments, cases: int, run: dict[str, Any]) -> None:
     if run:
         args.output.text(
-            f"{plural(len(cases), 'case')}: about {plural(run['calls'], 'call')}, {run['input_tokens']:,} tokens in, "
+            f"{plural(cases, 'case')}: about {plural(run['calls'], 'call')}, {run['input_tokens']:,} tokens in, "
             f"{run['output_tokens']:,} out, all roles together"
         )
         for model, price in sorted(run["cost_usd"].items(), key=lambda item: item[1])[:_MOST_PRICES]:

@@ -105,7 +105,7 @@ def find_runs_root(explicit: Path | str | None = None, *, may_be_new: bool = Fal
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is not a folder", where=where, hint="Give a folder; it is created if needed.")
     if named is not None and not may_be_new and not path.exists():
-        raise UsageError(f"{path} does not exist", where=where, hint="Check the path; `run` and `import` create it.")
+        raise UsageError(f"{path} does not exist", where=where, hint="Check it; `run`, `import` and the app create it.")
     return path
 
 

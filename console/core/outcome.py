@@ -30,6 +30,9 @@ Any suite in which more than the model can fail may give one: its simulated user
 """
 
 
+SETUP_DEPENDENCY = "setup_dependency"
+"""Reason of a setup case that was given up before it began, as no other record of it says that it is setup."""
+
 OWN_SCORES = "scorers"
 """Key of `Verdict.detail` with the scores as another harness gave them, by scorer: value, answer and explanation."""
 

@@ -1,5 +1,6 @@
 """A run: its plan, and the numbers derived from it so far."""
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -130,6 +131,15 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     def headline_scale(self) -> tuple[float, float] | None:
         """Lowest and highest value of the headline score; None if unknown."""
         return self.scales.get(self.headline)
+
+    def scale_of(self, score: str) -> tuple[float, float]:
+        """Return the lowest and highest value of a score, or of the pass rate if empty; infinite where unknown."""
+        return self.scales.get(score, (-math.inf, math.inf)) if score else (0.0, 1.0)
+
+    def largest_change(self, score: str) -> float:
+        """Return the largest difference of two values of a score, or of pass rates if empty; infinite if unknown."""
+        least, most = self.scale_of(score)
+        return most - least
 
     @property
     def is_whole(self) -> bool:

@@ -4,6 +4,8 @@ import re
 
 _LABEL = re.compile(r" *[^ ]+: ")
 """Beginning of a label such as `weather_query: success rate`, with a name that has no blanks."""
+_DATE_OF_RUN = re.compile(r"\d{4}-\d\d-\d\dT(?=\d{4}-)")
+"""Date at the beginning of a run's id, which needs it less than its name; every command accepts the rest."""
 _LEAST = 8
 """Minimum characters of a shortened name in front of its measure."""
 
@@ -12,9 +14,11 @@ def shorten_label(text: str, width: int) -> str:
     """Shorten a text to `width` characters with `…`.
 
     Prose is cut at its end, and a name in the middle, as names differ in their last characters. In a name
-    followed by a measure, only the name is cut while some of it is left.
+    followed by a measure, only the name is cut while some of it is left. The id of a run loses its date first.
     """
     if len(text) <= width:
+        return text
+    if len(text := _DATE_OF_RUN.sub("", text)) <= width:
         return text
     if named := _LABEL.match(text):
         measure = text[named.end() - 2 :]

@@ -10,7 +10,7 @@ from console.core.case import Key, Slot
 from console.core.case_counts import CaseCounts
 from console.core.fault import FaultKind
 from console.core.looks import Look, decision_of, latest_look
-from console.core.outcome import Outcome, Verdict
+from console.core.outcome import SETUP_DEPENDENCY, Outcome, Verdict
 from console.core.price import batch_terms
 from console.core.record import (
     CLOCK,
@@ -216,6 +216,8 @@ class RunFold(msgspec.Struct):
         category = self.categories.setdefault(self.category_of.get(record.key.case, ""), Tally())
         self.unsettled.pop(record.key, None)
         started = self.unfinished.pop(slot, None)
+        if record.verdict.reason == SETUP_DEPENDENCY:
+            self.ungraded.add(record.key.case)
         if started == record.key:
             msgspec.structs.force_setattr(record, "key", started)  # the same key, in memory once
         if started is not None:
@@ -290,7 +292,7 @@ class RunFold(msgspec.Struct):
             tally.input_tokens += record.input_tokens
             tally.output_tokens += record.output_tokens
             tally.cost_usd += record.cost_usd or 0.0
-            tally.cost_unknown += record.cost_usd is None
+            tally.cost_unknown += record.cost_usd is None and record.verdict.outcome is not Outcome.NOT_RUN
 
     def _with_unsettled(self, manifest: Manifest) -> tuple[Tally, dict[str, Tally]]:
         """Return the counts in all and by category, including the spending of unfinished conversations."""

@@ -17,7 +17,7 @@ from console.core.chat import ChatRequest
 from console.core.endings import Endings
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.live import Began, Command, Status
-from console.core.outcome import Outcome, Verdict
+from console.core.outcome import SETUP_DEPENDENCY, Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Opened, Started, Steered, Tried
 from console.core.run import ModelFacts
 from console.core.tally import RunFold, without_output
@@ -348,8 +348,9 @@ class Engine:
         if has_answer(finished):
             self.queue.finish(job.slot)
         else:
-            verdict = Verdict(Outcome.NOT_RUN, reason="dependency", messages=(f"{job.key} has no answer",))
             for lost in self.queue.drop_dependents(job.slot):
+                reason = "dependency" if lost.case.graded else SETUP_DEPENDENCY
+                verdict = Verdict(Outcome.NOT_RUN, reason, messages=(f"{job.key} has no answer",))
                 self.append(Finished(at=time.time(), key=lost.key, verdict=verdict))
         self._early_end.take_looks()
 

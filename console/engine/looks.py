@@ -218,6 +218,7 @@ class Looks:
             decides: False: look on without ending anything.
         """
         self._manifest, self._suite, self._baseline = manifest, suite, baseline
+        self._largest = manifest.largest_change(manifest.headline)
         self._plan = plan = manifest.looks
         self._until = plan.until if plan is not None and decides else None
         self._case = {case.id: case for case in cases}
@@ -437,6 +438,7 @@ class Looks:
             ),
             experiment.luck if control is None else 0.0,
             flip=0.0 if self._manifest.headline else FLIP,
+            largest=self._largest,
             boundary=boundary_of(self._plan, question),
             number=look.number,
         )
@@ -475,6 +477,7 @@ class Looks:
             open_questions = sum(bool(other.category) for other in self._questions) - len(self.decided_categories)
             boundary = boundary_of(self._plan, question, 1 / max(open_questions, 1))
             low, high = boundary.interval(sample, look.number)
+            low, high = max(-self._largest, low), min(self._largest, high)
             look = msgspec.structs.replace(look, difference=sample.mean, below=low, above=high)
             if look.left_out <= LEFT_OUT_SHARE * look.rollouts:
                 decision = decide(low, high, -self._until.margin, -self._until.margin)

@@ -17,7 +17,7 @@ from typing import Literal
 from console.core.case import Slot
 from console.core.looks import Look
 from console.core.outcome import Outcome
-from console.core.run import simulated_note_of
+from console.core.run import Manifest, simulated_note_of
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.paired import SIGNIFICANT, Difference, holm, paired_observations, paired_rates, resampled
 from console.core.statistics.sample import Observation, sample_of
@@ -295,6 +295,7 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
     for pair in pairs:
         groups[pair.a.category].append(pair)
     counted = [pair for pair in pairs if pair.outcome is not PairOutcome.LEFT_OUT]
+    width = _largest_change(headline, a.manifest, b.manifest)
     return RunComparison(
         a=a,
         b=b,
@@ -305,10 +306,10 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
         only_b=len(listed_b) - len(pairing.slots),
         beyond=len(pairing.slots) - len(shared),
         pairing=pairing,
-        counts=count_pairs(pairs, headline),
-        categories=corrected({name: count_pairs(group, headline) for name, group in groups.items()}),
+        counts=count_pairs(pairs, headline, width),
+        categories=corrected({name: count_pairs(group, headline, width) for name, group in groups.items()}),
         reasons=_reasons(counted),
-        scores=tuple(_scores(counted)),
+        scores=tuple(_scores(counted, a.manifest, b.manifest)),
         spent_a=_spent([pair.a for pair in counted]),
         spent_b=_spent([pair.b for pair in counted]),
         data=Agreement(0, 0)
@@ -371,12 +372,13 @@ def _is_graded(rollout: Rollout, headline: str) -> bool:
     return graded and (not headline or headline in rollout.scores)
 
 
-def count_pairs(pairs: Iterable[RolloutPair], headline: str = "") -> PairCounts:
+def count_pairs(pairs: Iterable[RolloutPair], headline: str = "", largest: float = 1.0) -> PairCounts:
     """Count cases and test the difference between the sides.
 
     Args:
         pairs: rollouts in both runs.
         headline: name of the compared score; empty: passing is compared.
+        largest: largest possible difference.
     """
     listed = list(pairs)
     counts = Counter(case.outcome for case in case_pairs(listed))
@@ -386,14 +388,14 @@ def count_pairs(pairs: Iterable[RolloutPair], headline: str = "") -> PairCounts:
     left_out, as_often = counts[PairOutcome.LEFT_OUT], counts[PairOutcome.AS_OFTEN]
     changes = _observations(listed, lambda pair: pair.change)
     if headline:
-        difference = paired_observations(changes)
+        difference = paired_observations(changes, largest)
         return PairCounts(both, lost, gained, neither, left_out, difference, as_often=as_often)
     sample_a, sample_b = (
         sample_of(_observations(listed, lambda pair, side=side: getattr(pair, side).outcome is Outcome.PASSED))
         for side in ("a", "b")
     )
     plain = sample_a.is_plain
-    difference = paired_rates(both, lost, gained, neither) if plain else paired_observations(changes, largest=1.0)
+    difference = paired_rates(both, lost, gained, neither) if plain else paired_observations(changes, largest)
     rates = (rate_interval(sample_a), rate_interval(sample_b))
     return PairCounts(both, lost, gained, neither, left_out, difference, *rates, as_often)
 
@@ -434,7 +436,12 @@ def _reasons(pairs: Sequence[RolloutPair]) -> tuple[tuple[str, int, int], ...]:
     return tuple((name, counts_a[name], counts_b[name]) for name in names)
 
 
-def _scores(pairs: Sequence[RolloutPair]) -> Iterable[ScorePair]:
+def _largest_change(score: str, *manifests: Manifest) -> float:
+    """Return the largest possible difference of a score, or of passing if empty; infinite if its scale is unknown."""
+    return max(manifest.largest_change(score) for manifest in manifests)
+
+
+def _scores(pairs: Sequence[RolloutPair], *manifests: Manifest) -> Iterable[ScorePair]:
     """Yield the scores that both sides of some compared pair have."""
     names = dict.fromkeys(name for pair in pairs for name in pair.a.scores if name in pair.b.scores)
     for name in names:
@@ -442,7 +449,8 @@ def _scores(pairs: Sequence[RolloutPair]) -> Iterable[ScorePair]:
         a = sample_of(_observations(having, lambda pair, name=name: pair.a.scores[name]))
         b = sample_of(_observations(having, lambda pair, name=name: pair.b.scores[name]))
         changes = _observations(having, lambda pair, name=name: pair.b.scores[name] - pair.a.scores[name])
-        yield ScorePair(name, a.mean, b.mean, paired_observations(changes))
+        difference = paired_observations(changes, _largest_change(name, *manifests))
+        yield ScorePair(name, a.mean, b.mean, difference)
 
 
 def _spent(rollouts: Sequence[Rollout]) -> Spent:

@@ -34,6 +34,8 @@ from console.insight.report import Row, Section
 from console.insight.rollout import outcome_word
 from console.insight.servers import comparison_words
 
+_FINE_S = 10.0
+"""Latency below which a small difference is shown with two decimals."""
 ONE_CASE = "one case: it shows what changed, not how often"
 """Explanation why a comparison of a single case has no rates and no interval."""
 
@@ -76,7 +78,10 @@ def _early_end(comparison: RunComparison) -> Iterator[Section]:
         is_same = (plan_a.cases - plan_a.setup) * plan_b.rollouts == look.planned * plan_a.rollouts
         if is_same and whole is not None and look.below is not None and look.above is not None:
             show = number if comparison.headline else rate
-            estimate = with_interval(whole + look.difference, whole + look.below, whole + look.above, show)
+            least, most = plan_a.scale_of(comparison.headline)
+            shifts = (look.difference, look.below, look.above)
+            value, low, high = (min(max(whole + shift, least), most) for shift in shifts)
+            estimate = with_interval(value, low, high, show)
             lines.append(f"B ≈ {estimate} on all {look.planned:,}, estimated from {look.rollouts:,} with A")
     if comparison.beyond:
         lines.append(f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared")
@@ -119,8 +124,10 @@ def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
         show = partial(number, unit=comparison.a.manifest.units.get(score.name, ""))
         rows.append((score.name, show(score.a), show(score.b), signed(score.difference.value, show)))
     if a.latency_p50 is not None and b.latency_p50 is not None:
-        change = signed(b.latency_p50 - a.latency_p50, duration)
-        rows.append(("latency p50", duration(a.latency_p50), duration(b.latency_p50), change))
+        change = b.latency_p50 - a.latency_p50
+        is_fine = 0 < abs(change) < 1 and b.latency_p50 < _FINE_S  # else 1.0 s less 1.0 s might be 0.1 s
+        show = "{:.2f} s".format if is_fine else duration
+        rows.append(("latency p50", show(a.latency_p50), show(b.latency_p50), signed(change, show)))
     is_priced = not a.cost_unknown and not b.cost_unknown
     rows.append(("cost", _cost(a), _cost(b), signed(b.cost_usd - a.cost_usd, money) if is_priced else "—"))
     for name, in_a, in_b in (

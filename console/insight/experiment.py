@@ -139,7 +139,8 @@ def tried_fix(
             continue
         base = values[control] if control is not None else recorded
         drawn = experiment.drawn(values[place], base, clusters)
-        effect = whole_effect(drawn, 0.0 if has_control else experiment.luck, flip=0.0 if headline else FLIP)
+        luck, flip = 0.0 if has_control else experiment.luck, 0.0 if headline else FLIP
+        effect = whole_effect(drawn, luck, flip=flip, largest=manifest.largest_change(headline))
         if manifest.looks is not None and manifest.looks.until is not None:
             effect = _effect_at(look, effect)
         results.append(_arm_result(experiment, arm, effect, values[place], recorded, base, has_control=has_control))

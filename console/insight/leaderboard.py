@@ -79,9 +79,14 @@ class Leaderboard:
 
     @property
     def legend(self) -> str:
-        """Explanation of the marks in use; empty without marks."""
+        """Explanation of the marks in use, and of missing categories; empty without either."""
         marks = {mark_of(cell.note) for row in self.rows for cell in row.cells.values() if cell.value is not None}
-        return "   ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks)
+        parts = [f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks]
+        heads = [head for row in self.rows if (head := row.headline(self)).value is None]
+        if lacking := next((head.note for head in heads if head.note.endswith(" categories")), ""):
+            played, _, needed = lacking.partition(" of ")
+            parts.append(f"— the official score needs {needed}, the results have {played}")
+        return "   ".join(parts)
 
 
 _MARKS = {

@@ -1,9 +1,10 @@
 """Numbers as displayed: rounded, with their interval."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from console.core.looks import Look
+from console.core.outcome import Outcome
 from console.core.price import dollars
 from console.core.run import SIMULATED, Summary, Tally
 from console.core.statistics.intervals import Interval
@@ -17,7 +18,7 @@ _FINE = 0.04
 """Width of an interval below which its bounds have three decimals."""
 _BARS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = "▏▎▍▌▋▊▉"
-_KINDS = ("rate", "count", "mean", "score", "points")
+_KINDS = ("rate", "count", "mean", "score")
 """Values of `Metric.unit` that are not shown."""
 
 
@@ -142,8 +143,6 @@ def metric_value(value: float | None, unit: str) -> str:
     """Format a number of a report: `82.05%` for a rate, else significant digits; `N/A` for None."""
     if value is None:
         return "N/A"
-    if unit == "points":
-        return f"{value:.1f}"
     if unit not in _KINDS:
         return number(value, unit)
     return f"{value:.2%}" if unit == "rate" else f"{value:g}" if value == int(value) else f"{value:.4f}"
@@ -151,8 +150,9 @@ def metric_value(value: float | None, unit: str) -> str:
 
 def metric_bounds(metric: Metric) -> str:
     """Format the interval of a number of a report, such as `[74.1% 88.0%]`; empty without one."""
-    is_rate = metric.unit == "rate"
-    return bounds(metric.low, metric.high, (lambda bound: f"{bound:.1%}") if is_rate else number)
+    if metric.unit == "rate":
+        return bounds(metric.low, metric.high, lambda bound: f"{bound:.1%}")
+    return bounds(metric.low, metric.high, number if metric.unit in _KINDS else _measured)
 
 
 def signed(value: float, show: Show) -> str:
@@ -179,15 +179,22 @@ def p_digits(p: float) -> str:
 
 
 def number(value: float, unit: str = "") -> str:
-    """Format a score briefly: `87`, `.31`, `12.5`, `12.5 s`, `40%`."""
+    """Format a score briefly: `87`, `.31`, `12.5`, `12.5 s`, `40%`, and if it is small with a unit `.0042 s`."""
     if unit:
-        return f"{number(value)}{'' if unit == '%' else ' '}{unit}"
+        return f"{_measured(value)}{'' if unit == '%' else ' '}{unit}"
     if value == int(value) and abs(value) < 1e6:
         return str(int(value))
     if abs(value) < 1:
         text = f"{value:.2f}"
         return "0" if float(text) == 0 else text.replace("0.", ".", 1)
     return f"{value:.1f}" if abs(value) < 1e6 else f"{value:.2e}"
+
+
+def _measured(value: float) -> str:
+    """Format a number that has a unit, which may be small."""
+    if 1e-6 <= abs(value) < 0.1:
+        return f"{float(f'{value:.2g}'):.10f}".rstrip("0").replace("0.", ".", 1)
+    return number(value)
 
 
 def money(cost_usd: float | None, *, at_least: bool = False) -> str:
@@ -309,8 +316,13 @@ def with_setup(text: str, setup: int) -> str:
 
 def failures(tally: Tally) -> str:
     """Format the counts of what a reader reviews, never added up: `13 failed · 15 broken`; empty without any."""
-    counts = {"failed": tally.failed, "broken": tally.broken, "undecided": tally.undecided}
-    return " · ".join(f"{count(number)} {word}" for word, number in counts.items() if number)
+    return failures_by({Outcome.FAILED: tally.failed, Outcome.BROKEN: tally.broken, Outcome.UNDECIDED: tally.undecided})
+
+
+def failures_by(counts: Mapping[Outcome | None, int]) -> str:
+    """Format the same counts, given by outcome."""
+    kinds = (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
+    return " · ".join(f"{count(counts[kind])} {kind}" for kind in kinds if counts.get(kind))
 
 
 def not_spent(tally: Tally, left: int) -> float:

@@ -13,6 +13,7 @@ from console.suites.reason_words import all_words, own_words
 _WORDS = {
     "stopped": "stopped by you",
     "dependency": "a case it depends on has no answer",
+    "setup_dependency": "setup it builds on has no answer",
     "auth": "key refused",
     "quota": "quota used up",
     "not_found": "model or address not found",

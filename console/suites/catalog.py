@@ -43,6 +43,10 @@ def official_data() -> list[OfficialData]:
     return [benchmark.load("pull") for benchmark in built_in() if benchmark.pull]
 
 
+KEYS = ("format", "module", "title", "origin", "comparable", "source", "demo")
+"""Keys of suite.toml that mean the same in all suites."""
+
+
 class Catalog:
     """All suites that can be opened."""
 

@@ -28,7 +28,7 @@ LETTERS = {
 def summed_up(suite: Suite, results: Sequence[Result], setting: Setting) -> Report:
     """Return the suite's report of a run, with statistics of repeats unless the suite has a headline score."""
     headlines = headlines_of(suite.headline)
-    report = _with_headlines_first(suite.report(results, setting), headlines)
+    report = _in_one_form(_with_headlines_first(suite.report(results, setting), headlines))
     repeats = None if headlines[0] else repeats_of(results)
     return report if repeats is None or report.fault else replace(report, repeats=repeats)
 
@@ -49,6 +49,17 @@ def _with_headlines_first(report: Report, headlines: Sequence[str]) -> Report:
 
     categories = {name: in_order(metrics) for name, metrics in report.categories.items()}
     return replace(report, metrics=in_order(report.metrics), categories=categories)
+
+
+def _in_one_form(report: Report) -> Report:
+    """Return the report with means in categories where the number over all is a mean, even if all values are 0 or 1."""
+    means = {metric.name for metric in report.metrics if metric.unit == "mean"}
+
+    def as_mean(metric: Metric) -> Metric:
+        return replace(metric, unit="mean") if metric.unit == "rate" and metric.name in means else metric
+
+    categories = {name: tuple(map(as_mean, metrics)) for name, metrics in report.categories.items()}
+    return replace(report, categories=categories) if categories != report.categories else report
 
 
 def repeats_of(results: Iterable[Result]) -> Repeats | None:

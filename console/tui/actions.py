@@ -556,7 +556,7 @@ ALIASES: Mapping[str, str] = {
     "organize": "bookkeeping mark star favorite compress hide",
     "models.check": "test try doctor server tool parser template",
     "models.add": "new provider server api key configure",
-    "models.edit": "settings configuration api key add new provider",
+    "models.edit": "settings configuration api key price add new provider",
     "entry.edit": "settings configuration open file",
     "model.ping": "test check connection",
     "suite.suspects": "wrong ground truth key errata contested",

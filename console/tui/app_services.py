@@ -114,7 +114,7 @@ class AppServices:
         if not is_same_moment:
             self._app.clear_notifications()
         self._notified_at = now
-        self._app.notify(text.plain, severity=severity, timeout=4, markup=False)
+        self._app.notify(text.plain, severity=severity, timeout=max(4, len(text.plain) / 15), markup=False)
 
     def refuse(self, error: Exception) -> None:
         self.notify(literal(str(error), 600), severity="error")

@@ -104,14 +104,13 @@ class Navigator:
         self._draft = draft
         keep_draft(draft, self._services.ui_state)
 
-    def start_with(self, name: str, case: str = "") -> None:
-        """Make the app start with a run (and case) instead of Home; call it before the app runs.
+    def start_with(self, screen: str, name: str, case: str = "") -> None:
+        """Make the app start with Live or Review of a run (and case) instead of Home; call it before the app runs.
 
         Raises:
             UsageError: there is no such run.
         """
         run = find_run(find_runs_root(self._services.paths.runs, may_be_new=True), name)
-        screen = "live" if run.is_live and not case else "review"
         self._services.ui_state.keep("run", run.name)
         start_in_mode(self._app, self._add_run_mode(screen, run, (case, 0) if case else None))
 

@@ -70,13 +70,21 @@ HEADLESS = (
 
 
 def run_app(
-    paths: WorkspacePaths, *, run: str = "", case: str = "", theme: str = "", ascii: bool = False, mouse: bool = True
+    paths: WorkspacePaths,
+    *,
+    screen: str = "review",
+    run: str = "",
+    case: str = "",
+    theme: str = "",
+    ascii: bool = False,
+    mouse: bool = True,
 ) -> int:
     """Run the app until the user leaves it and return the exit code.
 
     Args:
         paths: where models, data and runs are.
-        run: run to open, in Live while an engine plays it, else in Review.
+        screen: screen to open the run in, live or review.
+        run: run to open; empty: Home is opened.
         case: case of the run to put the cursor on.
         theme: one of our themes; empty for the last one used, if the terminal can show it.
         ascii: draw in ASCII even if the terminal supports Unicode.
@@ -105,7 +113,7 @@ def run_app(
     theme = theme or choose_theme(os.environ, ui_state.text("theme"))
     app = ConsoleApp(paths, theme=theme, ui_state=ui_state, keeps_index=True)
     if run:
-        app.navigator.start_with(run, case)
+        app.navigator.start_with(screen, run, case)
     with leaving_on_signals(app.exit):
         code = app.run(mouse=mouse)
     if app.crash is not None:

@@ -106,7 +106,8 @@ def test_on_a_terminal_each_part_is_asked_for(models: Path) -> None:
         command = [sys.executable, "-m", "console", "--models", str(models), "models", "add"]
         terminal = PseudoTerminal(command, (100, 40), {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"})
         answers = (
-            ("this machine: ", "other"), ("8000/v1: ", server.base_url), ("number: ", "large"), ("number: ", "1"),
+            ("this machine: ", "nowhere"), ("this machine: ", "any oth"),
+            ("8000/v1: ", server.base_url), ("number: ", "large"), ("number: ", "1"),
             ("[Y/n] ", "y"),
         )  # fmt: skip
         try:

@@ -46,6 +46,36 @@ def test_a_planted_step_is_found(console, home, suite: str, category: str, mode:
     assert "◀ here" in again.out
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("suite", "category", "mode"),
+    [("bfcl-starter", "multi_turn_base", "fc"), ("bfcl-starter", "multi_turn_miss_func", "fc"),
+     ("dialogue-starter", "bookings", ""), ("cave-starter", "", "json")],
+)  # fmt: skip
+def test_planted_steps_of_many_conversations_are_found_in_95_of_100(
+    console, home, suite: str, category: str, mode: str, record_property
+) -> None:
+    """One call of a conversation that passes becomes a refusal, at each step at which this makes it fail."""
+    options = [*(["--category", category] if category else []), *(["--mode", mode] if mode else [])]
+    run = console("run", "-s", suite, "-m", MODEL, *options, "-n", "8", "--yes", "--quiet", "--json").data
+    records = list(JournalReader(Path(run["folder"]) / "journal.jsonl").iter_all())
+    passed = {it.key.case for it in records if getattr(it, "verdict", None) and it.verdict.outcome == "passed"}
+    calling = [it for it in records if isinstance(it, Asked) and it.role == "model" and it.reply.tool_calls]
+    (home / "bad.txt").write_text("── assistant ──\nI would rather not.\n")
+    planted, found = list[tuple[str, str]](), list[tuple[str, str]]()
+    for it in [it for it in calling if it.key.case in passed][:14]:
+        case, at = it.key.case, f"{it.turn + 1}.{it.step + 1}"
+        spoilt = console("branch", f"{run['run']}#{case}", "--at", at, "--reply", "bad.txt", "--json").data
+        if (spoilt["passed"], spoilt["graded"]) == (0, 1):
+            planted.append((case, at))
+            ended = console("branch", f"{spoilt['run']}#{case}", "--decide", "-r", "12", "--json")
+            found.append((case, json.loads(ended.out.splitlines()[-1])["step"]))
+    assert len(planted) >= 3
+    wrong = [pair for pair in zip(planted, found, strict=True) if pair[0] != pair[1]]
+    assert len(wrong) <= 0.05 * len(planted), (len(planted), wrong)
+    record_property("planted", len(planted))
+
+
 @pytest.mark.parametrize(
     ("suite", "mode"), [("bfcl-starter", "fc"), pytest.param("cave-starter", "json", marks=pytest.mark.slow)]
 )

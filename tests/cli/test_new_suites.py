@@ -1,5 +1,7 @@
 """A suite of somebody's own from a template, and looking one over before anything is paid."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +134,31 @@ def test_a_check_warns_of_a_right_answer_that_fails_where_a_score_decides(check:
     checked = check(code.replace("    needs_roles", "    headline = 'size'\n    needs_roles"))
     assert checked.code == Exit.OK
     assert "its scripted right answer fails: wrong_answer" in checked.out
+
+
+def test_a_check_warns_of_a_tool_that_reports_an_error_to_the_right_answer(check: Any) -> None:
+    checked = check(
+        CITIES.replace("return PEOPLE[city]", "return POEPLE[city]").replace("PEOPLE =", "POEPLE = {}\nPEOPLE =")
+    )
+    assert checked.out.count("a tool reports an error to the right answer: KeyError: 'Lyon'") == 1
+
+
+def test_a_signal_ends_a_check_and_is_no_fault_of_the_suite(home: Path) -> None:
+    write_folder_suite(home / "data", code=replaced("play", "__import__('os').kill(__import__('os').getpid(), 15)"))
+    for line in (("allow", "cities"), ("suites", "check", "cities")):
+        done = subprocess.run(
+            [sys.executable, "-m", "console", *line], cwd=home, capture_output=True, text=True, timeout=120, check=False
+        )
+    assert done.returncode == 143, done.stderr
+    assert "not played" not in done.stdout
+    assert done.stdout.startswith("cities: 4 cases")
+
+
+def test_a_check_warns_of_a_misspelled_key_of_the_suite_file(console: Any, home: Path) -> None:
+    write_folder_suite(home / "data", toml='module = "suite.py"\ntitel = "Cities"\nmine = 1\n')
+    assert console("allow", "cities").code == Exit.OK
+    checked = console("suites", "check", "cities")
+    assert checked.out.endswith("suite.toml: nothing reads the key 'titel'; did you mean title?\n")
 
 
 def test_other_words_get_the_nearest(console: Any) -> None:

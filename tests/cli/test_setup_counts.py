@@ -3,7 +3,7 @@
 import re
 
 from console.core.case import Case, Key
-from console.core.outcome import Outcome, Verdict
+from console.core.outcome import SETUP_DEPENDENCY, Outcome, Verdict
 from console.core.record import Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
 from console.insight.overview import Overview
@@ -40,6 +40,8 @@ def test_live_counts_them_apart():
     overview.apply(Started(at=2.0, key=Key("g"), case=Case("g", "c")))
     overview.apply(Finished(at=3.0, key=Key("p0"), verdict=Verdict(Outcome.PASSED)))
     overview.apply(Finished(at=3.0, key=Key("p1"), verdict=Verdict(Outcome.BROKEN)))
-    assert begun_words(overview, run) == "1 + 3 setup"
+    overview.apply(Finished(at=3.0, key=Key("p3"), verdict=Verdict(Outcome.NOT_RUN, SETUP_DEPENDENCY)))
+    assert begun_words(overview, run) == "1 + 4 setup"
     line = progress_line(overview, run, live=True, width=200, average="").plain  # type: ignore[arg-type]
-    assert "30 + 6 setup left" in line
+    assert "30 + 5 setup left" in line
+    assert overview.fold.tally.cost_unknown == 2, "what never began cost nothing"

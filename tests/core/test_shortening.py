@@ -14,6 +14,8 @@ from console.core.shortening import shorten_label
         ("  matrix_cumulative_codeact: missing calls", 30, "  matrix_c…eact: missing calls"),
         ("  matrix_cumulative_codeact: missing calls", 18, "  matrix_cumulati…"),
         ("why: it is long", 8, "why: it…"),
+        ("2026-11-26T0509-rep-hasty-87b1ad", 31, "0509-rep-hasty-87b1ad"),
+        ("2026-11-26T0509-rep-hasty-87b1ad", 18, "0509-rep-has…7b1ad"),
     ],
 )
 def test_names_are_cut_in_the_middle_and_prose_at_its_end(text: str, width: int, shown: str) -> None:

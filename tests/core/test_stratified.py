@@ -1,5 +1,6 @@
 """The effect on a whole run is estimated fairly from cases that were chosen because they failed."""
 
+import math
 import random
 
 import pytest
@@ -68,6 +69,11 @@ def test_a_stratum_without_a_drawn_case_makes_it_impossible() -> None:
     effect = whole_effect([drawn, DrawnStratum(0, [])], 0.0)
     assert effect is not None
     assert (effect.value, effect.cases) == (0.5, 2)
+    unlimited = whole_effect([drawn], 0.0, largest=math.inf)
+    assert unlimited is not None
+    assert (effect.low, effect.high) == (-1.0, 1.0), "no share changes by more than all"
+    assert (unlimited.low, unlimited.high) < (-1.0, math.inf)
+    assert unlimited.high > 1.0
 
 
 @pytest.mark.parametrize("control", [False, True])

@@ -92,6 +92,7 @@ def test_tokens_and_errors_are_capped() -> None:
     ("usage", "facts", "cost"),
     [
         (None, PRICED, None),
+        (None, ModelFacts("sim/broken", simulated=True), 0.0),
         (Usage(input=10, output=10), ModelFacts("m"), None),
         (Usage(input=1_000_000, output=100_000), PRICED, 2.0),
         (Usage(input=1_000_000, cached=500_000), PRICED, 0.55),

@@ -2,16 +2,19 @@
 
 import itertools
 
+import msgspec
 import pytest
 
 from console.core.case import Case, Key, Setting
 from console.core.chat import Reply
+from console.core.looks import Look, LookPlan, Question, Rule, Until
 from console.core.outcome import Outcome, Verdict
-from console.core.record import Asked, Finished, Started
+from console.core.record import Asked, Closed, Finished, Looked, Started
 from console.core.run import Manifest, ModelFacts
 from console.core.statistics.paired import mcnemar, paired_mean
 from console.core.statistics.resampling import sign_flip
 from console.insight.comparison import PairOutcome, compare
+from console.insight.comparison_report import statistics
 from console.insight.comparison_side import ComparisonSide
 from console.insight.grid import grid
 
@@ -28,11 +31,19 @@ def side(name: str = "a", **outcomes: str) -> ComparisonSide:
 
 
 def play(
-    made: ComparisonSide, case: str, letter: str, rollout: int = 0, *, digest: str = "same", data: str = "", **more
+    made: ComparisonSide,
+    case: str,
+    letter: str,
+    rollout: int = 0,
+    *,
+    digest: str = "same",
+    data: str = "",
+    cluster: str = "",
+    **more,
 ):
     key = Key(case, rollout)
     category = case.split("_")[0]
-    made.apply(Started(at=1, key=key, case=Case(case, category, {"data": data})))
+    made.apply(Started(at=1, key=key, case=Case(case, category, {"data": data}, cluster=cluster)))
     made.apply(Asked(at=1, key=key, n=1, digest=digest, reply=Reply("x")))
     if letter == "r":
         return
@@ -210,3 +221,33 @@ def test_scores_are_compared_case_by_case_over_the_rollouts_that_count():
     assert found == {
         "q1": ((5.0, 4.0), -1.0, 2), "q2": ((9.0, 2.0), -7.0, 1), "q3": ((1.0, 4.0), 3.0, 2), "q4": (None, 0.0, 0),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("top", "is_bounded"), [(5.0, True), (None, False), (3.0, False)])
+def test_a_difference_stays_on_the_scale_of_its_score_unless_the_score_leaves_it(top: float | None, is_bounded: bool):
+    sides = []
+    for name, grades in (("a", (1.0, 1.0, 1.0, 1.0)), ("b", (5.0, 5.0, 5.0, 1.0))):
+        scales = {"stars": (1.0, top)} if top is not None else {}
+        plan = Manifest(name, 1.0, "s", ModelFacts(name), Setting(), headline="stars", scales=scales)
+        sides.append(ComparisonSide(plan))
+        for number, grade in enumerate(grades):
+            play(sides[-1], f"c_{number}", "p", cluster=f"g{number // 2}", scores={"stars": grade})
+    found = compare(*sides)
+    for difference in (found.counts.difference, found.scores[0].difference):
+        assert difference.value == 3.0
+        assert difference.high is not None
+        assert (difference.high == 4.0) is is_bounded
+        assert (difference.high > 4.0) is not is_bounded
+
+
+def test_a_rate_estimated_from_a_look_is_no_more_than_one():
+    a, b = side("a", **{f"c_{n}": "p" for n in range(20)}), side("b", **{f"c_{n}": "p" for n in range(4)})
+    a.manifest = msgspec.structs.replace(a.manifest, cases=20)
+    until = Until(Rule.DECIDED, margin=0.1, baseline="a")
+    plan = LookPlan((Question((4, 20)),), until=until)
+    b.manifest = msgspec.structs.replace(b.manifest, cases=20, looks=plan)
+    look = Look(1, 2, 4, 20, difference=0.05, below=-0.05, above=0.2, decision="not_worse")
+    b.apply(Looked(at=3, look=look))
+    b.apply(Closed(at=4, reason="decided"))
+    lines = [line for section in statistics(compare(a, b)) for line in section.lines]
+    assert "B ≈ 1.000 [.950 1.000] on all 20, estimated from 4 with A" in lines

@@ -89,5 +89,6 @@ def test_bar_never_exceeds_its_width(share, width):
 
 def test_a_run_with_a_simulated_judge_is_not_free_where_its_model_has_no_price() -> None:
     assert number_format.spent(Tally(passed=2), "simulated") == "simulated"
+    assert number_format.spent(Tally(passed=2), "judge simulated") == "$0.00", "the model is real"
     assert number_format.spent(Tally(passed=2, cost_unknown=2), "simulated") == "cost unknown"
     assert number_format.spent(Tally(passed=2, cost_usd=0.5), "simulated") == "$0.50"

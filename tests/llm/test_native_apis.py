@@ -41,7 +41,7 @@ def test_every_api_is_tried() -> None:
     untried = {name for name, provider in PROVIDERS.items() if provider.api} - {*APIS, *elsewhere}
     assert not untried, (
         f"no test of this module asks {sorted(untried)}: add it to APIS (to TALKING if it has tools) and WORDS here, "
-        "and what its server sends to EVENTS_BY_API of server/api_server.py"
+        "and what its server sends to EVENTS_BY_API of server/api_server.py, and to SENT_AS_LINES if it streams NDJSON"
     )
 
 

@@ -26,10 +26,13 @@ VERBS = {
     "run": (*BASE[:-1], "again"),
     "try": ("try", "base", *SET, "-n", "6", "--guard", "6"),
     "try with a control": ("try", "base", *SET, "-n", "3", "--guard", "3", "--control"),
+    "try of 200": ("try", "base", *SET, "-n", "10", "--guard", "10", "-r", "10"),
     "branch": ("branch", "base#web_search_base_0", "-r", "6"),
     "regrade": ("regrade", "base"),
     "race": ("run", "-m", "one", "-m", "two", "-s", "bfcl-starter", "-n", "12", "--until", "best"),
 }
+LONG = "try of 200"
+"""An experiment of 200 conversations, which is killed five times."""
 ENDED = ("completed", "decided")
 
 
@@ -113,16 +116,19 @@ def test_killed_and_resumed_it_is_as_undisturbed(
     play(*VERBS[verb])
     expected, asked = results(), witness.asked
     assert all(state in ENDED for state, _ in expected)
+    assert verb != LONG or sum(tally["passed"] + tally["failed"] for _, tally in expected) == 200, expected
     trials = int(os.environ.get("EVAL_CONSOLE_VERB_KILLS", "3"))
     for seed in range(trials):
         chance, runs = random.Random(f"{verb} {seed}"), home / f"trial-{seed}"
         shutil.copytree(clean, runs)
         witness.asked = kills = 0
-        for lines in chance.choices(range(LINES), k=chance.randint(1, 3)):
+        most, times = (2 * LINES, 5) if verb == LONG else (LINES, chance.randint(1, 3))
+        for lines in chance.choices(range(most), k=times):
             if words := due():
                 process = start([*COMMAND, *words, "--runs", str(runs), "--yes", "--quiet"])
                 killed_at(process, runs, lines)
                 kills += 1
+        assert verb != LONG or kills == 5
         while words := due():
             assert console(*words, "--runs", str(runs), "--yes", "--quiet").code in (0, 3)
         assert results() == expected, (verb, seed)

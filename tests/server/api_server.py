@@ -163,6 +163,8 @@ EVENTS_BY_API: dict[str, Callable[[Said], list[Json]]] = {
     "chat": ollama_events,
 }
 """By the last word of a request's path, or the last two."""
+SENT_AS_LINES = frozenset({"chat"})
+"""Those of them that send one JSON object a line; the others send server-sent events."""
 
 
 def api_of(path: str) -> str:
@@ -235,7 +237,7 @@ class ApiServer:
         self._stream(exchange, said, word)
 
     def _stream(self, exchange: Exchange, said: Said, word: str) -> None:
-        send = exchange.begin_lines() if word == "chat" else exchange.begin_events()
+        send = exchange.begin_lines() if word in SENT_AS_LINES else exchange.begin_events()
         events = EVENTS_BY_API[word](said) if said.events is None else said.events
         if said.error_event is not None:
             events = [*events[: len(events) // 2], said.error_event]

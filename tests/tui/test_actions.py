@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.screen_text import text_of
 from support.screen_tour import PLACES as PLACES_TOURED
 from textual.binding import Binding
 from textual.widget import Widget
@@ -188,33 +189,51 @@ async def test_the_palette_narrows_and_acts(opened: Any, frame: Callable[[Consol
         assert app.screen.where == "home"
 
 
-@pytest.mark.parametrize(
-    ("typed", "first"),
-    [
-        ("start", "Run: new"),
-        ("launch", "Run: new"),
-        ("queue", "Queue: earlier"),
-        ("resume", "Run: resume"),
-        ("settings", "Settings: bell when a run is done"),
-        ("export", "Export: CSV"),
-        ("dark", "Theme: console-dark"),
-        ("light", "Theme: console-light"),
-        ("careful", "Model: sim/careful"),
-        ("small", "Suite: small-talk"),
-        ("2025-01-17T1320-a", "Run: 2025-01-17T1320-a"),
-        ("ground truth", "View: ground truth"),
-        ("wrap", "View: wrap"),
-    ],
-)
-async def test_the_palette_finds_everything_by_its_usual_words(
-    typed: str, first: str, opened: Any, workspace: Any
-) -> None:
+USUAL_WORDS = {
+    "start": "Run: new",
+    "launch": "Run: new",
+    "queue": "Queue: earlier",
+    "resume": "Run: resume",
+    "retry": "Run: re-run its failed cases",
+    "delete": "Run: delete",
+    "theme": "Theme: next",
+    "dark": "Theme: console-dark",
+    "light": "Theme: console-light",
+    "settings": "Settings: bell when a run is done",
+    "export": "Export: CSV",
+    "price": "Models: edit",
+    "ranking": "Go: Leaderboard",
+    "history": "Go: Trends",
+    "careful": "Model: sim/careful",
+    "small": "Suite: small-talk",
+    "2025-01-17T1320-a": "Run: 2025-01-17T1320-a",
+    "ground truth": "View: ground truth",
+    "wrap": "View: wrap",
+}
+"""Words that readers may type, and the first command that each finds."""
+
+
+async def test_the_palette_finds_everything_by_its_usual_words(opened: Any, workspace: Any) -> None:
     workspace.usual_runs()
     async with opened() as (app, pilot):
         await pilot.press("colon")
-        app.screen.query_one(Input).value = typed
-        await pilot.pause()
-        assert app.screen.query_one(RowList).cursor == first
+        first = dict[str, str]()
+        for typed in USUAL_WORDS:
+            app.screen.query_one(Input).value = typed
+            await pilot.pause()
+            first[typed] = app.screen.query_one(RowList).cursor
+        assert first == USUAL_WORDS
+
+
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (130, 36), (160, 45)], ids=str)
+async def test_the_cursor_of_a_long_list_of_choices_is_always_in_sight(size: tuple[int, int], opened: Any) -> None:
+    async with opened(size) as (app, pilot):
+        await pilot.press("colon")
+        rows = app.screen.query_one(RowList)
+        for key in ("pagedown", "pagedown", "pageup", *["pagedown"] * 9):
+            await pilot.press(key)
+            assert any("│> " in line and rows.cursor in line for line in text_of(app).splitlines()), key
+        assert rows.cursor == rows.keys[-1]
 
 
 async def test_the_palette_puts_the_beginning_then_the_last_chosen_first(opened: Any) -> None:

@@ -13,6 +13,9 @@ from console.tui.screens.launch.choices import SuiteChoices
 
 
 async def test_a_model_of_a_server_is_added_and_chosen_in_the_form(opened: Any, workspace: Any) -> None:
+    workspace.write_suite("with-a-demo")
+    with (workspace.root / "data" / "with-a-demo" / "suite.toml").open("a") as file:
+        file.write('\n[[demo]]\norder = 1\nmodel = "sim/hasty"\ncases = 2\n')
     with OpenAIServer(models=("small-[red]1", "large-2")) as server:
         async with opened((80, 24)) as (app, pilot):
             await pilot.press("plus")
@@ -28,6 +31,8 @@ async def test_a_model_of_a_server_is_added_and_chosen_in_the_form(opened: Any, 
             await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "launch")
             await assert_until(pilot, lambda: "large-2" in text_of(app))
             assert isinstance(app.focused, SuiteChoices)
+            assert app.focused.under_cursor is not None
+            assert app.focused.under_cursor.suite == "with-a-demo", "it needs no other model"
     assert 'model_id = "large-2"' in workspace.paths.models.read_text()
 
 

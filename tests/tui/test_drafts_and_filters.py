@@ -108,6 +108,17 @@ async def test_what_was_opened_with_a_model_and_left_as_it_was_is_no_draft(opene
         assert not app.screen.controller.form.models
 
 
+async def test_a_filter_of_runs_does_not_hide_those_of_the_next_start(workspace: Any, tmp_path: Path) -> None:
+    workspace.usual_runs()
+    async with started(workspace, tmp_path / "app.json") as (app, pilot):
+        await pilot.press("slash", *"hasty", "enter")
+        await settle(app, pilot)
+        assert "1 of 4, 3 hidden" in text_of(app)
+    async with started(workspace, tmp_path / "app.json") as (app, pilot):
+        assert "filter  hasty" not in text_of(app)
+        assert "gpt-x" in text_of(app)
+
+
 async def test_a_filter_is_in_sight_with_what_it_hides_until_it_is_cleared(opened: Any, workspace: Any) -> None:
     workspace.usual_runs()
     async with opened() as (app, pilot):

@@ -16,7 +16,7 @@ from console.tui.data.runs import RunLine, last_failures
 from console.tui.data.suites import SuiteLine, Suites
 from console.tui.render import row_cells
 from console.tui.render.columns import lay_out
-from console.tui.screens.home.controller import HomeController, demo_runs
+from console.tui.screens.home.controller import HomeController
 
 
 def run_line(
@@ -201,7 +201,7 @@ def test_demo_runs_come_from_the_suites_in_their_order() -> None:
         SuiteLine(replace_demo(entry, "b", DemoRun(2, "sim/broken", 2), DemoRun(1, "sim/hasty", 1))),
         SuiteLine(replace_demo(entry, "torn", DemoRun(0, "sim/hasty", 1)), mistake="torn"),
     ])  # fmt: skip
-    assert [(suite, run.order) for suite, run in demo_runs(suites)] == [("b", 1), ("b", 2), ("a", 3)]
+    assert [(suite, run.order) for suite, run in suites.demo_runs()] == [("b", 1), ("b", 2), ("a", 3)]
 
 
 def replace_demo(entry: SuiteEntry, name: str, *runs: DemoRun) -> SuiteEntry:
@@ -234,10 +234,10 @@ def test_only_the_row_that_is_too_long_loses_what_its_score_is_based_on() -> Non
     early.summary.look = Look(number=1, of=20, rollouts=1_234, planned=9_000, value=0.45)
     early.summary.is_shown_by_look = True
     shown = {}
-    for room in (72, 120):
+    for room in (64, 120):
         layout = row_cells.runs_narrow([usual, early], room, 0.0)
         shown[room] = [row_cells.run_narrow(line, row_cells.Kin(), 0.0, layout)[3].plain for line in (usual, early)]
-    assert shown == {72: [".878 [.81 .93]", ".450 …"], 120: [".878 [.81 .93]", ".450 (first 1,234)"]}
+    assert shown == {64: [".878 [.81 .93]", ".450 …"], 120: [".878 [.81 .93]", ".450 (first 1,234)"]}
 
 
 @pytest.mark.parametrize("state", ["completed", "running", "queued"])

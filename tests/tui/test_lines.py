@@ -105,3 +105,16 @@ def test_a_row_leaves_out_columns_that_have_no_room() -> None:
     columns = [Column("a", 4, 1), Column("b", 4, right=True, from_width=20)]
     assert row(columns, [Content("one"), Content("2")], 12).plain == "one         "
     assert row(columns, [Content("one"), Content("2")], 20).plain == "one                2"
+
+
+def test_ids_that_would_be_cut_alike_begin_where_they_differ() -> None:
+    causes = ("no_sim", "bad_vpn", "data_off", "no_sim|bad_vpn", "no_sim|data_off", "bad_vpn|data_off")
+    long = [f"phone_[mobile_data_issue]airplane_mode|{cause}|roaming_abroad[PERSONA:None]" for cause in causes]
+    names = [*long, "phone_[sms_issue]no_sim[PERSONA:None]", "phone_7", "Which of these two answers is the better one?"]
+    starts = lines.tell_apart(names, 24)
+    shown = [lines.fit_name(lines.begun_at(Content(name), starts[name], 24), 24).plain for name in names]
+    assert len({lines.fit_name(Content(name), 24).plain for name in names}) == 3 + 1
+    assert len(set(shown)) == len(names)
+    assert shown[1] == "…bad_vpn|roa…RSONA:None]"
+    assert [line.rstrip() for line in shown[-2:]] == ["phone_7", "Which of these two answ…"]
+    assert {cell_len(line) for line in shown} == {24}

@@ -260,6 +260,15 @@ def test_the_square_and_the_changes_count_cases(runs: Any) -> None:
     }
 
 
+async def test_the_grid_says_that_only_the_repeats_of_all_runs_count(opened: Any, runs: Any, workspace: Any) -> None:
+    once = {case: letters[0] for case, letters in _letters(1).items()}
+    third = graded_run(workspace.root / "runs", "2027-01-15-third", once, suite="bfcl-starter", category=CATEGORY)
+    async with opened((160, 45)) as (app, pilot):
+        app.navigator.open_grid([*runs, third])
+        await settle(app, pilot)
+        assert f"of {CASES} (repeat 1 only) graded in all" in text_of(app)
+
+
 async def test_the_grid_lists_a_case_once_with_how_many_repeats_pass(opened: Any, runs: Any, workspace: Any) -> None:
     third = graded_run(
         workspace.root / "runs", "2027-01-15-third", _letters(1), suite="bfcl-starter", category=CATEGORY

@@ -42,10 +42,10 @@ def test_side_by_side():
         " = get_current_weather                   │ get_current_weather",
         " =   location  'Chicago, IL' | 'Chicago' │   location  'Chicago, IL'",
         "▌≠   unit      'fahrenheit'              │   unit      'imperial'",
-        "               not allowed",
+        "               not allowed               │",
         " ·   days      1 | 2  (may be left out)  │             —",
         " +   lang                                │   lang      'en'",
-        "               not in schema",
+        "               not in schema             │",
     ]
 
 

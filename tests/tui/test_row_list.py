@@ -62,6 +62,19 @@ async def test_a_hundred_thousand_rows_open_at_once_and_only_visible_ones_are_dr
         assert len(set(app.drawn)) <= 20
 
 
+async def test_too_long_ids_are_told_apart_from_those_near_them_and_others_are_not_drawn() -> None:
+    app = ListApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        rows = app.query_one(RowList)
+        rows.set_columns((Column("id", 16, is_name=True), *COLUMNS[1:]))
+        rows.show([f"task_[kind_of_issue]{number}_broken[WHO:None]" for number in range(1000, 6000)])
+        await pilot.pause()
+        assert [app.text(line)[2:18] for line in range(3)] == [f"…{n}_br…O:None]" for n in range(1000, 1003)]
+        assert len(set(app.drawn)) <= 64
+        await pilot.press("j", "j")
+        assert app.text(2).startswith("> …1002_br…O:None]")
+
+
 async def test_every_moving_key() -> None:
     app = ListApp()
     async with app.run_test(size=(40, 10)) as pilot:

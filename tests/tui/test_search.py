@@ -50,6 +50,8 @@ async def test_all_hits_of_one_run_and_what_matches_nothing(opened: Any, runs: P
         await assert_until(pilot, lambda: "6 hits in 1 of 3 runs" in text_of(app) and "case-4" in text_of(app))
         await pilot.press("slash", *" xylophone", "enter")
         await assert_until(pilot, lambda: "None of 10 conversations in 3 runs matches" in text_of(app))
+        await pilot.press("1", "S", *"seat*", "enter")
+        await assert_until(pilot, lambda: "… 3 more" in text_of(app))
         await pilot.press("slash", "escape", "slash", *"is:faild")
         await assert_until(pilot, lambda: "Did you mean failed" in text_of(app))
 

@@ -108,6 +108,8 @@ async def differences_between(stage: Stage, name: str, assert_frame: Callable[..
     """Yield how the frames at the sizes in between differ; the terminal ends at its own size."""
     for size, cells in BETWEEN.items():
         await resize(stage, cells)
+        if PICTURES:
+            draw(stage.app, Path(PICTURES) / DARK / f"{name}-{size}.svg")
         try:
             assert_frame(stage.app, f"states/{name}-{size}")
         except AssertionError as difference:

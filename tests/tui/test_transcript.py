@@ -6,8 +6,10 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.content import Content
 
+from console.insight.passage import Passage, PassageKind
 from console.tui import themes
 from console.tui.render.block import Block
+from console.tui.suite_views.conversation_blocks import LONG_PROMPT, passage_block
 from console.tui.widgets.transcript import Hit, Hits, Transcript
 
 
@@ -121,6 +123,34 @@ async def test_folding_moves_what_is_below() -> None:
         await pilot.pause()
         assert app.lines()[0].startswith("speaker 0  2 lines  ")
         assert app.lines()[2].startswith("speaker 1")
+
+
+async def test_a_long_message_shows_its_end_until_it_is_opened() -> None:
+    app = TextApp()
+    async with app.run_test(size=(40, 12)) as pilot:
+        view = app.query_one(Transcript)
+        report = "\n".join(f"line {number} of the report" for number in range(LONG_PROMPT))
+        asked = Passage(PassageKind.USER, f"{report}\n\nWhich ferry is late?")
+        short = Passage(PassageKind.USER, report)
+        view.show([passage_block(asked, "long"), passage_block(short, "short")])
+        await pilot.pause()
+        assert app.lines()[0].startswith("user  42 lines, only the end shown")
+        assert app.lines()[1].strip() == "line 36 of the report"
+        assert [line.strip() for line in app.lines()[4:9]] == [
+            "line 39 of the report",
+            "",
+            "Which ferry is late?",
+            "",
+            "user",
+        ]
+        view.toggle_fold("long")
+        await pilot.pause()
+        assert app.lines()[1].startswith("  line 0 of the report")
+        view.toggle_fold("long")
+        assert view.find("line 7 of") == 2, "what is hidden is found, and opened"
+        await pilot.pause()
+        assert not view.blocks[0].folded
+        assert any("line 7 of" in line for line in app.lines())
 
 
 async def test_resizing_keeps_the_place() -> None:

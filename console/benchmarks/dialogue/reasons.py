@@ -26,6 +26,7 @@ REASON_WORDS = {
     "no_judge": "no judge called",
     "too_slow": "check timed out",
     "not_played": "turn not played",
+    "step_limit": "step limit",
     "unreadable_output": "output is unreadable",
 }
 """Display text by verdict reason."""

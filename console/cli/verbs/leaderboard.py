@@ -91,9 +91,12 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
     for legend in filter(None, (board.rules.legend, board.legend, board.grading)):
         output.prose(legend, "warning")
     for row in board.rows:
+        noted: dict[str, list[str]] = {}
         for name in columns:
             if row.cells[name].value is not None and (note := row.cells[name].note):
-                output.prose(f"  {row.model} {name}: {note}", "faint")
+                noted.setdefault(note, []).append(name)
+        for note, names in noted.items():
+            output.prose(f"  {row.model} {', '.join(names)}: {note}", "faint")
 
 
 def cell_text(cell: Cell) -> str:

@@ -72,7 +72,8 @@ def run(args: SearchArguments) -> int:
         count = sum(_show(args.output, run, query) for run in runs)
         if not count:
             conversations = plural(search.coverage.conversations, "conversation")
-            args.output.info(f"none of {conversations} in {plural(search.coverage.runs, 'run')} matches")
+            among = f"{conversations} in {plural(search.coverage.runs, 'run')}"
+            args.output.info(f"none of {among} matches; word* also finds longer words")
     return Exit.OK
 
 

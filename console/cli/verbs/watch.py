@@ -56,7 +56,7 @@ def run(args: WatchArguments) -> int:
     """
     folder = find_run(find_runs_root(args.runs), args.which)
     if is_interactive() and not args.json and not args.text:
-        return open_app_with(args, run=str(folder.path))
+        return open_app_with(args, screen="live", run=str(folder.path))
     return _follow(folder, args.output)
 
 

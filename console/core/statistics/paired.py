@@ -138,13 +138,16 @@ def paired_observations(changes: Sequence[Observation], largest: float = math.in
 
     Args:
         changes: B minus A.
-        largest: maximum possible difference, 1 for rates; bounds the interval, which may exceed it with few clusters.
+        largest: maximum possible difference, 1 for rates; bounds the interval, which may exceed it with few clusters,
+            unless a difference exceeds it.
     """
     if not changes:
         return NO_DIFFERENCE
     sample = sample_of(changes)
     if sample.cluster_count == sample.cases:
         return resampled(changes)
+    if any(abs(change.value) > largest for change in changes):  # scores that leave their scale
+        largest = math.inf
     value, error, freedom = sample.mean, sample.standard_error, sample.cluster_count - 1
     half = t_quantile(freedom) * error
     p = t_tails(value / error, freedom) if error else float(value == 0)

@@ -48,6 +48,7 @@ def whole_effect(
     own_luck: float,
     *,
     flip: float = FLIP,
+    largest: float = 1.0,
     boundary: Boundary = _ONE_LOOK,
     number: int = 1,
 ) -> WholeEffect | None:
@@ -63,6 +64,7 @@ def whole_effect(
         own_luck: variance of the recorded mean due to its own luck, p (1 - p) / N for a rate; 0 if the drawn cases are
             compared with others that were played with them.
         flip: a square of what a case can change by, as a part; 0 if that is unlimited.
+        largest: largest possible change, which the interval does not exceed; infinite if that is unlimited.
         boundary: of the looks at the experiment; the luck of the recording counts at each look as at any other.
         number: number of the look, from 1.
     """
@@ -84,4 +86,5 @@ def whole_effect(
         return None
     half = math.sqrt(square)
     p = math.erfc(abs(value) / (half / Z95) / math.sqrt(2)) if half else float(value == 0)
-    return WholeEffect(value, value - half, value + half, p, sum(len(stratum.changes) for stratum in used))
+    low, high = max(-largest, value - half), min(largest, value + half)
+    return WholeEffect(value, low, high, p, sum(len(stratum.changes) for stratum in used))

@@ -5,6 +5,7 @@ and a content policy forbids everything except the embedded style sheet, which a
 are inline SVG.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
@@ -24,7 +25,7 @@ from console.exchange.exports.html_parts import (
 from console.exchange.exports.media_content import media_html
 from console.insight.conversation import Conversation
 from console.insight.failures import Group, GroupBy, group
-from console.insight.number_format import duration, money
+from console.insight.number_format import duration, failures_by, money
 from console.insight.report import reason_sections
 from console.insight.rollout import Rollout
 
@@ -70,7 +71,8 @@ def _failures(items: Sequence[Item]) -> Iterable[str]:
         return
     by_slot = {item.rollout.slot: item for item in failures}
     groups = group([item.rollout for item in failures], GroupBy.REASON)
-    yield f"<h2>Failures and annotated cases ({len(failures)})</h2>"
+    counts = failures_by(Counter(item.rollout.outcome for item in failures))
+    yield f"<h2>Failures and annotated cases{f' ({counts})' if counts else ''}</h2>"
     yield from _filter(groups)
     for place, part in enumerate(groups):
         shown = _examples(part)

@@ -1,13 +1,14 @@
 """Export to a Markdown section for a pull request or a wiki. Foreign text cannot break out of its cell."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from console.core.text import visible_line
 from console.core.wait import slowed_by
 from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
 from console.insight.failures import GroupBy, group
-from console.insight.number_format import duration, plural, spent, with_setup
+from console.insight.number_format import duration, failures_by, spent, with_setup
 from console.insight.reasons import sentence
 from console.insight.report import Section, reason_sections
 
@@ -27,6 +28,8 @@ def markdown_section(document: RunDocument) -> str:
     tally = summary.tally
     mark = f" ({summary.simulated_note})" if summary.simulated else ""
     counts = f"{tally.passed} passed, {tally.failed} failed, {tally.broken} broken, {tally.undecided} undecided"
+    if not_run := summary.left + tally.not_run:
+        counts += f", {not_run} not run"
     planned = with_setup(str(summary.planned_cases), summary.setup)
     parts = [
         f"### {escaped(summary.model)}{mark} on {escaped(summary.suite)}",
@@ -58,7 +61,8 @@ def _failures(items: Sequence[Item]) -> list[str]:
     width = len(headings) if any(row[-1] for row in rows[:MOST_FAILURES]) else len(headings) - 1
     shown = table(headings[:width], [row[:width] for row in rows[:MOST_FAILURES]])
     more = f"\n\n… and {len(rows) - MOST_FAILURES} more." if len(rows) > MOST_FAILURES else ""
-    return [f"<details><summary>{plural(len(rows), 'failing case')}</summary>\n\n{shown}{more}\n\n</details>"]
+    counts = failures_by(Counter(item.rollout.outcome for item in by_slot.values()))
+    return [f"<details><summary>{counts}</summary>\n\n{shown}{more}\n\n</details>"]
 
 
 def _failure(item: Item) -> tuple[str, ...]:

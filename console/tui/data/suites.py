@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from console.suites.benchmark import OfficialData
     from console.suites.catalog import Catalog
     from console.suites.category_index import CategoryIndex
-    from console.suites.suite import Category, SuiteEntry
+    from console.suites.suite import Category, DemoRun, SuiteEntry
 
 
 class SuiteLine(msgspec.Struct, frozen=True):
@@ -54,6 +54,11 @@ class Suites(msgspec.Struct):
 
     def find(self, name: str) -> SuiteLine | None:
         return next((line for line in self.lines if line.name == name), None)
+
+    def demo_runs(self) -> "list[tuple[str, DemoRun]]":
+        """Return suite and run of each demo, in order; the first is opened in Live."""
+        runs = [(line.name, run) for line in self.lines for run in line.entry.demo if not line.mistake]
+        return sorted(runs, key=lambda suite_and_run: suite_and_run[1].order)
 
 
 def read_suites(paths: WorkspacePaths) -> Suites:

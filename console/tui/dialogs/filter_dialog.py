@@ -51,12 +51,13 @@ class FilterDialog(ModalScreen[AnswerT | None]):
     FilterDialog {
         align: center top; background: $background 40%;
         & > Vertical {
-            width: 76; max-width: 95%; height: auto; max-height: 80%; margin-top: 2; background: $panel;
+            width: 76; max-width: 95%; height: auto; max-height: 90%; margin-top: 2; background: $panel;
             border: round $focus; border-subtitle-color: $muted;
         }
         & Input.-textual-compact { border: none; height: 1; background: $panel; padding: 0 1; margin-bottom: 1; }
-        & RowList { height: auto; max-height: 20; background: $panel; }
+        & RowList { height: auto; max-height: 50vh; background: $panel; }
         & Static { height: auto; max-height: 5; margin-top: 1; }
+        &.-tall RowList { max-height: 20; }
         &.-short .-about RowList { max-height: 9; }
     }
     """

@@ -36,7 +36,9 @@ class Block:
     """Style of `text`."""
     indent: int = 2
     folded: bool = False
-    """True if only the title line is shown, with the number of hidden lines."""
+    """True if only the title line, with the number of lines, and the `tail` are shown."""
+    tail: int = 0
+    """Lines of its end, as wrapped, that are shown while it is folded."""
     opened_by: str = "x"
     """Key that opens it when folded, as its title says."""
     gap: bool = True
@@ -96,45 +98,55 @@ class Block:
         """Return the number of lines at a width, including the gap."""
         if width != self._width:
             self._width, self._cuts = width, []
-        if self.folded:
-            return 1 + self.gap
-        if not self._cuts:
+        if not self._cuts and not (self.folded and not self.tail):
             self._wrap_on()
-        return bool(self.title) + len(self._cuts) + self.gap
+        return self._heading + len(self._cuts) - self._hidden + self.gap
 
     def line_at(self, place: int, width: int, *, opens: bool = False) -> Content:
         """Return line `place` of the block, wrapped at the width last passed to `height_at`.
 
         With `opens`, the title of a folded block names the key that opens it.
         """
-        if self.title or self.folded:
+        if self._heading:
             if place == 0:
                 title = self._title_line(opens=opens)
                 crowded = title.cell_length + self.aside.cell_length + 2 > width
                 return lines.fit(title, width) if crowded else lines.spread(title, self.aside, width)
             place -= 1
-        if self.folded or place >= len(self._cuts):
+        place += self._hidden
+        if place >= len(self._cuts):
             return Content.empty()
         number, start, end = self._cuts[place]
         return Content(" " * self.indent).append(self.logical[number][start:end])
 
     def part_at(self, place: int) -> tuple[int, int, int] | None:
         """Return (logical line, start, end) of line `place`; None for title and gap."""
-        place -= bool(self.title)
-        return self._cuts[place] if not self.folded and 0 <= place < len(self._cuts) else None
+        place -= self._heading
+        return self._cuts[place + self._hidden] if 0 <= place < len(self._cuts) - self._hidden else None
 
     def place_of(self, number: int, offset: int) -> int:
         """Return the index of the line that shows an offset of a logical line."""
         for place, (line, start, end) in enumerate(self._cuts):
             if line == number and start <= offset <= end:
-                return place + bool(self.title)
+                return max(place - self._hidden, 0) + self._heading
         return 0
+
+    @property
+    def _heading(self) -> int:
+        """Number of title lines."""
+        return int(bool(self.title) or self.folded)
+
+    @property
+    def _hidden(self) -> int:
+        """Number of wrapped lines before the first one that is shown."""
+        return max(len(self._cuts) - self.tail, 0) if self.folded else 0
 
     def _title_line(self, *, opens: bool) -> Content:
         if not self.folded:
             return self.title
         count = len(self.logical)
-        return self.title.append_text(f"  {count} line{'s' * (count != 1)}{f' ({self.opened_by})' * opens}", MUTED)
+        words = f"  {count} line{'s' * (count != 1)}{', only the end shown' * bool(self.tail)}"
+        return self.title.append_text(f"{words}{f' ({self.opened_by})' * opens}", MUTED)
 
     def _wrap_on(self) -> None:
         """Wrap the remaining text."""

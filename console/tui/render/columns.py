@@ -1,6 +1,7 @@
 """Layout of a list's columns: visibility and widths by available room, and rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 from textual.content import Content
@@ -44,8 +45,11 @@ def lay_out(columns: Sequence[Column], room: int) -> list[tuple[int, Column, int
 
 def marked_columns(columns: Sequence[Column], name: str, sign: str) -> tuple[Column, ...]:
     """Return the columns with a sign in the heading of the one that the list is sorted by."""
+    marked = f"{name} {sign}"
     return tuple(
-        msgspec.structs.replace(column, name=f"{name} {sign}") if column.name == name and name else column
+        msgspec.structs.replace(column, name=marked, width=max(column.width, len(marked)))
+        if column.name == name and name
+        else column
         for column in columns
     )
 
@@ -61,6 +65,53 @@ def row(columns: Sequence[Column], cells: Sequence[Content], room: int) -> Conte
 
 def _fit(cell: Content, width: int, column: Column) -> Content:
     return lines.fit_name(cell, width) if column.is_name else lines.fit(cell, width, right=column.right)
+
+
+@dataclass
+class LongIds:
+    """Ids that do not fit into their column, told apart from others near them in the list."""
+
+    starts: dict[tuple[int, int, int], dict[str, int]] = field(
+        default_factory=dict[tuple[int, int, int], dict[str, int]]
+    )
+    """Where each id begins, by block of rows, column and width."""
+
+    def told_apart(
+        self,
+        columns: Sequence[Column],
+        cells: Sequence[Content],
+        room: int,
+        place: int,
+        rows: Callable[[int, int], Iterable[Face]],
+    ) -> Sequence[Content]:
+        """Return the cells of a row, of which an id that is too long begins where it differs.
+
+        Args:
+            columns: the columns.
+            cells: their contents.
+            room: width of the row.
+            place: index of the row in the list.
+            rows: returns the contents of the rows from one index to another.
+        """
+        for number, column, width in lay_out(columns, room):
+            name = cells[number] if column.is_name and number < len(cells) else Content.empty()
+            if name.cell_length <= width or name.plain.count(" ") > 1:
+                continue
+            block = place // _BLOCK * _BLOCK
+            if (block, number, width) not in self.starts:
+                others = [
+                    face[number].plain
+                    for face in rows(block, block + _BLOCK)
+                    if not isinstance(face, Content) and number < len(face)
+                ]
+                self.starts[block, number, width] = lines.tell_apart(others, width)
+            start = self.starts[block, number, width].get(name.plain, 0)
+            return [*cells[:number], lines.begun_at(name, start, width), *cells[number + 1 :]]
+        return cells
+
+
+_BLOCK = 64
+"""Rows of which the ids are told apart."""
 
 
 def with_names(columns: Sequence[Column], longest: int) -> tuple[Column, ...]:

@@ -161,7 +161,7 @@ class _Sides:
             wrap = self.style.wrap
             parts = first_lines(expected, self.left, wrap, hang=2), first_lines(actual, self.right, wrap, hang=2)
             yield from self._line(pair.name_mark, *parts)
-        yield from _notes(pair.note, 4, self.width)
+        yield from self._note(pair.note, 1)
         names = _name_width(pair.rows, min(NAME_LIMIT, self.left // 2))
         for row in _unfolded(pair.rows, self.style):
             yield from self._row(row, names)
@@ -182,12 +182,20 @@ class _Sides:
         if row.mark in _LONE and max(expected.cell_length - room_left, actual.cell_length - room_right) > 0:
             value = expected if row.actual is None else actual
             yield from self._alone(Content("   ") if head else sign(row.mark, row.decisive), label, value)
-            yield from _notes(row.note, names + 7, self.width)
+            yield from self._note(row.note, names + 4)
             return
         again = label if row.actual is not None else Content(" " * names)
         columns = self._column(label, expected, room_left), self._column(again, actual, room_right)
         yield from self._line(None if head else row.mark, *columns, decisive=row.decisive)
-        yield from _notes(row.note, names + 7, self.width)
+        yield from self._note(row.note, names + 4)
+
+    def _note(self, note: str, indent: int) -> Iterator[Content]:
+        """Draw a note on the left side, or across both if it is too long for one line there."""
+        words = Content(" " * indent).append(one_line(note, 400, f"italic {MUTED}"))
+        if note and words.cell_length <= self.left:
+            yield from self._line(None, [words], [])
+        else:
+            yield from _notes(note, indent + 3, self.width)
 
     def _alone(self, head: Content, label: Content, value: Content) -> Iterator[Content]:
         """Draw a value that only one side has across the whole width; its mark tells the side."""

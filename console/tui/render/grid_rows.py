@@ -30,15 +30,18 @@ EVERY_CATEGORY = "every category"
 def run_line(grid: Grid, place: int) -> Content:
     """Return the number, model, score and name of a run."""
     side = grid.sides[place]
-    mark = f"{side.manifest.simulated_note}   " if side.manifest.simulated else ""
+    mark = f"  {side.manifest.simulated_note}" if side.manifest.simulated else ""
     rate, count = grid.rate(place), str(len(grid.shared))
     basis = f"{rate.cases} cases, {count} rollouts" if rate is not None and rate.rollouts > rate.cases else count
+    repeats = [side.manifest.rollouts for side in grid.sides]
+    if min(repeats) < max(repeats):
+        basis += f" ({'repeat 1' if min(repeats) == 1 else f'repeats 1 to {min(repeats)}'} only)"
     return Content.assemble(
         (f"{place + 1}  ", "bold $focus"),
         one_line(side.model, 24, "bold"),
+        (mark, "$undecided"),
         f"  {score_words(grid, rate)}",
         (f" of {basis} graded in all   ", MUTED),
-        (mark, "$undecided"),
         one_line(side.title, 60, MUTED),
     )
 
@@ -192,13 +195,13 @@ def output_cells(
 
 
 def _output(case: GridCase, text: str | None, place: int, *, is_current: bool) -> Content:
-    """Return the sign of an answer, how many repeats pass if there are several, and its start."""
+    """Return how many repeats pass if there are several, and the sign and start of the shown answer."""
     outcome = case.telling.outcomes[place]
     sign = muted(SYMBOLS.not_run) if outcome is None else outcome_sign(outcome)
     passed, graded = case.passed(place)
     repeats = f"{passed}/{graded} " if graded > 1 else ""
     words = muted(SYMBOLS.cut) if text is None else one_line(text, 400, "bold" if is_current else "")
-    return Content.assemble(sign, " ", repeats, words)
+    return Content.assemble(repeats, sign, " ", words)
 
 
 _LEAST_NAME = 18
@@ -215,7 +218,11 @@ def case_cells(case: GridCase, shown: range, current: int, why: str | None = Non
     row, has_repeats = case.telling, len(case.repeats) > 1
     draw = partial(_passed, case) if has_repeats and not row.scores else partial(_mark, row)
     marks = (draw(place, is_current=place == current) for place in shown)
-    return (one_line(case_name(case), 120), *marks, one_line(row.reasons[current] if why is None else why, 200, MUTED))
+    return (
+        one_line(case_name(case), lines.LONGEST_ID),
+        *marks,
+        one_line(row.reasons[current] if why is None else why, 200, MUTED),
+    )
 
 
 def case_name(case: GridCase) -> str:

@@ -5,7 +5,9 @@ All widths are in terminal cells. All text must be sanitized (`console.tui.sanit
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable
+from os.path import commonprefix
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -110,8 +112,40 @@ def fit_name(content: Content, width: int) -> Content:
     return fit(content[: _reach(text, 0, width - 1 - tail)].append("…").append(content[start:]), width)
 
 
+LONGEST_ID = 300
+"""Maximum cells of an id before it is cut to its column."""
 _LEAST_NAME = 6
 """Minimum width in cells for both ends of an id."""
+
+
+def tell_apart(names: Iterable[str], width: int) -> dict[str, int]:
+    """Return for different ids where each is to begin, so that `fit_name` cuts hardly any like another.
+
+    Ids that are cut alike begin with the word in which they differ.
+    """
+    starts = dict.fromkeys(names, 0)
+    for _ in range(_MOST_ROUNDS):
+        by_cut = defaultdict[str, list[str]](list)
+        for name, start in starts.items():
+            by_cut[fit_name(begun_at(Content(name), start, width), width).plain].append(name)
+        for alike in by_cut.values():
+            first = len(commonprefix(alike))  # noqa: RUF071 - of texts
+            word = max((match.end() for match in _NO_WORD.finditer(alike[0], 0, first)), default=0)
+            for name in alike if len(alike) > 1 else ():
+                starts[name] = word if word != starts[name] else first
+        if len(by_cut) == len(starts):
+            break
+    return starts
+
+
+def begun_at(name: Content, start: int, width: int) -> Content:
+    """Return the end of an id from a place, or from further left if there is room."""
+    start = min(start, max(len(name.plain) - width + 1, 0))
+    return Content("…").append(name[start:]) if start else name
+
+
+_MOST_ROUNDS = 8
+_NO_WORD = re.compile(r"[\W_]")
 
 
 def fit_text(text: str, width: int, *, right: bool = False) -> str:

@@ -14,6 +14,7 @@ from console.insight.overview import Problem
 from console.insight.reasons import reason_words, sentence
 from console.insight.rollout import Rollout
 from console.tui.data.runs import RunLine
+from console.tui.render import lines
 from console.tui.render.columns import Column, Face
 from console.tui.render.lines import stacked
 from console.tui.render.progress import is_stalled, lost_words, outcome_words
@@ -58,7 +59,7 @@ def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Cont
     turn = f"{rollout.turn + 1}.{rollout.step + 1}"
     return (
         state_mark(rollout, live=live),
-        one_line(str(rollout.key), 120, MUTED if done else ""),
+        one_line(str(rollout.key), lines.LONGEST_ID, MUTED if done else ""),
         muted("" if done else turn),
         _state_word(rollout, live),
         spoken_cell(rollout, now),
@@ -115,7 +116,7 @@ def failure_cells(rollout: Rollout) -> tuple[Content, ...]:
     assert rollout.outcome is not None
     return (
         state_mark(rollout),
-        one_line(str(rollout.key), 120),
+        one_line(str(rollout.key), lines.LONGEST_ID),
         one_line(sentence(rollout.reason, rollout.subject, rollout.outcome), 200),
         muted(number_format.duration(rollout.seconds) if rollout.seconds else ""),
     )

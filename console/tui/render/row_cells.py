@@ -28,7 +28,7 @@ RUNS_NARROW = (
     Column("suite", 16, 4, is_name=True),
     Column("score", 14),
     Column("result", 20),
-    Column("cost", 9, right=True, from_width=60),
+    Column("cost", 9, right=True, from_width=74),
     Column("when", 8, right=True, from_width=50),
 )
 _MOST_MODEL = 14
@@ -72,7 +72,8 @@ def runs_narrow(lines: Sequence[RunLine], room: int, now: float) -> RunColumns:
         widths = zip(*((cell.cell_length for cell in row) for row in cells), strict=True)
         for place, longest_cells in enumerate(widths, 4):
             fitted[place] = _wide(fitted[place], max(len(fitted[place].name), *longest_cells, 0))
-    rest = room - sum(column.width for column in fitted) + suite.width - len(GAP) * (len(fitted) - 1)
+    given = [column.width for column in fitted if room >= column.from_width]
+    rest = room - sum(given) + suite.width - len(GAP) * (len(given) - 1)
     suites = (suite_and_name(line).cell_length for line in readable)
     has_branches = any(line.is_branch for line in readable)
     wanted = min(max([_USUAL_SUITE, *suites]) + _BRANCH_SIGN * has_branches, _MOST_SUITE)

@@ -16,6 +16,10 @@ from console.tui.sanitize import one_line
 from console.tui.suite_views.registry import find_note_block
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar, block_title, muted
 
+LONG_PROMPT = 40
+"""Number of lines from which a user message shows its end only, where the question stands."""
+LONG_TEXT = 4000
+"""Number of characters above which texts start folded."""
 LONG_LINES = 6
 """Number of lines from which a note starts folded; prompts and results use multiples of it."""
 NAME_WIDTH = 18
@@ -90,6 +94,9 @@ def _plain(passage: Passage, key: str, gap: bool) -> Block:
     folded = passage.kind is PassageKind.SYSTEM or (passage.role in _JUDGES and is_user)
     block = Block(key, Content.styled(word, style), _aside(passage), passage.text, gap=gap)
     block.folded = passage.repeats or (folded and passage.text.count("\n") >= LONG_LINES // 2)
+    is_long = passage.text.count("\n") >= LONG_PROMPT or len(passage.text) > LONG_TEXT
+    if passage.kind is PassageKind.USER and is_long and not block.folded:
+        block.folded, block.tail = True, LONG_LINES
     if not passage.text and not passage.streaming:
         block.body = (muted("(nothing)"),)
     return block
@@ -131,7 +138,7 @@ def _result(passage: Passage, key: str, gap: bool) -> Block:
     name = one_line(passage.head or "result", 200, MUTED)
     title = Content.assemble((f"{SYMBOLS.result} {_by_user(passage)}", MUTED), name)
     block = Block(key, title, text=passage.text, gap=gap, indent=4)
-    block.folded = passage.text.count("\n") >= LONG_LINES * 2 or len(passage.text) > 4000
+    block.folded = passage.text.count("\n") >= LONG_LINES * 2 or len(passage.text) > LONG_TEXT
     return block
 
 

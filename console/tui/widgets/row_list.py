@@ -120,6 +120,7 @@ class RowList(Viewport):
         self._place_of: Callable[[str], int | None] = dict[str, int]().get
         self._fixed: Container[str] = frozenset()
         self._cursor: int | None = None
+        self._ids = layout.LongIds()
         self._pressed: str | None = None
         """Key of the row on which the mouse button was pressed."""
 
@@ -160,6 +161,7 @@ class RowList(Viewport):
         self._draw = draw or self._draw
         self._empty = self._empty if empty is None else empty
         self._strips.clear()
+        self._ids.starts.clear()
         self.set_length(len(keys) + self._names)
         self._cursor = None if before is None or self._is_unmoved else self._place_of(before)
         if self._is_unmoved:
@@ -318,7 +320,11 @@ class RowList(Viewport):
         if isinstance(face, Content):
             whole = prefix.append(face) if key not in self._fixed else face
             return lines.fit(whole, width)
-        return prefix.append(layout.row(self.columns, face, width - prefix.cell_length))
+        room, place = width - prefix.cell_length, self._place_of(key) or 0
+        cells = self._ids.told_apart(
+            self.columns, face, room, place, lambda first, end: map(self._draw, self._keys[first:end])
+        )
+        return prefix.append(layout.row(self.columns, cells, room))
 
     def _prefix(self, key: str, is_cursor: bool) -> Content:
         parts: list[Content] = []

@@ -65,6 +65,7 @@ class PaneTitle(Widget):
     def __init__(self, pane: str, *, id: str | None = None) -> None:
         """Create the title of the sibling pane with the DOM id `pane`; empty for a title without a pane."""
         super().__init__(id=id, classes="pane-title")
+        self.auto_links = False  # tabs look as they do in a border
         self.pane = pane
         self._left = Content.empty()
         self._right = Content.empty()

@@ -8,6 +8,7 @@ from support.row_suite import SETTING, judged, suite_in, write_folder
 
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
+from console.suites.suite import Result
 from console.testing.case_play import play_case
 
 ROW = {"prompt": "Which?", "choices": ["red", "green", "blue", "gray", "pink"], "choice": "B"}
@@ -37,6 +38,17 @@ def test_an_answer_without_an_order_is_in_that_of_the_row(tmp_path: Path) -> Non
     assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, "wrong_choice")
     assert (verdict.scores["chose A"], verdict.scores["right at B"]) == (1.0, 0.0)
     assert comparison.pairs[0].expected == "choice: B"
+
+
+def test_the_report_has_the_letters_in_order(tmp_path: Path) -> None:
+    suite = suite_in(write_folder(tmp_path, [ROW]))
+    [case] = suite.cases((), SETTING)
+    verdicts = [suite.score(case, {"turns": [{"answer": "B"}], "order": order}, SETTING) for order in (
+        [0, 2, 1, 3, 4], [1, 0, 2, 3, 4],
+    )]  # fmt: skip
+    results = [Result(case.id, "cases", number, verdict) for number, verdict in enumerate(verdicts)]
+    names = [metric.name for metric in suite.report(results, SETTING).metrics]
+    assert names == ["accuracy", *(f"chose {letter}" for letter in "ABCDE"), "right at A", "right at C"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
 from console.core.run import Summary, Tally
 from console.exchange.exports.every_eval_ever import export_run
-from console.insight.number_format import headline, metric_value
+from console.insight.number_format import headline, metric_bounds, metric_value
 from console.suites.leaderboard import Played
 from console.suites.leaderboard_rules import rules_for
 from console.suites.suite import Metric, Result
@@ -47,6 +47,37 @@ def test_several_headlines_are_first_in_their_order_and_have_units(tmp_path: Pat
     assert [metric.name for metric in by_rate] == ["accuracy", "clear", "judge"]
     stars = metrics_of(tmp_path, '[units]\njudge = "of 5 stars"\n', (5.0, 4.0, 3.5))
     assert [metric_value(metric.value, metric.unit) for metric in stars if metric.name == "judge"] == ["4.2 of 5 stars"]
+
+
+def test_grades_stay_on_their_scale_where_only_their_mean_may_leave_it(tmp_path: Path) -> None:
+    row = {"prompt": "?", "judge": {"scale": [0, 1], "clip": False, "criteria": [{"name": "kind", "tags": ["tone"]}]}}
+    suite = suite_in(write_folder(tmp_path, [row]))
+    assert suite.scales["kind"] == (0.0, 1.0)
+    assert not {"judge", "tone"} & suite.scales.keys()
+
+
+def test_a_score_has_one_form_in_all_categories(tmp_path: Path) -> None:
+    suite = suite_in(write_folder(tmp_path, ROWS))
+    verdicts = [("a", 0.5), ("a", 1.0), ("b", 0.0), ("b", 1.0)]
+    results = [
+        Result(str(number), category, 0, Verdict(Outcome.PASSED, scores={"share": value}))
+        for number, (category, value) in enumerate(verdicts)
+    ]
+    report = summed_up(suite, results, SETTING)
+    assert {metric.unit for metric in (report.metrics[1], *(of[1] for of in report.categories.values()))} == {"mean"}
+    only_rates = summed_up(suite, results[2:], SETTING)
+    assert only_rates.metrics[1].unit == "rate"
+
+
+def test_a_unit_is_shown_whatever_its_name_and_a_small_number_with_it_keeps_two_digits() -> None:
+    assert metric_value(1.0, "points") == "1 points"
+    assert [metric_value(value, "$") for value in (0.0065, 0.0, -0.0123, 0.31)] == [
+        ".0065 $",
+        "0 $",
+        "-.012 $",
+        ".31 $",
+    ]
+    assert metric_bounds(Metric("price", 0.0065, 0.0024, 0.0107, unit="$")) == "[.0024 .011]"
 
 
 def summary(name: str, *further: str) -> Summary:

@@ -226,6 +226,20 @@ def test_mistakes_of_the_suite_file(tmp_path: Path, toml: str, problem: str) -> 
     assert problem in "\n".join(line.rstrip().replace("    ", "  ") for line in str(caught.value).split("\n"))
 
 
+def test_a_mistake_in_the_defaults_is_told_once_and_where_it_is(tmp_path: Path) -> None:
+    rows = [{"prompt": "x"}, {"prompt": "y"}, {"prompt": "z", "judge": {"categories": {"A": "passd"}}}]
+    toml = '[defaults.judge]\nrubric = "r"\nreference = "{prompt}"\ncategories = {A = "fail"}\n'
+    with pytest.raises(UsageError) as caught:
+        cases_of(tmp_path, rows, toml=toml)
+    wrong = "must be 'passed' or 'failed' or a number, not"
+    first, default, own = str(caught.value).split("\n")
+    assert "has 2 errors" in first
+    assert default.endswith(f"suite.toml: defaults.judge.categories[...]: {wrong} 'fail'")
+    assert own == f"  cases.jsonl:3: judge.categories[...]: {wrong} 'passd'"
+    with pytest.raises(UsageError, match=r"suite\.toml: defaults\.judge: has no field 'eahc'\n +Did you mean each\?"):
+        cases_of(tmp_path, rows[:2], toml="[defaults.judge]\nrubric = 'r'\neahc = true\n")
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),

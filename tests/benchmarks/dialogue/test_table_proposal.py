@@ -41,6 +41,14 @@ def test_columns_are_taken_for_what_they_are(
     assert bool(proposal.judge) == judged
 
 
+@pytest.mark.parametrize("answers", [("Lisbon", "no"), ("x" * 80, "y" * 80)], ids=["words", "judged"])
+def test_a_column_that_is_used_is_not_called_unused(tmp_path: Path, answers: tuple[str, str]) -> None:
+    rows = [("a?", answers[0], "z"), ("b?", answers[1], "z")]
+    sentences = propose(table(tmp_path, ("question", "answer", "extra"), *rows)).sentences()
+    assert any("answer" in sentence for sentence in sentences[:-1])
+    assert sentences[-1].endswith("{name}: extra")
+
+
 def test_what_is_written_can_be_read_and_the_table_is_kept_as_it_was(tmp_path: Path) -> None:
     path = table(tmp_path, ('A "question"', "answer"), ("Is [bold]this[/] a = b?", "x" * 80), ("b?", "y" * 80))
     path.write_bytes(path.read_bytes().replace(b'"A ""question"""', b"question"))

@@ -202,7 +202,7 @@ def test_the_screen_has_both_answers_on_one_line_at_every_size(played, home: Pat
 
     async def look(size: tuple[int, int]) -> None:
         app = ConsoleApp(WorkspacePaths(runs=home / "runs", data=home / "data"))
-        app.navigator.start_with(run, "g1")
+        app.navigator.start_with("review", run, "g1")
         async with app.run_test(size=size) as pilot:
             words = "I am sorry, guest 1." if size[1] < 30 else "kind shown first  kind is better"
             await assert_until(pilot, lambda: words in text_of(app))

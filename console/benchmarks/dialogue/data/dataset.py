@@ -175,12 +175,31 @@ class CaseBuilder:
             if self._mistakes.count:
                 return []
         cases: list[Case] = []
+        wrong_defaults: set[str] = set()
         for raw in self._rows:
             try:
                 cases += self._cases(raw, variants)
             except FieldError as error:
-                self._mistakes.add(raw.place, error.where, error.problem, error.hint)
+                is_default = self._is_default(raw, error)
+                place = self._defaults.place if is_default else raw.place
+                where = f"defaults.{error.where}" if is_default else error.where
+                if not is_default or where not in wrong_defaults:
+                    self._mistakes.add(place, where, error.problem, error.hint)
+                wrong_defaults |= {where} if is_default else set()
         return cases
+
+    def _is_default(self, raw: RawRow, error: FieldError) -> bool:
+        """Return whether a field with a mistake comes from the defaults, and is the same in all rows."""
+        name, _, rest = error.where.partition("[")[0].partition(".")
+        given = {self._defaults.columns.get(column, column): value for column, value in raw.fields.items()}
+        if name not in self._defaults.fields or (name == "expect" and any(check in given for check in SHORTHANDS)):
+            return False
+        own, default = given.get(name), self._defaults.fields[name]
+        if name in _MERGED and isinstance(default, dict) and (own is None or isinstance(own, dict)):
+            part = rest.partition(".")[0] or error.unknown
+            default = cast(dict[str, Any], default).get(part)
+            return default is not None and part not in (own or {}) and not any(variables_in(default))
+        return name not in given and not any(variables_in(default))
 
     def _check_columns(self, variants: Variants | None) -> None:
         """Record variables and mapped columns that no row has."""
@@ -402,7 +421,7 @@ def _script(
     if rubric is not None and not any("judge" in kind for kind in kinds):
         expect, kinds = [*expect, {"judge": True}], ["judge"]
     if not kinds:
-        hint = 'Add one, such as expect = [{"contains": "…"}], a column named like a check, or a `judge`.'
+        hint = 'Add one, such as expect = [{"contains": "…"}], a column named like a check, or a judge with a `rubric`.'
         raise FieldError("expect", "has no check", hint)
     if row.choices:
         _verify_choices(row.choices, turns, expect)

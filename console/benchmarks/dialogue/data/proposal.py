@@ -55,7 +55,7 @@ class Proposal:
         guesses = [f"column {column} is {_MEANINGS.get(name, name)}" for column, name in self.columns.items()]
         guesses += [f"a judge grades each answer: {self.judge}"] if self.judge else []
         guesses += [f"column {self.word} is the whole answer, one word, in any case"] if self.word else []
-        left = ", ".join(self.variables)
+        left = ", ".join(name for name in self.variables if name != self.word and f"{{{name}}}" not in self.judge)
         return [*guesses, *([f"unused, but available in texts as {{name}}: {left}"] if left else [])]
 
 

@@ -9,6 +9,7 @@ from console.benchmarks.dialogue.rules.finding import Finding
 from console.benchmarks.dialogue.rules.script import Script
 
 FIRST = ord("A")
+_CHOSE, _RIGHT_AT = "chose ", "right at "
 
 
 def arranged(script: Script, order: Sequence[int]) -> Script:
@@ -45,5 +46,10 @@ def position_scores(findings: Sequence[Finding], count: int) -> dict[str, float]
     if chosen is None:
         return {}
     letters = [chr(FIRST + place) for place in range(count)]
-    shares = {f"chose {letter}": float(chosen.actual == letter) for letter in letters}
-    return {**shares, f"right at {chosen.expected}": float(bool(chosen.holds))}
+    shares = {f"{_CHOSE}{letter}": float(chosen.actual == letter) for letter in letters}
+    return {**shares, f"{_RIGHT_AT}{chosen.expected}": float(bool(chosen.holds))}
+
+
+def is_of_letter(score: str) -> bool:
+    """Return whether a score is one of `position_scores`."""
+    return any(score.startswith(start) and len(score) == len(start) + 1 for start in (_CHOSE, _RIGHT_AT))

@@ -76,16 +76,13 @@ def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
     for script in scripts:
         for check in judged_in(read_checks(expectations(script))):
             rubric = own_rubric(check) or script.rubric or Rubric()
-            if not rubric.clip:
-                continue
             low, high = scale_of(rubric)
             scales |= dict.fromkeys(category_scores(rubric), (0.0, 1.0))
-            tags = [tag for item in rubric.criteria for tag in item.tags]
+            means = ["judge", *(tag for item in rubric.criteria for tag in item.tags)]
             for name in (
-                "judge",
                 *((CHOSE_FIRST,) if rubric.against else ()),
                 *(item.name for item in criteria_of(rubric)),
-                *tags,
+                *(means if rubric.clip else ()),
             ):
                 scale = scales.get(name, (low, high))
                 scales[name] = (min(low, scale[0]), max(high, scale[1]))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
@@ -28,6 +28,7 @@ _EXPECTED = re.compile(r"Expected `([^`]+)`(?:, got `([^`]+)`)?")
 _PATH = re.compile(r" - at `\$?([^`]*)`$")
 _UNKNOWN = re.compile(r"unknown field `([^`]*)`")
 _MISSING = re.compile(r"missing required field `([^`]*)`")
+_NO_CHOICE = re.compile(r"Invalid enum value (.*) - at ")
 _LINE = re.compile(r"(?::|, row )(\d+)$")
 _LONGEST = 80
 """Maximum characters of a foreign value in a message."""
@@ -105,17 +106,18 @@ def convert(value: Any, form: type[FormT], where: str) -> FormT:
 class FieldError(ValueError):
     """A field has an invalid value."""
 
-    def __init__(self, where: str, problem: str, hint: str = "") -> None:
-        """Create the error, with the arguments of `Mistakes.add`."""
+    def __init__(self, where: str, problem: str, hint: str = "", unknown: str = "") -> None:
+        """Create the error, with the arguments of `Mistakes.add`, and the name of a field that does not exist."""
         super().__init__(f"{where}: {problem}")
-        self.where, self.problem, self.hint = where, problem, hint
+        self.where, self.problem, self.hint, self.unknown = where, problem, hint, unknown
 
 
 def _field_error(message: str, form: Any, where: str) -> FieldError:
     path = match[1] if (match := _PATH.search(message)) else ""
     where = f"{where}{path}".strip(".")
     if match := _UNKNOWN.search(message):
-        return FieldError(where, f"has no field {shown(match[1])}", did_you_mean(match[1], _field_names(form)))
+        hint = did_you_mean(match[1], _field_names(form))
+        return FieldError(where, f"has no field {shown(match[1])}", hint, match[1])
     if match := _MISSING.search(message):
         return FieldError(where, f"lacks the field `{match[1]}`")
     if match := _EXPECTED.search(message):
@@ -123,6 +125,9 @@ def _field_error(message: str, form: Any, where: str) -> FieldError:
         actual = f", not {_WORDS.get(match[2], match[2])}" if match[2] else message[match.end() :].split(" - at ")[0]
         actual = actual.replace(" matching regex ", " matching ")
         return FieldError(where, f"must be {expected}{actual}")
+    if match := _NO_CHOICE.search(message):
+        choices = " or ".join(dict.fromkeys(_choices_of(form, path)))
+        return FieldError(where, f"must be {choices}, not {match[1]}")
     return FieldError(where, _PATH.sub("", message)[:1].lower() + _PATH.sub("", message)[1:])
 
 
@@ -130,6 +135,25 @@ def _field_names(form: Any) -> Iterable[str]:
     """Yield the field names of a type and the structs in it."""
     for kind in _structs_in(form, set()):
         yield from kind.__struct_encode_fields__
+
+
+def _choices_of(form: Any, path: str) -> Iterable[str]:
+    """Yield what the last field of a path may be, in words."""
+    name = (re.findall(r"\w+", path) or [""])[-1]
+    for kind in _structs_in(form, set()):
+        for item in msgspec.structs.fields(kind):
+            if item.encode_name == name:
+                yield from _words_in(item.type)
+
+
+def _words_in(form: Any) -> Iterable[str]:
+    if get_origin(form) is Literal:
+        yield from (repr(value) for value in get_args(form) if value)
+    elif form is float:
+        yield "a number"
+    elif form is not str:
+        for part in get_args(form):
+            yield from _words_in(part)
 
 
 def _structs_in(form: Any, seen: set[Any]) -> set[type[msgspec.Struct]]:

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+from console.benchmarks.dialogue.rules.choices import is_of_letter
 from console.benchmarks.dialogue.rules.instructions import ASKED, FOLLOWED, LOOSELY
 from console.benchmarks.dialogue.rules.letter_choice import calibration_metrics
 from console.benchmarks.dialogue.rules.script import Variants, split_variant
@@ -42,7 +43,14 @@ def report(
 
 def _metrics(results: Sequence[Result], scales: Scales, units: Mapping[str, str]) -> tuple[Metric, ...]:
     """Return the accuracy and the mean of each score, with intervals."""
-    return (rate_metric("accuracy", results), *score_metrics(results, scales, units), *_pooled(results))
+    scored = _by_letter(score_metrics(results, scales, units))
+    return (rate_metric("accuracy", results), *scored, *_pooled(results))
+
+
+def _by_letter(metrics: Sequence[Metric]) -> Sequence[Metric]:
+    """Return metrics with those of letters in the order of the alphabet, whichever letter came first in the run."""
+    lettered = iter(sorted((metric for metric in metrics if is_of_letter(metric.name)), key=lambda metric: metric.name))
+    return [next(lettered) if is_of_letter(metric.name) else metric for metric in metrics]
 
 
 def _pooled(results: Sequence[Result]) -> Iterable[Metric]:

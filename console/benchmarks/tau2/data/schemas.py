@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -60,10 +60,9 @@ def _rendered(hint: Any, folder: Path, domain: str) -> Any:
         return _model(hint, folder, domain)
     origin = get_origin(hint)
     if origin is not list and origin not in (Union, UnionType):
-        return hint
-    parts = tuple(_rendered(part, folder, domain) for part in get_args(hint))
-    made: Any = list[parts] if origin is list else Union[parts]  # noqa: UP007 - made of a tuple
-    return made
+        return cast(Any, hint)
+    generic: Any = list if origin is list else Union
+    return generic[tuple(_rendered(part, folder, domain) for part in get_args(hint))]
 
 
 @cache

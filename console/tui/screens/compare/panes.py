@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-import msgspec
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -15,7 +14,7 @@ from console.insight.comparison_report import change_words, passed_words
 from console.insight.number_format import signed
 from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
-from console.insight.sort_orders import BY_ID, Sorting
+from console.insight.sort_orders import BY_ID, BY_REPEATS, Sorting
 from console.tui.render import comparison as summary
 from console.tui.render import lines
 from console.tui.render.block import Block
@@ -66,13 +65,13 @@ REPEAT_COLUMNS = (
 
 
 def _marked(columns: Sequence[Column], sorting: Sorting | None) -> tuple[Column, ...]:
-    """Return the columns with the order in the heading of the one that shows what the list is sorted by."""
+    """Return the columns with the order in the heading of the sorted one, which is added if it is missing."""
     if sorting is None:
         return tuple(columns)
-    if sorting.column == BY_ID:
-        return marked_columns(columns, "case", sorting.label[-1])
+    if sorting.column in (BY_ID, BY_REPEATS):
+        return marked_columns(columns, "case" if sorting.column == BY_ID else "Δ", sorting.label[-1])
     *others, why = columns
-    return (*others, msgspec.structs.replace(why, name=f"{sorting.label}  B − A"))
+    return (*others, Column(f"Δ {sorting.label}", 10, right=True), why)
 
 
 class ChangeList(RowList):
@@ -110,23 +109,23 @@ class ChangeList(RowList):
         change = self._changes[key]
         is_quiet_repeat = isinstance(change, RolloutPair) and change.outcome is PairOutcome.BOTH
         why = Content.empty() if is_quiet_repeat else one_line(change_words(change)[1], 200, MUTED)
-        if shown := self._sorted_by(change):
-            why = Content.assemble((shown, "bold"), "  ", why)
-        means = self._scores(change)
-        if means is not None:
+        if (means := self._scores(change)) is not None:
             why = Content.assemble(summary.dots(*means, self._highest_score, PLOT_WIDTH), " ", why)
+        shown = self._sorted_by(change)
+        last = (Content.styled(shown, "bold"), why) if shown else (why,)
+        if means is not None:
             scores = (Content.styled(f"{mean:g}"[:3].rjust(3), "bold") for mean in means)
-            return (self._case_name(key, change), *scores, why)
+            return (self._case_name(key, change), *scores, *last)
         marks = self._outcome_mark(change.a), self._outcome_mark(change.b)
         if not self._has_repeats or self._headline:
-            return (self._case_name(key, change), *marks, why)
+            return (self._case_name(key, change), *marks, *last)
         by = Content.empty()
         if isinstance(change, CasePair) and len(change.repeats) > 1 and change.counted:
             in_a, in_b = passed_words(change)
             marks = Content.styled(in_a, "bold"), Content.styled(in_b, "bold")
             style = "bold $pass" if change.change > 0 else "bold $fail" if change.change else MUTED
             by = Content.styled(signed(change.change, "{:.0f}".format), style)
-        return (self._case_name(key, change), *marks, by, why)
+        return (self._case_name(key, change), *marks, by, *last)
 
     def _scores(self, change: Change) -> tuple[float, float] | None:
         """Return the scores of A and B, or their means over the repeats, or None if passing is compared."""
@@ -140,7 +139,7 @@ class ChangeList(RowList):
         """Return the question of a scored case, or the id of any other; for a repeat its number."""
         if isinstance(change, RolloutPair):
             return Content(f"    repeat {change.slot[1] + 1}")
-        name = one_line((self._headline and change.a.title) or change.name, 120)
+        name = one_line((self._headline and change.a.title) or change.name, lines.LONGEST_ID)
         if not self._has_repeats:
             return name
         is_unfolded = change_key(change.repeats[0]) in self._changes and len(change.repeats) > 1

@@ -31,7 +31,7 @@ class GridScreen(BaseScreen):
     """Several runs: a line for each, categories, cases, and reasons or answers."""
 
     where: ClassVar[str] = "grid"
-    heading: ClassVar[str] = "Compare"
+    heading: ClassVar[str] = "Grid"
     AUTO_FOCUS: ClassVar[str | None] = "#heat"
     DEFAULT_CSS = """
     GridScreen {

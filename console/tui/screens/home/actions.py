@@ -18,7 +18,7 @@ from console.store.runs import RunFolder
 from console.tui.data.runs import RunLine
 from console.tui.dialogs.small_dialogs import Answer, CommentScreen, Question
 from console.tui.sanitize import literal, one_line
-from console.tui.screens.home.controller import HomeController, demo_runs
+from console.tui.screens.home.controller import HomeController
 from console.tui.screens.resuming import resume_run
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
@@ -304,7 +304,7 @@ class EngineActions:
         from console.tui.data.suites import read_suites
 
         workspace, paths = self.services.workspace, self.services.paths
-        runs = demo_runs(workspace.suites or read_suites(paths))
+        runs = (workspace.suites or read_suites(paths)).demo_runs()
         if not runs:
             workspace.hand_over(self.services.notify, Content("No installed suite has a demo."))
         for number, (suite, demo) in enumerate(runs):

@@ -4,16 +4,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from console.core.run import Tally, simulated_note_of
 from console.insight import number_format
 from console.tui.data.filter_in_force import has_words
 from console.tui.data.runs import RunLine
-from console.tui.data.suites import Suites
-
-if TYPE_CHECKING:
-    from console.suites.suite import DemoRun
 
 _SortKey = Callable[[RunLine], Any]
 NEWEST = "newest first"
@@ -279,12 +275,6 @@ class HomeController:
             **({} if self._has_fold(line) else {"fold": ""}),
             "run.delete": "dequeue" if is_queued else "delete" if line is not None else "",
         }
-
-
-def demo_runs(suites: Suites) -> "list[tuple[str, DemoRun]]":
-    """Return suite and run of each demo, in order; the first is opened in Live."""
-    runs = [(line.name, run) for line in suites.lines for run in line.entry.demo if not line.mistake]
-    return sorted(runs, key=lambda suite_and_run: suite_and_run[1].order)
 
 
 def _root_of(line: RunLine, by_name: Mapping[str, RunLine]) -> RunLine:

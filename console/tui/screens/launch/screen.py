@@ -114,9 +114,9 @@ class LaunchScreen(BaseScreen):
 
     def on_mount(self) -> None:
         self.services.workspace.changed.subscribe(self, self._workspace_changed)
-        self._use_workspace()
         if self._lacks_only_suite:
             self._suites.focus()
+        self._use_workspace()
         if self._has_draft:
             self.services.notify(Content("Draft restored. ctrl+l clears the form."))
 
@@ -137,6 +137,10 @@ class LaunchScreen(BaseScreen):
     def _use_workspace(self) -> None:
         workspace = self.services.workspace
         self._show_change(self.controller.use_workspace(workspace.models, workspace.suites, workspace.runs))
+        if self._lacks_only_suite and workspace.suites is not None:
+            self._lacks_only_suite = False
+            if not self.controller.form.suites and (demos := workspace.suites.demo_runs()):
+                self._suites.move_to(Part(demos[0][0]).key)  # made for a first run: it needs no other model
 
     def key_words(self) -> Mapping[str, str]:
         edit = "edit" if self.focused is self._fields else "select"

@@ -287,7 +287,8 @@ class LiveScreen(RunScreen):
     def _is_nothing_live(self, feed: RunFeed) -> bool:
         """Return whether a user expecting a live run sees an ended one, as none is live."""
         is_over = feed.is_read and not feed.is_live and not feed.is_starting
-        return is_over and self.replay_controls.replay is None and not self.services.workspace.live
+        workspace = self.services.workspace
+        return is_over and self.replay_controls.replay is None and workspace.runs_complete and not workspace.live
 
     def _draw_replay(self) -> None:
         self.progress.show_replay(self.replay_controls.replay, self.size.width)

@@ -33,7 +33,7 @@ COLUMNS = (
 """Columns of the list, filled by `case_cells`."""
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
 """Width of a group's bar, in a narrow list, and the list's width that divides the two."""
-ROOM_FOR_NAME = 46
+ROOM_FOR_NAME, _LEAST_ROOM_FOR_NAME = 46, 28
 """Minimum cells of the top line reserved for the names of screen and run."""
 
 
@@ -61,7 +61,7 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
     )
     return (
         state_mark(rollout, live=live),
-        one_line(name, 120, MUTED if annotation.is_seen else ""),
+        one_line(name, lines.LONGEST_ID, MUTED if annotation.is_seen else ""),
         annotation_letter(annotation),
         one_line(detail, 120, MUTED),
     )
@@ -103,14 +103,14 @@ def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     indent = ("  " if head.is_open else "") + "  " * head.depth
     fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded if len(rollouts) > 1 else " "
     style = "bold" if head.is_open else MUTED if annotation.is_seen else ""
-    label = one_line(head.group.label if len(rollouts) > 1 else str(rollouts[0].key), 120, style)
+    label = one_line(head.group.label if len(rollouts) > 1 else str(rollouts[0].key), lines.LONGEST_ID, style)
     if len(rollouts) < width // 2:
         right = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in rollouts))
     else:
         right = one_line(_marks_in_words(rollouts), width // 2)
     if (ended := count_ended(rollouts)) < head.repeats:
         signs = right if triage.lists_whole_cases else right[:1]
-        right = signs.append_text(f" {ended}/{head.repeats}", MUTED)
+        right = signs.append_text(f" ({ended} of {head.repeats})", MUTED)
     value = one_line(triage.sorted_by(rollouts[0]), 12, MUTED)
     right = Content("  ").join([part for part in (value, annotation_letter(annotation), right) if part.plain.strip()])
     room = width - (0 if head.is_open else 2)
@@ -145,8 +145,11 @@ def empty_text(controller: ReviewController) -> Content:
 
 def list_title(controller: ReviewController, manifest: Manifest, *, is_searching: bool) -> Content:
     """Return the number and kind of listed cases, activities in progress, and the run's origin."""
-    label = one_line(controller.list_label(), 60, MUTED)
-    title = Content.assemble((f"{controller.triage.listed}  ", "bold"), label)
+    count, label = number_format.count(controller.triage.listed), controller.list_label()
+    outcomes = controller.triage.outcomes
+    if label.startswith("failures") and outcomes.get(Outcome.FAILED, 0) < sum(outcomes.values()):
+        count, label = number_format.failures_by(outcomes), label.removeprefix("failures").removeprefix(" · ")
+    title = Content.assemble((f"{count}  ", "bold"), one_line(label, 60, MUTED))
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
     origin = f"{manifest.experiment.words}, " if manifest.experiment is not None else ""
@@ -179,11 +182,16 @@ def status_text(
     if controller.views.suite_view.has_pass_rate and not by_look and (repeats := pass_rates(tally.cases)) is not None:
         k, at, every = repeats
         rates.insert(0, f"{rates[0]}   pass@{k} {number_format.rate(at)}  pass^{k} {number_format.rate(every)}")
-    cost = number_format.spent(tally, manifest.simulated_note)
+    cost = f"   {number_format.spent(tally, manifest.simulated_note)}"
+    shown = [(True, rate, cost) for rate in rates] + [(False, rates[-1], cost), (False, rates[-1], "")]
     figures = [
-        Content.assemble("  ", outcome_words(tally), (rate, "bold"), (f"   {cost}   ", MUTED), place) for rate in rates
+        Content.assemble("  ", outcome_words(tally, with_setup=has_setup), (rate, "bold"), (f"{cost}   ", MUTED), place)
+        for has_setup, rate, cost in shown
     ]
-    return next((content for content in figures if content.cell_length <= width - ROOM_FOR_NAME), place)
+    brief = Content.assemble((rates[-1], "bold"), "   ", place)
+    if tally.rate is None or brief.cell_length > width - _LEAST_ROOM_FOR_NAME:
+        brief = place
+    return next((content for content in figures if content.cell_length <= width - ROOM_FOR_NAME), brief)
 
 
 def end_of_list_text(controller: ReviewController, by: int) -> Content:

@@ -30,11 +30,11 @@ class LabelScreen(ModalScreen[None]):
 
     DEFAULT_CSS = """
     LabelScreen { background: $background; }
-    LabelScreen > #progress { height: auto; max-height: 2; padding: 0 1; background: $panel; }
-    LabelScreen > #keys { height: 1; padding: 0 1; dock: bottom; color: $muted; }
-    LabelScreen VerticalScroll { border: round $line; border-title-color: $muted; padding: 0 1;
-        border-subtitle-color: $foreground; }
-    LabelScreen VerticalScroll:focus { border: round $focus; }
+    LabelScreen > #progress { height: auto; max-height: 2; padding: 0 1; }
+    LabelScreen > #keys { height: 2; padding: 0 1; dock: bottom; color: $muted; border-top: solid $line; }
+    LabelScreen VerticalScroll { border: round $line; border-title-color: $foreground; border-title-style: bold;
+        border-subtitle-color: $foreground; padding: 0 1; scrollbar-size-vertical: 1; }
+    LabelScreen VerticalScroll:focus { border: heavy $focus; border-title-color: $focus; }
     LabelScreen #question { width: 2fr; } LabelScreen #answer { width: 3fr; }
     """
     AUTO_FOCUS: ClassVar[str | None] = "#answer"
@@ -88,7 +88,7 @@ class LabelScreen(ModalScreen[None]):
         for scroll in self.query(VerticalScroll):
             scroll.scroll_home(animate=False)
         words = Content.assemble(
-            ("Settle  " if queue.settles else "Label  ", "bold"),
+            ("Settle  " if queue.settles else "Label  ", "bold $focus"),
             one_line(queue.reader, 24),
             (" · judge hidden   ", MUTED),
             queue.progress_words,

@@ -7,12 +7,14 @@ partial lists, so that the app responds while a hundred thousand rollouts are fi
 import threading
 import time
 from array import array
+from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
+from console.core.outcome import Outcome
 from console.insight.failures import Group, GroupBy, group, in_order, with_cases
 from console.insight.filter import Filter
 from console.insight.rollout import Rollout
@@ -90,6 +92,8 @@ class Listing:
     """True if the list is complete."""
     passes: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     """Passed and graded repeats by case; empty unless the list is sorted."""
+    outcomes: Mapping[Outcome | None, int] = field(default_factory=Counter[Outcome | None])
+    """Number of listed rollouts by outcome."""
 
     @property
     def has_cases(self) -> bool:
@@ -194,6 +198,7 @@ def _listing(
         first_unseen=_first(order, unseen, kept),
         is_whole=is_whole,
         passes=passes,
+        outcomes=Counter(rollout.outcome for rollout in order),
     )
 
 

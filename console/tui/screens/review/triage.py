@@ -11,6 +11,7 @@ from typing import overload
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
+from console.core.outcome import Outcome
 from console.insight.failures import Group, GroupBy, possible_grouping
 from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Rollout
@@ -261,6 +262,11 @@ class Triage:
     def listed(self) -> int:
         """Number of listed rollouts, or of cases if they are groups."""
         return len({leaf.path[-2:] for leaf in self._listing.leaves}) if self.has_cases else len(self.order)
+
+    @property
+    def outcomes(self) -> Mapping[Outcome | None, int]:
+        """Number of listed rollouts by outcome."""
+        return self._listing.outcomes
 
     @property
     def has_cases(self) -> bool:

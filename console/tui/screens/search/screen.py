@@ -120,11 +120,13 @@ class SearchScreen(BaseScreen):
         self.call_after_refresh(self._draw)
 
     def show_workspace(self, part: str) -> None:
-        """Repeat the search on a newer index; when the screen is shown again, request an update of the index."""
+        """Repeat the search on a newer index; when shown again, update that, and ask for words if nothing is listed."""
         if part:
             self._search(again=True)
         elif self.controller.coverage is not None:
             self.services.search_indexing.note_changes()
+            if not self.controller.rows():
+                self.call_after_refresh(self.find_session.action_find)
 
     # Search -----------------------------------------------------------------------------------------------------------
 
@@ -211,7 +213,8 @@ class SearchScreen(BaseScreen):
         if controller.is_searching:
             return Content("searching …")
         among = f"{plural(coverage.conversations, 'conversation')} in {plural(coverage.runs, 'run')}"
-        return Content.assemble(f"None of {among} matches ", one_line(controller.query.text, 60), ".   / changes it.")
+        words = one_line(controller.query.text, 60)
+        return Content.assemble(f"None of {among} matches ", words, ".\n/ changes it; word* also finds longer words.")
 
     def _face(self, key: str) -> Face:
         row = self.controller.row(key)
@@ -274,7 +277,7 @@ class SearchScreen(BaseScreen):
 
 def _heading(run: RunHits) -> Content:
     facts = run.facts
-    about = Content.assemble(one_line(facts.model, 40, "bold"), " · ", one_line(facts.suite, 40))
+    about = Content.assemble(" ", one_line(facts.model, 40, "bold"), " · ", one_line(facts.suite, 40))
     named = Content.assemble("  ", one_line(facts.title, 30)) if facts.title else Content.empty()
     hits = "hit" if run.count == 1 else "hits"
     about = about.append(named).append(muted(f"   {moment(facts.at)}   {count(run.count)} {hits}   "))

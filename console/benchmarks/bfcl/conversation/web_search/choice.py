@@ -51,7 +51,7 @@ def check_web(options: dict[str, Any], dataset: Dataset) -> None:
         raise UsageError(
             "web search needs a key of serpapi.com",
             where=SEARCH_KEY,
-            hint=f"Set this variable, use recorded answers ({_WHERE}=FILE), or exclude web_search with --category.",
+            hint=f"Set this variable, use recorded answers ({_WHERE}=FILE), or leave out web_search.",
         )
 
 

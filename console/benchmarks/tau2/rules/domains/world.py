@@ -280,13 +280,14 @@ def calculate(self: Any, expression: str) -> str:
 
 _LONGEST_BITS = 10_000
 _SIGNS = frozenset("0123456789+-*/(). ")
-_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
+_BINARY: Mapping[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
 }
+"""Function in the module `operator` by operator."""
 
 
 def _value(node: ast.expr) -> Any:
@@ -297,7 +298,11 @@ def _value(node: ast.expr) -> Any:
         value = -inner if isinstance(node.op, ast.USub) else inner
     elif isinstance(node, ast.BinOp):
         left, right = _value(node.left), _value(node.right)
-        value = _power(left, right) if isinstance(node.op, ast.Pow) else _BINARY[type(node.op)](left, right)
+        value = (
+            _power(left, right)
+            if isinstance(node.op, ast.Pow)
+            else getattr(operator, _BINARY[type(node.op)])(left, right)
+        )
     else:
         raise ToolError("invalid syntax")
     if isinstance(value, int) and value.bit_length() > _LONGEST_BITS:
