@@ -62,6 +62,18 @@ class JournalDoor:
         return msgspec.structs.replace(record, verdict=msgspec.structs.replace(record.verdict, messages=messages))
 
 
+def check_data(data: dict[str, Any]) -> None:
+    """Check the data of a case before it is played.
+
+    Raises:
+        SuiteError: they would not survive the journal.
+    """
+    try:
+        check_round_trip(data, dict[str, Any])
+    except ValueError as error:
+        raise _unreadable("the data of the case", str(error)) from error
+
+
 def check_request(turn: int, step: int, parts: list[Any]) -> None:
     """Check a call's place and the new parts of its request before it is made.
 

@@ -16,6 +16,7 @@ from console.core.record import Finished
 from console.core.run import Manifest, ModelFacts
 from console.core.signalled import BySignal
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
+from console.engine.journal_door import check_data
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
 from console.engine.stage import JournaledStage, StageChanges, StageContext, Unanswered
@@ -101,6 +102,7 @@ class LocalConversation:
         """Play the conversation, or replay the one that is graded again."""
         earlier, case = self.recorded.earlier, self.job.case
         if earlier is None or not earlier.is_closed or earlier.finished is None:
+            check_data(case.data)
             if state := self.suite.effect_states().get(BEFORE_FIRST):
                 self.context.state(self.job.key, state)
             return await self.suite.play(case, self.stage, self.setting)

@@ -7,6 +7,7 @@ collide in `sys.modules`; compiled files are ignored.
 
 import hashlib
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -132,7 +133,8 @@ def _raise_instead_of_exiting() -> None:
     leave, engine = os._exit, os.getpid()
 
     def leave_or_raise(status: int) -> NoReturn:
-        caller = sys._getframe(1).f_globals.get("__name__", "")
+        here = inspect.currentframe()
+        caller = here.f_back.f_globals.get("__name__") if here is not None and here.f_back is not None else ""
         if str(caller).startswith(_PREFIX) and os.getpid() == engine:
             raise SystemExit(status)
         leave(status)

@@ -79,6 +79,11 @@ def test_unknown_category_and_id(console):
     assert_refused(console(*RUN, "--ids", "causes-99"), "causes-99", "causes-")
 
 
+def test_a_branch_without_continuations(console):
+    ended = console("branch", "latest#a", "-r", "0")
+    assert (ended.code, "--repeats: must be at least 1, not 0" in ended.err) == (2, True)
+
+
 def test_unknown_option_and_wrong_value(console):
     assert_refused(console(*RUN, "--option", "max_turn=3"), "max_turn", "Did you mean max_turns?")
     assert_refused(console(*RUN, "--option", "max_turns=soon"), "max_turns", "int")

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -67,6 +67,10 @@ class Faulty(DialogueSuite):
     def __init__(self, act: Callable[[Stage], Any] | None = None, **values: Any) -> None:
         super().__init__(cases=3, turns=1, judged=False)
         self.act, self.values = act, values
+
+    def cases(self, categories: Sequence[str], setting: Setting) -> list[Case]:
+        first, second, *others = super().cases(categories, setting)
+        return [first, msgspec.structs.replace(second, data=self.values.get("data", second.data)), *others]
 
     async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
         output = await super().play(case, stage, setting)
@@ -145,6 +149,7 @@ VALUES: dict[str, Any] = {
     "no verdict": {"verdict": None},
     "output that is no JSON": {"output": object()},
     "output that is too deep": {"output": deep()},
+    "data of a case with an infinity": {"data": {"limit": math.inf}},
     "output with NaN": {"output": {"deep": [math.nan]}},
     "output with an infinity": {"output": -math.inf},
     "output with a key that is no text": {"output": {1: "x"}},

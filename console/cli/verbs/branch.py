@@ -118,6 +118,8 @@ def run(args: BranchArguments) -> int:
     """
     from console.insight.as_sent import beginning_of, point_at, points_of
 
+    if args.repeats is not None and args.repeats < 1:
+        raise UsageError(f"must be at least 1, not {args.repeats}", where="--repeats")
     reader, rollout = find_rollout(args, args.which, args.rollout)
     conversation = reader.conversation(rollout.key)
     points = points_of(conversation)
