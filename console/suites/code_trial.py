@@ -70,7 +70,7 @@ def _run(entry: SuiteEntry, given: Path, result: Path) -> Trial:
         trial = msgspec.json.decode(result.read_bytes(), type=ready_type(Trial))
     except (OSError, msgspec.DecodeError):
         reason = f"the process that imported the code of the suite {entry.name} ended with code {ended.returncode}"
-        return Trial(error=reason, where=_file(entry), hint="It may have called os._exit, or crashed.")
+        return Trial(error=reason, where=_file(entry), hint="It may have crashed.")
     trial.printed = (ended.stdout + ended.stderr).decode("utf-8", "replace").strip()
     return trial
 

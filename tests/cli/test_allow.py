@@ -76,12 +76,25 @@ def test_compiled_files_beside_the_code_are_not_run(play: Any, allow: Any, home:
         ("x = 1\n", "has no class with `cases`, `play` and `score`"),
         (f"{CITIES}\nclass Towns(Cities): pass\n", "has 2 suite classes"),
         ("import rules\n", "write `from . import rules`"),
-        ("import os\nos._exit(4)\n", "ended with code 4"),
+        ("import os\nos._exit(4)\n", "SystemExit: 4"),
+        ("import os\nos.kill(os.getpid(), 9)\n", "ended with code -9"),
         (replaced("cases", "return 3"), "it returned 3, not several values of type Case"),
         (replaced("cases", "return [1]"), "one of its values is 1, not a Case"),
         (replaced("cases", "return [Case(7, 'x')]"), "needs strings as id and category"),
     ],
-    ids=["exits", "raises", "no Python", "empty", "two", "absolute", "leaves", "no cases", "no Case", "no id"],
+    ids=[
+        "exits",
+        "raises",
+        "no Python",
+        "empty",
+        "two",
+        "absolute",
+        "leaves",
+        "killed",
+        "no cases",
+        "no Case",
+        "no id",
+    ],
 )
 def test_code_that_cannot_be_loaded_is_one_sentence_with_file_and_line(
     allow: Any, home: Path, code: str, message: str
