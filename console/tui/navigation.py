@@ -295,6 +295,10 @@ class Navigator:
 
     def action_go_search(self) -> None:
         self._go_to("search")
+        from console.tui.screens.search.screen import SearchScreen  # lazy, as every screen
+
+        if isinstance(screen := self._app.screen, SearchScreen):
+            screen.ask_again()
 
     # Home, library, form ---------------------------------------------------------------------------------------------
 

@@ -49,6 +49,8 @@ class World:
     def __init__(self, fault_every: int = 0) -> None:
         self.asked: Counter[str] = Counter()
         self.fault_every, self.requests, self.faults = fault_every, 0, 0
+        self.faulted: set[str] = set()
+        """Requests that were answered with a fault, each once, so that none runs out of tries."""
         self.kill_at, self.reached = 0, threading.Event()
 
     def __call__(self, request: dict[str, Any]) -> Scripted:
@@ -57,7 +59,8 @@ class World:
         self.requests += 1
         if self.kill_at and self.requests >= self.kill_at:
             self.reached.set()
-        if self.fault_every and self.requests % self.fault_every == 0:
+        if self.fault_every and self.requests % self.fault_every == 0 and text not in self.faulted:
+            self.faulted.add(text)
             self.faults += 1
             return Scripted("<answer>cut off before the end", fault=FAULTS[self.faults % len(FAULTS)])
         self.asked[kind] += 1

@@ -120,13 +120,16 @@ class SearchScreen(BaseScreen):
         self.call_after_refresh(self._draw)
 
     def show_workspace(self, part: str) -> None:
-        """Repeat the search on a newer index; when shown again, update that, and ask for words if nothing is listed."""
+        """Repeat the search on a newer index; when the screen is shown again, request an update of the index."""
         if part:
             self._search(again=True)
         elif self.controller.coverage is not None:
             self.services.search_indexing.note_changes()
-            if not self.controller.rows():
-                self.call_after_refresh(self.find_session.action_find)
+
+    def ask_again(self) -> None:
+        """Ask for other words if a search has found nothing."""
+        if self.controller.coverage is not None and not self.controller.rows():
+            self.call_after_refresh(self.find_session.action_find)
 
     # Search -----------------------------------------------------------------------------------------------------------
 
