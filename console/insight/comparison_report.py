@@ -179,7 +179,9 @@ def verdict_words(comparison: RunComparison) -> str:
     difference, show = comparison.counts.difference, number if comparison.headline else rate
     if difference.p is None:
         return "the runs have no graded case in common"
-    name = f"{comparison.headline} per case" if comparison.headline else "passed"
+    unit = comparison.a.manifest.units.get(comparison.headline, "")
+    score = f"{comparison.headline} ({unit})" if unit else comparison.headline
+    name = f"{score} per case" if score else "passed"
     span = bounds(difference.low, difference.high, lambda bound: signed(bound, show))
     words = f"{signed(difference.value, show)} {name}{f', 95 % {span}' if span else ''}"
     return f"B − A: {words}, {p_text(difference.p)}, {'; '.join(filter(None, (difference.words, difference.caution)))}"

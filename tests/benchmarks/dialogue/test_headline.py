@@ -115,6 +115,14 @@ def test_the_leaderboard_names_the_units_in_its_columns(console, home: Path) -> 
     assert board["units"] == plan["units"]
 
 
+def test_a_comparison_names_the_unit_of_the_headline(console, home: Path) -> None:
+    runs = [played(home / "runs").path, played(home / "others").path]
+    for run in runs:
+        plan = json.loads((run / "run.json").read_text()) | {"headline": "style", "units": {"style": "of 5"}}
+        (run / "run.json").write_text(json.dumps(plan))
+    assert " style (of 5) per case" in console("compare", *map(str, runs)).out
+
+
 def test_shares_never_leave_their_scale_either(tmp_path: Path) -> None:
     suite = suite_in(write_folder(tmp_path, [{"prompt": "?", "instructions": {"words": 1}}]))
     shares = (1.0, 1.0, 0.5)
