@@ -15,6 +15,8 @@ from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Counts, Sample, sample_of_counts
 
 SIMULATED = "simulated"
+RECORDED = "recorded"
+"""Format of runs imported from other tools; it has no dataset folders and accepts any suite name."""
 
 
 class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -10,12 +10,11 @@ from console.core.experiment import Beginning
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import Finished
-from console.core.run import Manifest
+from console.core.run import RECORDED, Manifest
 from console.core.tally import without_output
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay
 from console.store.journal_index import JournalIndex
 from console.store.runs import RunFolder
-from console.suites.catalog import RECORDED
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ from console.core.outcome import Verdict
 from console.core.provider import provider_of
 from console.core.ranges import LARGEST_COUNT
 from console.core.record import Started
-from console.core.run import Budget, Manifest, ModelFacts, Selection, Shard
+from console.core.run import RECORDED, Budget, Manifest, ModelFacts, Selection, Shard
 from console.core.source import IN_PLACE, NO_JUDGE
 from console.core.weights import weights_warning
 from console.engine.compute_target import LOCAL, ComputeTarget
@@ -34,7 +34,7 @@ from console.engine.looks import Baseline, forecast_ends, plan_looks, read_basel
 from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag, role_words
 from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
-from console.suites.catalog import PAIRWISE, RECORDED, Catalog, find_suite, open_pairwise
+from console.suites.catalog import PAIRWISE, Catalog, find_suite, open_pairwise
 from console.suites.grading import GRADING_ROLES, grader_of
 from console.suites.headline import headlines_of
 from console.suites.modes import find_mode

@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 
 from console.core.fault import UsageError
-from console.core.run import Manifest, Selection
+from console.core.run import RECORDED, Manifest, Selection
 from console.engine.earlier_run import earlier_run
 from console.engine.plan import Plan, PreparedRun, gone_models, prepare, prepare_imported
 from console.engine.recorded_effects import JUDGES
 from console.store.runs import RunFolder
-from console.suites.catalog import PAIRWISE, RECORDED
+from console.suites.catalog import PAIRWISE
 from console.suites.grading import GRADING_ROLES
 
 MOST_REPEATS = 100

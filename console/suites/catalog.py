@@ -18,7 +18,7 @@ from console.config.paths import DataRoots, find_data_roots
 from console.core.fault import UsageError
 from console.core.names import normalized
 from console.core.ready_type import ready_type
-from console.core.run import Manifest
+from console.core.run import RECORDED, Manifest
 from console.core.suggestion import nearest
 from console.store.atomic import read_regular
 from console.suites.benchmark import BUILT_IN, Benchmark, OfficialData, built_in
@@ -30,8 +30,6 @@ _STARTER = "-starter"
 """Suffix of the names of bundled suites."""
 PYTHON = "python"
 """Format of suites implemented by code in their folder."""
-RECORDED = "recorded"
-"""Format of runs imported from other tools; it has no dataset folders and accepts any suite name."""
 PAIRWISE = "pairwise"
 """Format of runs that compare the answers of others; the folder of such a suite is `runs/`, and its name is free."""
 WITHOUT_FOLDER = (RECORDED, PAIRWISE)

@@ -11,7 +11,7 @@ from support.screen_text import assert_until
 from textual.widgets import Static
 
 from console.core.outcome import Outcome
-from console.suites.catalog import RECORDED
+from console.core.run import RECORDED
 from console.tui.app import ConsoleApp
 from console.tui.screens.home.lists import RunList
 from console.tui.screens.home.screen import HomeScreen

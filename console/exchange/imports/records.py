@@ -12,11 +12,10 @@ from console.core.case import Case, Key, Setting
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Finished, Noted, Performed, Started
 from console.core.request import Thread, digest
-from console.core.run import Manifest, ModelFacts
+from console.core.run import RECORDED, Manifest, ModelFacts
 from console.core.source import NO_JUDGE, SOURCE
 from console.exchange.imports.log import LogHead, LogSample
 from console.exchange.imports.verdict import RECORDED_ERROR, verdict_of
-from console.suites.catalog import RECORDED
 
 UNREAD_RESULT = "unread"
 """Kind of a note that holds a message after the model's last reply."""

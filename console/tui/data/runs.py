@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from console.core.fault import UsageError
-from console.core.run import Manifest, Summary, Tally
+from console.core.run import RECORDED, Manifest, Summary, Tally
 from console.core.tally import RunFold, without_output
 from console.store.notes import Notes
 from console.store.run_list import read_newest, read_summaries
 from console.store.run_queue import RunQueue
 from console.store.run_scan import Dated, ListedFolder, read_listed
 from console.store.runs import RunFolder
-from console.suites.catalog import RECORDED
 
 if TYPE_CHECKING:
     from console.insight.trends import ListedRun

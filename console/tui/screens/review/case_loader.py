@@ -75,6 +75,7 @@ class CaseLoader:
         changed: Callable[[], None],
         read_apart: Callable[[], Section | None] = lambda: None,
         read_branches: "Callable[[], Mapping[str, Sequence[Branch]]] | None" = None,
+        when_idle: Callable[[Callable[[], None]], object] = lambda call: call(),
     ) -> None:
         """Start without a suite; cases have no comparison until `use_suite`.
 
@@ -83,6 +84,7 @@ class CaseLoader:
             changed: called in that loop when a delayed result is available.
             read_apart: returns the run's scores with decided keys and corrected by people; called in a thread.
             read_branches: returns the branches of the run by case; called in a thread. None: there are none.
+            when_idle: schedules a call behind what shows the case.
         """
         self.suite: RunSuite | None = None
         """The run's suite; None while it is being opened."""
@@ -92,7 +94,7 @@ class CaseLoader:
         self._read_apart = read_apart
         self._branches: Mapping[str, Sequence[Branch]] = {}
         self._has_new_branches = True
-        self._branch_thread, self._read_branches = SuiteThread(), read_branches
+        self._branch_thread, self._read_branches, self._when_idle = SuiteThread(), read_branches, when_idle
         self._report: tuple[object, Report | None] | None = None
         """The last report, and how far the run was then."""
         self._reporting: Future[Report | None] | None = None
@@ -132,9 +134,12 @@ class CaseLoader:
         """Return the branches of a case as far as they are read, newest first."""
         if self._has_new_branches and self._read_branches is not None:
             self._has_new_branches = False
-            future = self._branch_thread.start(self._read_branches)
-            future.add_done_callback(lambda done: self._in_loop(partial(self._keep_branches, done)))
+            self._when_idle(partial(self._start_reading, self._read_branches))
         return self._branches.get(case, ())
+
+    def _start_reading(self, read_branches: "Callable[[], Mapping[str, Sequence[Branch]]]") -> None:
+        future = self._branch_thread.start(read_branches)
+        future.add_done_callback(lambda done: self._in_loop(partial(self._keep_branches, done)))
 
     def _keep_branches(self, done: "Future[Mapping[str, Sequence[Branch]]]") -> None:
         before, self._branches = self._branches, done.result()

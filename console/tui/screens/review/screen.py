@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from console.insight.deciding import Branch
 
 PREFETCH_AFTER_S = 0.05
-HISTORY_AFTER_S = 0.15
-"""Seconds on a case after which its history is read: the case itself is shown first."""
+IDLE_AFTER_S = 0.15
+"""Seconds on a case after which its history and branches are read: the case itself is shown first."""
 
 
 class ReviewScreen(RunScreen):
@@ -84,8 +84,13 @@ class ReviewScreen(RunScreen):
     def __init__(self, services: Services, run: RunFolder, slot: Slot | None = None, find: str = "") -> None:
         """Initialize the screen, with the cursor on `slot` if given, and at a text of that case."""
         super().__init__(services, run)
+        when_idle = partial(self.set_timer, IDLE_AFTER_S)
         self.loader = CaseLoader(
-            self._in_loop, partial(self._draw_again, Stale.CASE), self._read_apart, partial(_read_branches, run)
+            self._in_loop,
+            partial(self._draw_again, Stale.CASE),
+            self._read_apart,
+            partial(_read_branches, run),
+            when_idle,
         )
         self.lister = Lister(self._in_loop, self._show_portion)
         self.controller = ReviewController(Notes(run.path), self.loader, self.lister, slot)
@@ -105,9 +110,7 @@ class ReviewScreen(RunScreen):
         self._labels = LabelActions(
             services, run, LabelSession(run, services.paths), self.controller, self._start_worker, self.draw
         )
-        histories = CaseHistories(
-            run.path.parent, partial(self.set_timer, HISTORY_AFTER_S), self._in_loop, self._draw_history
-        )
+        histories = CaseHistories(run.path.parent, when_idle, self._in_loop, self._draw_history)
         self._history = HistoryActions(services, run, self.controller, histories, self._start_worker)
         self._responders = (
             StepActions(services, self.controller, self.case_pane, self.draw),
@@ -320,7 +323,7 @@ class ReviewScreen(RunScreen):
         self.loader.forget_branches()
         self._draw_history()
         if not part:
-            self._start_worker(self._read_contested, group="contested")
+            self.set_timer(IDLE_AFTER_S, partial(self._start_worker, self._read_contested, group="contested"))
 
     def _prefetch(self) -> None:
         if self.is_current:
