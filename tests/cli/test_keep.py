@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.quick_rows import first_quick
 
 from console.cli.exitcode import Exit
 
@@ -23,16 +24,19 @@ def ends(console: Any, run: str) -> dict[str, tuple[str, str]]:
 
 @pytest.mark.parametrize(
     ("suite", "more", "kept_by_itself"),
-    [
-        ("dialogue-starter", (), {"facts", "choices", "forms", "calls", "bookings", "talks"}),
-        (
-            "bfcl-starter",
-            ("--category", "simple_python,parallel,irrelevance,live_relevance,multi_turn"),
-            {"simple_python", "parallel", "irrelevance", "multi_turn_base"},
-        ),
-        ("bfcl-starter/multiple", ("--mode", "fc"), {"multiple"}),
-        ("aidan-starter", ("-n", "2"), {"causes"}),
-    ],
+    first_quick(
+        [
+            ("dialogue-starter", (), {"facts", "choices", "forms", "calls", "bookings", "talks"}),
+            (
+                "bfcl-starter",
+                ("--category", "simple_python,parallel,irrelevance,live_relevance,multi_turn"),
+                {"simple_python", "parallel", "irrelevance", "multi_turn_base"},
+            ),
+            ("bfcl-starter/multiple", ("--mode", "fc"), {"multiple"}),
+            ("aidan-starter", ("-n", "2"), {"causes"}),
+        ],
+        2,
+    ),
 )
 def test_kept_cases_end_again_as_they_did(
     console: Any, home: Path, suite: str, more: tuple[str, ...], kept_by_itself: set[str]
