@@ -1,5 +1,6 @@
 """Cases, and the key that identifies one attempt at a case."""
 
+import hashlib
 from typing import Any
 
 import msgspec
@@ -44,8 +45,6 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 def case_digest(case: Case) -> str:
     """Digest a case as played, without its cluster, which older runs did not record."""
-    import hashlib  # lazy, as the app needs no digest to start
-
     asked = msgspec.structs.replace(case, cluster="")
     return hashlib.sha256(canonical_json(asked)).hexdigest()[:16]
 

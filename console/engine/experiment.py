@@ -159,7 +159,7 @@ class SearchUse:
 
 
 def branch_use(prepared: PreparedRun, usual: float) -> tuple[Use, list[str]]:
-    """Reckon the use of a branch, and tell it in lines.
+    """Estimate the use of a branch, and describe it in lines.
 
     Args:
         prepared: continuations of one conversation.
@@ -172,7 +172,7 @@ def branch_use(prepared: PreparedRun, usual: float) -> tuple[Use, list[str]]:
 
 
 def _recorded_use(prepared: PreparedRun) -> Use:
-    """Return what it takes to play a recorded conversation again, all of it."""
+    """Return the use of playing a whole recorded conversation again."""
     manifest = prepared.manifest
     (case,) = manifest.selection.ids
     start = manifest.experiment.beginnings.get(case, Beginning()) if manifest.experiment is not None else Beginning()
@@ -180,7 +180,7 @@ def _recorded_use(prepared: PreparedRun) -> Use:
 
 
 def expected_use(prepared: PreparedRun) -> Use:
-    """Reckon the use of an experiment from what the recorded conversations took after the point."""
+    """Estimate the use of an experiment from what the recorded conversations took after the point."""
     manifest, experiment = prepared.manifest, prepared.manifest.experiment
     recorded = open_run(manifest, prepared.runs_root)
     assert experiment is not None
@@ -219,7 +219,7 @@ def search_use(
 
 
 def _use_of(manifest: Manifest, effects: Iterable[Asked | Embedded | Performed]) -> Use:
-    """Reckon what it takes to have these effects once more in each rollout of a run."""
+    """Estimate the use of repeating these effects in each rollout of a run."""
     facts = {"model": manifest.model, **manifest.roles}
     calls, tokens, cost = 0.0, 0.0, 0.0
     is_priced = True

@@ -102,7 +102,7 @@ class Group:
 
 
 def possible_grouping(by: GroupBy, annotations: Mapping[Slot, Annotation]) -> GroupBy:
-    """Return the grouping, or that by reason if the grouping is by labels and there are none."""
+    """Return the grouping; reasons replace labels where no case has a label."""
     is_empty = by is GroupBy.LABEL and not any(annotation.label for annotation in annotations.values())
     return GroupBy.REASON if is_empty else by
 

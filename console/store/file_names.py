@@ -1,5 +1,6 @@
 """File names on file systems that ignore case or Unicode form."""
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -21,8 +22,6 @@ def distinct_name(name: str, folder: Path, suffix: str = "") -> str:
         folder: where it is to be used; need not exist.
         suffix: appended to either.
     """
-    import hashlib  # lazy, as the app needs no digest to start
-
     names = _names_in(folder)
     marked = f"{name}~{hashlib.sha256(normalized(name).encode('utf-8', 'surrogatepass')).hexdigest()[:6]}{suffix}"
     plain = find_name(name + suffix, names)

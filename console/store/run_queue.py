@@ -103,7 +103,7 @@ class RunQueue:
         return RunLock(self._folder / "runner")
 
     def next_or_release(self, lock: RunLock) -> Queued | None:
-        """Return the first entry, or release the runner's lock atomically if there is none.
+        """Return the first entry; release the runner's lock atomically if the queue is empty.
 
         A process that adds an entry while the lock is held can therefore rely on the entry being played.
         """

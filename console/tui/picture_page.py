@@ -112,7 +112,7 @@ def _keys_as_typed(descriptor: int) -> Generator[None]:
 
 
 def _read_key(descriptor: int) -> bytes:
-    """Wait for a key that goes on or back; the last byte of other keys and of late answers is none of these."""
+    """Wait for a key that goes on or back. Escape sequences and late answers of the terminal end in other bytes."""
     while (key := os.read(descriptor, 64)[-1:]) not in _GOES_ON + _GOES_BACK:
         pass
     return key

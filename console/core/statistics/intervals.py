@@ -49,7 +49,7 @@ class Interval(msgspec.Struct, frozen=True):
 
     @property
     def caution(self) -> str:
-        """Caveat for readers; empty if there is none."""
+        """Warning about the interval; empty if it can be trusted."""
         return FEW_CLUSTERS_WORDS if self.is_rough else ""
 
 

@@ -58,7 +58,7 @@ class Difference:
 
     @property
     def caution(self) -> str:
-        """Caveat for readers; empty if there is none."""
+        """Warning about the interval; empty if it can be trusted."""
         if self.method == BOOTSTRAP and self.cases < FEW_CASES:
             return "few cases: the interval is too narrow"
         return FEW_CLUSTERS_WORDS if self.method == CLUSTERED_T and self.clusters < FEW_CLUSTERS else ""

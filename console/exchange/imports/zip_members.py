@@ -109,7 +109,7 @@ class ZipMembers:
     """The members of one zip file, by name."""
 
     def __init__(self, path: Path) -> None:
-        """Read the table of contents, or scan for members if there is none.
+        """Read the table of contents; without one, scan for members.
 
         Raises:
             UsageError: the file cannot be read, or is not a zip file.

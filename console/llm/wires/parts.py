@@ -111,8 +111,8 @@ def place_in(fields: Mapping[str, Any], name: str) -> int:
 class Choices:
     """The choices of an answer, of which only the first is read.
 
-    Others are the user's wish, as with `n = 2`, and end for a reason of their own. One that never ends is a part of the
-    first with a wrong number.
+    Others may have been asked for, as with `n = 2`, and have a finish reason of their own. One without a finish reason
+    is a piece of the first choice under a wrong index.
     """
 
     def __init__(self, *, by_place: bool) -> None:

@@ -7,7 +7,6 @@ keeps the spelling of the caller, as in the official state: 2 and 2.0 make diffe
 import ast
 import inspect
 import json
-import operator
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -280,14 +279,13 @@ def calculate(self: Any, expression: str) -> str:
 
 _LONGEST_BITS = 10_000
 _SIGNS = frozenset("0123456789+-*/(). ")
-_BINARY: Mapping[type[ast.operator], str] = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
+_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: lambda left, right: left + right,
+    ast.Sub: lambda left, right: left - right,
+    ast.Mult: lambda left, right: left * right,
+    ast.Div: lambda left, right: left / right,
+    ast.FloorDiv: lambda left, right: left // right,
 }
-"""Function in the module `operator` by operator."""
 
 
 def _value(node: ast.expr) -> Any:
@@ -298,11 +296,7 @@ def _value(node: ast.expr) -> Any:
         value = -inner if isinstance(node.op, ast.USub) else inner
     elif isinstance(node, ast.BinOp):
         left, right = _value(node.left), _value(node.right)
-        value = (
-            _power(left, right)
-            if isinstance(node.op, ast.Pow)
-            else getattr(operator, _BINARY[type(node.op)])(left, right)
-        )
+        value = _power(left, right) if isinstance(node.op, ast.Pow) else _BINARY[type(node.op)](left, right)
     else:
         raise ToolError("invalid syntax")
     if isinstance(value, int) and value.bit_length() > _LONGEST_BITS:
