@@ -13,7 +13,7 @@ PRICED = '[paid]\nmodel_id = "m"\nbase_url = "http://127.0.0.1:9/v1"\nprice = {i
 @pytest.fixture
 def paid(home):
     (home / "models.toml").write_text(PRICED)
-    return "run", "-m", "paid", "--judge", "paid", "-s", "aidan-starter"
+    return "run", "-m", "paid", "--judge", "paid", "--embedding", "sim/embedding", "-s", "aidan-starter"
 
 
 def test_an_estimate_of_loops_has_an_upper_bound(console, paid):
