@@ -15,6 +15,7 @@ from console.benchmarks.tau2.rules.domain import REFUSED, WORLDS, Domain
 from console.benchmarks.tau2.rules.task import Task
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
+from console.store.atomic import read_regular, read_regular_text
 
 WHEEL, CHECKOUT = "inspect", "1.0.1"
 """Editions: tasks of the wheel (mixed, mostly 0.2.0), and those of a checkout."""
@@ -61,7 +62,7 @@ class Edition:
         for suffix in _TEXTS:
             path = self.folder / f"{name}{suffix}"
             if path.exists():
-                text = path.read_text(encoding="utf-8")
+                text = read_regular_text(path, "utf-8")
                 return text if self.has_checkout else _as_upstream(name, text)
         raise UsageError(f"the text {name} is missing", where=str(self.folder), hint="Pull the data again.")
 
@@ -134,8 +135,8 @@ def _read(path: Path, kind: Any = dict[str, Any]) -> Any:
     packed = path.with_name(f"{path.name}.gz")
     try:
         if path.suffix == ".toml":
-            return tomllib.loads(path.read_text(encoding="utf-8"))
-        raw = path.read_bytes() if path.exists() else gzip.decompress(packed.read_bytes())
+            return tomllib.loads(read_regular_text(path, "utf-8"))
+        raw = read_regular(path) if path.exists() else gzip.decompress(read_regular(packed))
         return msgspec.json.decode(raw, type=ready_type(kind), strict=False)
     except (OSError, EOFError, zlib.error, msgspec.DecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"cannot be read: {error}", where=str(path), hint="Pull the data again.") from error
