@@ -366,7 +366,8 @@ class Engine:
         """End the run at once because of an unexpected error in the background; everything stays resumable."""
         if self._failure is None:
             self._failure = error
-            message = self._door.text(f"internal error in the {what}: {type(error).__name__}: {error}"[:400])
+            words = f"{type(error).__name__}: {error}".removesuffix(": ")  # a lack of memory has no message
+            message = self._door.text(f"internal error in the {what}: {words}"[:400])
             self.notify(f"{message}; the run ends, and `eval-console resume` continues it")
             self.cancel("halted", message)
 
