@@ -82,19 +82,20 @@ def tools_of(kit: type[Any]) -> Mapping[str, Tool]:
 class Table(Generic[RowT]):
     """Rows by id. The data is shared; a row is copied when it is first fetched, so tools may change what they get."""
 
-    def __init__(self, rows: Mapping[str, RowT]) -> None:
-        self._rows = rows
+    def __init__(self, rows: Mapping[str, RowT], refusal: str) -> None:
+        """Store the data, and the text of the error for a missing row, in which `{}` stands for its id."""
+        self._rows, self._refusal = rows, refusal
         self._own: dict[str, RowT] = {}
 
-    def get(self, key: Any, refusal: str) -> RowT:
+    def get(self, key: Any) -> RowT:
         """Fetch a row.
 
         Raises:
-            ToolError: there is none; the text is the given one.
+            ToolError: there is none.
         """
         if key not in self._own:
             if key not in self._rows:
-                raise ToolError(refusal)
+                raise ToolError(self._refusal.format(key))
             row = self._rows[key]
             self._own[key] = msgspec.msgpack.decode(msgspec.msgpack.encode(row), type=ready_type(type(row)))
         return self._own[key]
