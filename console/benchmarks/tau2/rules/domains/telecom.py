@@ -15,7 +15,7 @@ _EPSILON = 1e-6
 ACTIVE, SUSPENDED, PENDING = "Active", "Suspended", "Pending Activation"
 DRAFT, AWAITING, PAID, OVERDUE = "Draft", "Awaiting Payment", "Paid", "Overdue"
 
-# Rows; dates are texts in ISO form, times as Python prints them ------------------------------------------------------
+# Rows; dates are texts in ISO form -----------------------------------------------------------------------------------
 
 
 class Plan(msgspec.Struct, gc=False):
@@ -41,7 +41,7 @@ class Customer(msgspec.Struct, gc=False):
     payment_methods: list[dict[str, str]] = []
     line_ids: list[str] = []
     bill_ids: list[str] = []
-    created_at: str = "2025-01-01"
+    created_at: datetime = datetime(2025, 1, 1)  # noqa: DTZ001 - printed as it is
     last_extension_date: str | None = None
     goodwill_credit_used_this_year: float = 0.0
 
@@ -95,11 +95,11 @@ class Device(msgspec.Struct, gc=False):
     imei: str | None = None
     is_esim_capable: bool = False
     activated: bool = False
-    activation_date: str | None = None
-    last_esim_transfer_date: str | None = None
+    activation_date: datetime | None = None
+    last_esim_transfer_date: datetime | None = None
 
 
-class Data(msgspec.Struct, gc=False):
+class Data(PhoneData, gc=False, kw_only=True):
     """The pulled data of both parties."""
 
     plans: list[Plan]
@@ -107,16 +107,6 @@ class Data(msgspec.Struct, gc=False):
     lines: list[Line]
     bills: list[Bill]
     devices: list[Device]
-    phone: PhoneData = msgspec.field(default_factory=PhoneData)
-
-    def __post_init__(self) -> None:
-        """Write times as the official state prints them."""
-        for customer in self.customers:
-            customer.created_at = str(datetime.fromisoformat(customer.created_at))
-        for device in self.devices:
-            device.activation_date = device.activation_date and str(datetime.fromisoformat(device.activation_date))
-            moved = device.last_esim_transfer_date
-            device.last_esim_transfer_date = moved and str(datetime.fromisoformat(moved))
 
 
 # Tools ---------------------------------------------------------------------------------------------------------------
@@ -327,7 +317,7 @@ class TelecomWorld(World):
     user: TelecomUser
 
     def __init__(self, data: Data) -> None:
-        self.agent, self.user = TelecomAgent(data), TelecomUser(data.phone)
+        super().__init__(data)
         self.sync()
 
     def sync(self) -> None:
