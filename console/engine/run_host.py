@@ -93,7 +93,7 @@ class RunHost:
 
     def read_journal(self) -> JournalEffects:
         """Return the effects of earlier sessions, and count their calls, batches and outputs."""
-        recorded = JournalEffects()
+        recorded = JournalEffects(finished=Endings(self.manifest.rollouts))
         reader = self.folder.reader()
         for record in read_whole(reader):
             recorded.add(record)

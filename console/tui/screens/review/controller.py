@@ -153,8 +153,7 @@ class ReviewController:
         if self.triage.has_cases:
             label = f"cases with {label}" if scope else "cases"
         grouping = "" if by is GroupBy.NONE else f"by {_GROUPING_LABELS.get(by, by.value)}"
-        order = self.triage.sorting.label if self.triage.sorting is not None else ""
-        return " · ".join(part for part in (label, grouping, order, self.triage.narrow.text) if part)
+        return " · ".join(part for part in (label, grouping, self.triage.narrow.text) if part)
 
     # Filter and groups -----------------------------------------------------------------------------------------------
 

@@ -293,6 +293,7 @@ class ReviewScreen(RunScreen):
             self._draw_row,
             cursor=controller.cursor.row,
             empty=empty_text(controller),
+            has_values=controller.triage.shows_values,
         )
 
     def _draw_row(self, key: str, width: int) -> Face:
@@ -340,9 +341,9 @@ class ReviewScreen(RunScreen):
             status = Content.styled(labeling, "$live").append("   ").append(status)
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)
         title = list_title(controller, feed.manifest, is_searching=self.search.is_running)
-        hint = list_hint(
-            feed.damages, is_narrowed=bool(controller.triage.narrow.text), has_repeats=controller.triage.has_cases
-        )
+        triage = controller.triage
+        order = triage.sorting.label if triage.sorting is not None else ""
+        hint = list_hint(feed.damages, order, is_narrowed=bool(triage.narrow.text), has_repeats=triage.has_cases)
         self.case_list.pane_title.tell(title, hint)
 
     # Keys and threads ------------------------------------------------------------------------------------------------
