@@ -60,7 +60,7 @@ class LiveScreen(RunScreen):
         &.-several-runs.-narrow.-short #progress { display: none; }
         &.-several-runs.-narrow.-short #notice { max-height: 0; }
         &.-tall #beside { max-height: 12; }
-        &.-wide #beside { padding: 0 1; }
+        &.-wide #beside { padding: 0 0 0 1; }
         #facts { display: none; height: auto; max-height: 9; }
         #trend { display: none; height: auto; max-height: 5; text-wrap: nowrap; text-overflow: ellipsis; }
         &.-suite-view #facts { max-height: 16; }
