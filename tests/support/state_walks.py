@@ -613,7 +613,7 @@ async def branches(stage: Stage) -> AsyncGenerator[str, None]:
         await stage.begin(opening)
         app, see = stage.app, stage.see
         app.navigator.open_review(run)
-        await see(lambda: stage.has_read("review") and len(stage.on(ReviewScreen).controller.branches) > 0)
+        await see(lambda: stage.has_read("review") and len(stage.on(ReviewScreen).controller.case.branches) > 0)
         await see("Which step decided", "A", "d")
         yield "review-decide"
         await see(lambda: not isinstance(app.screen, ModalScreen), "escape")
