@@ -84,7 +84,9 @@ async def test_suspect_keys_are_listed_and_decided(opened: Any, workspace: Any, 
         await assert_until(pilot, lambda: "scores, never mixed" in text_of(app))
         assert "without contested" in text_of(app)
         app.navigator.open_review(three[0])
-        await assert_until(pilot, lambda: app.screen.where == "review" and app.screen.controller.cursor.slot is not None)
+        await assert_until(
+            pilot, lambda: app.screen.where == "review" and app.screen.controller.cursor.slot is not None
+        )
         await pilot.press("o", "b")
         await assert_until(pilot, lambda: re.search(r"[▾▸] task +1 ", text_of(app)) is not None)
         names = [view.name for view in app.screen.controller.views.of_case()]

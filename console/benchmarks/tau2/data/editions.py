@@ -15,7 +15,7 @@ from console.benchmarks.tau2.rules.domain import REFUSED, WORLDS, Domain
 from console.benchmarks.tau2.rules.task import Task
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
-from console.store.atomic import read_regular
+from console.store.atomic import read_regular, read_regular_text
 
 WHEEL, CHECKOUT = "inspect", "1.0.1"
 """Editions: tasks of the wheel (mixed, mostly 0.2.0), and those of a checkout."""
