@@ -268,8 +268,8 @@ class _SeparatedStream:
 def separate_prints() -> Generator[None]:
     """Capture what suites print to stdout and stderr, and sanitize the rest; `Output` is not affected."""
     streams: Any = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = separated = tuple(map(_SeparatedStream, streams))  # pyright: ignore[reportAttributeAccessIssue]
-    _separated.append(separated)
+    sys.stdout, sys.stderr = (_SeparatedStream(stream) for stream in streams)  # pyright: ignore[reportAttributeAccessIssue]
+    _separated.append((sys.stdout, sys.stderr))
     try:
         yield
     finally:
@@ -277,7 +277,7 @@ def separate_prints() -> Generator[None]:
         sys.stdout, sys.stderr = streams
 
 
-_separated: list[tuple["_SeparatedStream", ...]] = []
+_separated: list[tuple[Any, Any]] = []
 """Streams of `separate_prints`, kept as suite code may redirect `sys.stdout` while its case waits."""
 
 
