@@ -187,6 +187,11 @@ class RunFold(msgspec.Struct):
             self.seconds += record.at - self._previous_at
         self._previous_at = record.at
 
+    def seconds_until(self, now: float) -> float:
+        """Return the time spent on a run that is being played, with that since its last record."""
+        is_open = self.sessions > 0 and self.closed is None
+        return self.seconds + (max(now - self._previous_at, 0.0) if is_open else 0.0)
+
     def _follow_batch(self, record: Batched) -> None:
         self.batches[record.name] = msgspec.structs.replace(record, calls=())
         if record.ended:
@@ -360,7 +365,7 @@ class RunFold(msgspec.Struct):
             written=dict(self.written),
             categories=categories,
             updated=now,
-            seconds=self.seconds,
+            seconds=self.seconds_until(now) if live else self.seconds,
             damaged=damaged,
             message=self.closed.message if self.closed else "",
             batch_terms=batch_terms((manifest.model, *manifest.roles.values())),

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, cast
 
 from console.benchmarks.tau2.conversation.scripted_answers import agent_answers, judge_answers, user_answers
-from console.benchmarks.tau2.conversation.talk import DONE, GREETING, Limits, Silent, Talk, seen_by
+from console.benchmarks.tau2.conversation.talk import DONE, GREETING, Limits, Silent, Talk, checked, seen_by
 from console.benchmarks.tau2.data.editions import Edition
 from console.benchmarks.tau2.data.prompts import agent_prompt, judge_messages, user_prompt
 from console.benchmarks.tau2.data.schemas import tool_schemas
@@ -28,7 +28,7 @@ JUDGE = "judge"
 ROLES = {AGENT: "model", USER: "user"}
 """Role of each party's model."""
 TRIES = 2
-"""Attempts of the user's model and of the judge."""
+"""Attempts of the judge."""
 MALFORMED = "malformed_call"
 _FIRST_SEED, _SEEDS = 300, 1_000_000
 _DONE_SCHEMA: dict[str, Any] = {
@@ -79,26 +79,19 @@ class Player:
         """Ask a party's model; a user whose reply is no message is asked once more."""
         if party == USER and messages[-1].role == AGENT and len(messages) > 1:
             self._turn, self._step = self._turn + 1, 0
-        tries = TRIES if party == USER else 1
-        for attempt in range(tries):
-            reply = await self._asked(party, messages)
-            try:
-                message = self._message(party, reply)
-            except Silent:
-                if attempt + 1 == tries:
-                    raise
-                continue
-            if message.tool_calls or (message.content or "").strip() or attempt + 1 == tries:
-                return message
-        raise Silent(party, "empty_message")
+        try:
+            return await self._asked(party, messages)
+        except Silent:
+            if party == AGENT:
+                raise
+        return await self._asked(party, messages)
 
-    async def _asked(self, party: str, messages: Sequence[Message]) -> Reply:
+    async def _asked(self, party: str, messages: Sequence[Message]) -> Message:
         tools = self._tools[party]
         params: dict[str, Any] = {"temperature": 0.0, "seed": _seed(self._stage.key.rollout)}
         if tools:
             params["tool_choice"] = "required" if self._options.limits.solo else "auto"
-        answers = agent_answers if party == AGENT else user_answers
-        solo = self._options.limits.solo
+        task, solo = self._task, self._options.limits.solo
         reply = await self._stage.ask(
             self._request(party, messages),
             tools=tools,
@@ -106,10 +99,12 @@ class Player:
             params=params,
             turn=self._turn,
             step=self._step,
-            scripted=lambda: answers(self._task, messages, solo=solo),
+            scripted=lambda: (
+                agent_answers(task, messages, solo=solo) if party == AGENT else user_answers(task, messages)
+            ),
         )
         self._step += 1
-        return reply
+        return _message(party, reply)
 
     def _request(self, party: str, messages: Sequence[Message]) -> list[Sent]:
         """Return the messages for a party's model, with the other party's texts as those of a user."""
@@ -135,18 +130,6 @@ class Player:
                 calls.append({"id": call.id, **name, "type": "function", "function": function})
             out["tool_calls"] = calls
         return out
-
-    def _message(self, party: str, reply: Reply) -> Message:
-        calls: list[Call] = []
-        for call in reply.tool_calls:
-            try:
-                arguments: Any = json.loads(call.arguments)
-            except ValueError:
-                arguments = None
-            if not isinstance(arguments, dict):
-                raise Silent(party, MALFORMED)
-            calls.append(Call(call.id, call.name, cast(dict[str, Any], arguments), party))
-        return Message(party, reply.content, calls or None)
 
     async def _judge(self, talk: Talk) -> tuple[str | None, str]:
         """Return the judge's reply, or the error of the last one."""
@@ -174,6 +157,24 @@ class Player:
                 return text, ""
             problem = f"{verdict_count} verdicts for {assertion_count} assertions"
         return text, problem
+
+
+def _message(party: str, reply: Reply) -> Message:
+    """Return a reply as a message of a party.
+
+    Raises:
+        Silent: it is empty, or a call's arguments are no JSON object.
+    """
+    calls: list[Call] = []
+    for call in reply.tool_calls:
+        try:
+            arguments: Any = json.loads(call.arguments)
+        except ValueError:
+            arguments = None
+        if not isinstance(arguments, dict):
+            raise Silent(party, MALFORMED)
+        calls.append(Call(call.id, call.name, cast(dict[str, Any], arguments), party))
+    return checked(Message(party, reply.content, calls or None))
 
 
 def agent_tools(edition: Edition, domain: str, *, solo: bool) -> list[dict[str, Any]]:

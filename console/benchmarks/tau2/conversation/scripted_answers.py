@@ -29,9 +29,8 @@ def agent_answers(task: Task, messages: Sequence[Message], *, solo: bool) -> Scr
     return ScriptedAnswers(Utterance(None, ((action.name, action.arguments),)), wrong)
 
 
-def user_answers(task: Task, messages: Sequence[Message], *, solo: bool) -> ScriptedAnswers:
+def user_answers(task: Task, messages: Sequence[Message]) -> ScriptedAnswers:
     """Return the user's next message, in accordance with its instructions."""
-    del solo
     utterances = [message for message in messages if message.role == USER and not message.tool_calls]
     if not utterances:
         return ScriptedAnswers(Utterance(_opening(task)))

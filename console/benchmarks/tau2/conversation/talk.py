@@ -66,9 +66,9 @@ class Talk:
             self.messages.append(GREETING)
         turn = self._next_party()
         while not self.reason:
-            message = await ask(turn, self.messages)
-            self._check(turn, message)
-            message = self._without_done(message)
+            message = checked(await ask(turn, self.messages))
+            if self.limits.solo:
+                message = _without_done(message)
             self.messages.append(message)
             self.steps += 1
             if message.tool_calls:
@@ -95,23 +95,6 @@ class Talk:
             return last.requestor
         return USER if last.role == AGENT else AGENT
 
-    def _check(self, party: str, message: Message) -> None:
-        """Refuse what is no message.
-
-        Raises:
-            Silent: always one of the official exceptions.
-        """
-        text = message.content or ""
-        if not message.tool_calls and not text.strip():
-            raise Silent(party, "empty_message")
-        if self.limits.solo and not message.tool_calls:
-            raise Silent(party, "no_call")
-
-    def _without_done(self, message: Message) -> Message:
-        if self.limits.solo and any(call.name == DONE for call in message.tool_calls or ()):
-            return Message(AGENT, STOP)
-        return message
-
     def _carry_out(self, calls: Sequence[Call], party: str) -> None:
         for call in calls:
             answer = self.world.call(party, call.name, call.arguments)
@@ -126,6 +109,28 @@ class Talk:
             self.reason = "max_steps"
         if self.errors >= self.limits.max_errors:
             self.reason = "too_many_errors"
+
+
+def checked(message: Message) -> Message:
+    """Return a message that has words or calls.
+
+    Raises:
+        Silent: it has neither.
+    """
+    if not message.tool_calls and not (message.content or "").strip():
+        raise Silent(message.role, "empty_message")
+    return message
+
+
+def _without_done(message: Message) -> Message:
+    """Return a message of an agent without a user, or the mark of an end in place of the call that stands for it.
+
+    Raises:
+        Silent: words without a call.
+    """
+    if not message.tool_calls:
+        raise Silent(AGENT, "no_call")
+    return Message(AGENT, STOP) if any(call.name == DONE for call in message.tool_calls) else message
 
 
 def seen_by(party: str, messages: Sequence[Message]) -> list[Message]:

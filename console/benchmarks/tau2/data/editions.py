@@ -15,6 +15,7 @@ from console.benchmarks.tau2.rules.domain import REFUSED, WORLDS, Domain
 from console.benchmarks.tau2.rules.task import Task
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
+from console.store.atomic import read_regular, read_regular_text
 
 WHEEL, CHECKOUT = "inspect", "1.0.1"
 """Editions: tasks of the wheel (mixed, mostly 0.2.0), and those of a checkout."""
@@ -61,7 +62,7 @@ class Edition:
         for suffix in _TEXTS:
             path = self.folder / f"{name}{suffix}"
             if path.exists():
-                text = path.read_text(encoding="utf-8")
+                text = read_regular_text(path, "utf-8")
                 return text if self.has_checkout else _as_upstream(name, text)
         raise UsageError(f"the text {name} is missing", where=str(self.folder), hint="Pull the data again.")
 
@@ -111,15 +112,11 @@ def played(domain: str) -> str:
 
 @cache
 def _domain(folder: Path, name: str) -> Domain:
-    place, kind = folder / "domains" / name, WORLDS[name].rows
-    if name == "telecom":
-        rows = {**_read(place / "db.toml"), "phone": _read(place / "user_db.toml")}
-    elif (place / "user_db.json").exists():
-        rows = {**_read(place / "db.json"), **_read(place / "user_db.json")}
-    else:
-        return Domain(name, _read(place / "db.json", kind))
+    place, rows = folder / "domains" / name, dict[str, Any]()
+    for path in place.glob("*db.*"):  # `db` and, if the user has tools, `user_db`
+        rows |= _read(path)
     try:
-        return Domain(name, msgspec.convert(rows, ready_type(kind), strict=False))
+        return Domain(name, msgspec.convert(rows, ready_type(WORLDS[name].rows), strict=False))
     except msgspec.ValidationError as error:
         raise UsageError(f"cannot be read: {error}", where=str(place), hint="Pull the data again.") from error
 
@@ -130,12 +127,12 @@ def _tasks(folder: Path, domain: str) -> Mapping[str, Task]:
 
 
 def _read(path: Path, kind: Any = dict[str, Any]) -> Any:
-    """Read a JSON file, the same with `.gz`, or a TOML file."""
-    packed = path.with_name(f"{path.name}.gz")
+    """Read a TOML file, or a JSON file that may have got `.gz`."""
+    path = path if path.exists() else path.with_name(f"{path.name}.gz")
     try:
+        raw = gzip.decompress(read_regular(path)) if path.suffix == ".gz" else read_regular(path)
         if path.suffix == ".toml":
-            return tomllib.loads(path.read_text(encoding="utf-8"))
-        raw = path.read_bytes() if path.exists() else gzip.decompress(packed.read_bytes())
+            return tomllib.loads(raw.decode())
         return msgspec.json.decode(raw, type=ready_type(kind), strict=False)
-    except (OSError, EOFError, zlib.error, msgspec.DecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, EOFError, zlib.error, msgspec.DecodeError, ValueError) as error:
         raise UsageError(f"cannot be read: {error}", where=str(path), hint="Pull the data again.") from error

@@ -91,12 +91,18 @@ def user_prompt(edition: Edition, task: Task, *, has_tools: bool) -> str:
 
 def scenario_text(task: Task) -> str:
     """Return the description of the user in the official format."""
-    scenario, lines = task.user_scenario, list[str]()
-    if scenario.persona is not None:
-        lines += ["Persona:", _indented(scenario.persona)]
-    instructions = scenario.instructions
-    text = _instructions(instructions) if isinstance(instructions, Instructions) else instructions
-    return "\n".join([*lines, "Instructions:", _indented(text)])
+    scenario, text = task.user_scenario, task.user_scenario.instructions
+    if isinstance(text, Instructions):
+        known = {"Known info": text.known_info, "Unknown info": text.unknown_info}
+        parts = {"Reason for call": text.reason_for_call, **known, "Task instructions": text.task_instructions}
+        text = f"Domain: {text.domain}\n{_titled(parts)}"
+    return _titled({"Persona": scenario.persona, "Instructions": text})
+
+
+def _titled(texts: dict[str, str | None]) -> str:
+    """Return the texts that are given, indented below their titles."""
+    parts = ((title, textwrap.indent(text, "\t")) for title, text in texts.items() if text is not None)
+    return "\n".join(f"{title}:\n{text}" for title, text in parts)
 
 
 def judge_messages(edition: Edition, task: Task, messages: Sequence[Message]) -> list[dict[str, str]]:
@@ -109,16 +115,3 @@ def judge_messages(edition: Edition, task: Task, messages: Sequence[Message]) ->
     assertions = list(task.criteria.nl_assertions or ())
     filled = user.replace("{nl_assertions}", str(assertions)).replace("{trajectory_str}", trajectory)
     return [{"role": "system", "content": system}, {"role": "user", "content": filled}]
-
-
-def _instructions(item: Instructions) -> str:
-    lines = [f"Domain: {item.domain}", "Reason for call:", _indented(item.reason_for_call)]
-    if item.known_info is not None:
-        lines += ["Known info:", _indented(item.known_info)]
-    if item.unknown_info is not None:
-        lines += ["Unknown info:", _indented(item.unknown_info)]
-    return "\n".join([*lines, "Task instructions:", _indented(item.task_instructions)])
-
-
-def _indented(text: str) -> str:
-    return textwrap.indent(text, "\t")

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from console.benchmarks.tau2.data.editions import CHECKOUT, WHEEL, Edition
 from console.benchmarks.tau2.data.wording import ToolWording, model_wordings, tool_wordings
 from console.benchmarks.tau2.rules.domain import WORLDS
-from console.benchmarks.tau2.rules.domains.world import USER, Tool, tools_of
+from console.benchmarks.tau2.rules.domains.world import USER, Tool
 
 Schema = dict[str, Any]
 
@@ -23,24 +23,15 @@ def tool_schemas(edition: Edition, domain: str, requestor: str) -> list[Schema]:
 
 @cache
 def _schemas(folder: Path, domain: str, requestor: str) -> list[Schema]:
-    world = WORLDS[domain]
-    kit = world.user_kit if requestor == USER else world.agent_kit
-    if kit is None:
-        return []
-    tools = tools_of(kit).values()
+    tools = WORLDS[domain].tools(requestor).values()
     return [_schema(tool, _wording(folder, domain, requestor, tool.name), folder, domain) for tool in tools]
 
 
 def _wording(folder: Path, domain: str, requestor: str, name: str) -> ToolWording:
     """Return the wording of a tool: that of the checkout if it was pulled, as its tools are played in all editions."""
-    own = "user_tools" if requestor == USER else "tools"
-    side = "User" if requestor == USER else "Agent"
-    for sources in _sources(folder):
-        files = tool_wordings(sources)
-        for file in (f"{domain}/{own}.py", f"{domain}/{domain.title()}{side}Tools.py", "common/tools.py"):
-            if file in files and name in files[file]:
-                return files[file][name]
-    return ToolWording()
+    files = (f"{domain}/{'user_tools' if requestor == USER else 'tools'}.py", "common/tools.py")
+    wordings = (tool_wordings(sources / file) for sources in _sources(folder) for file in files)
+    return next((own[name] for own in wordings if name in own), ToolWording())
 
 
 def _schema(tool: Tool, wording: ToolWording, folder: Path, domain: str) -> Schema:
@@ -81,10 +72,8 @@ def _field(default: Any, description: str | None) -> Any:
 
 
 def _model_wording(folder: Path, domain: str, name: str) -> ToolWording:
-    for sources in _sources(folder):
-        if name in model_wordings(sources / domain):
-            return model_wordings(sources / domain)[name]
-    return ToolWording()
+    wordings = (model_wordings(sources / domain) for sources in _sources(folder))
+    return next((own[name] for own in wordings if name in own), ToolWording())
 
 
 def _sources(folder: Path) -> list[Path]:

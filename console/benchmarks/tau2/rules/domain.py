@@ -10,7 +10,7 @@ from console.benchmarks.tau2.rules.domains.airline import AirlineWorld
 from console.benchmarks.tau2.rules.domains.mock import MockWorld
 from console.benchmarks.tau2.rules.domains.retail import RetailWorld
 from console.benchmarks.tau2.rules.domains.telecom import TelecomWorld
-from console.benchmarks.tau2.rules.domains.world import World
+from console.benchmarks.tau2.rules.domains.world import Kind, World
 from console.core.ready_type import ready_type
 
 WORLDS: dict[str, type[World]] = {
@@ -30,6 +30,11 @@ class Domain:
 
     name: str
     rows: msgspec.Struct
+
+    def kind_of(self, requestor: str, name: str) -> Kind | None:
+        """Return the kind of a party's tool; None: it has no such tool."""
+        tool = WORLDS[self.name].tools(requestor).get(name)
+        return tool and tool.kind
 
     def world(self, agent_data: dict[str, Any] | None = None, user_data: dict[str, Any] | None = None) -> World:
         """Return a new world, with rows of a task merged into the data."""

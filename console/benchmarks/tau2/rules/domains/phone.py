@@ -1,6 +1,7 @@
 """The user's phone in telecom: a device and its surroundings.
 
-The texts of results are those of τ²-bench, (c) 2025 Sierra Research, MIT license, as simulated users act on them.
+The pulled phone has no Wi-Fi connection, and no tool or task makes one; so Wi-Fi can only be on or off. The texts of
+results are those of τ²-bench, (c) 2025 Sierra Research, MIT license, as simulated users act on them.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,8 +20,16 @@ NetworkModePreference = StrEnum(
     {"NEWEST": "4g_5g_preferred", "ONLY_4G": "4g_only", "ONLY_3G": "3g_only", "ONLY_2G": "2g_only"},
 )
 MODES: Mapping[str, str] = {"4g_5g_preferred": "5G", "4g_only": "4G", "3g_only": "3G", "2g_only": "2G"}
-"""Technology by network mode; the first falls back to 4G."""
-_SIGNAL_WORDS = {"poor": "📶¹ Poor", "fair": "📶² Fair", "good": "📶³ Good", "excellent": "📶⁴ Excellent"}
+"""Technology by network mode."""
+_SIGNALS = {"2G": "poor", "3G": "fair", "4G": "good", "5G": "excellent", NONE: NONE}
+"""Signal strength where the user is, by technology."""
+_SIGNAL_WORDS = {
+    NONE: "📵 No Signal",
+    "poor": "📶¹ Poor",
+    "fair": "📶² Fair",
+    "good": "📶³ Good",
+    "excellent": "📶⁴ Excellent",
+}
 _SIGNAL_SHARE = {"poor": 0.2, "fair": 0.5, "good": 0.8, "excellent": 1.0}
 _MEAN_SPEED = {"2G": 0.25, "3G": 3.0, "4G": 55.0, "5G": 275.0}
 _SPEED_WORDS = (
@@ -52,25 +61,15 @@ class APNSettings(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 class VpnDetails(msgspec.Struct, gc=False):
     """The server of a VPN."""
 
-    server_address: str | None = None
-    protocol: str | None = None
-    server_performance: str = "unknown"
-
-
-class Permissions(msgspec.Struct, gc=False):
-    """Permissions of an app."""
-
-    sms: bool = False
-    storage: bool = False
-    phone: bool = False
-    network: bool = False
+    server_performance: str
+    server_address: str = "192.168.1.1"
+    protocol: str = "OpenVPN"
 
 
 class App(msgspec.Struct, gc=False):
     """An installed app."""
 
-    app_name: str
-    permissions: Permissions = msgspec.field(default_factory=Permissions)
+    permissions: dict[str, bool] = {}
 
 
 class Device(msgspec.Struct, gc=False):
@@ -81,23 +80,24 @@ class Device(msgspec.Struct, gc=False):
     airplane_mode: bool = False
     network_signal_strength: str = "good"
     network_technology_connected: str = "5G"
-    network_connection_status: str = CONNECTED
+    """`none`: there is no service."""
     battery_level: int = 80
     data_enabled: bool = True
     roaming_enabled: bool = False
     network_mode_preference: str = "4g_5g_preferred"
     active_apn_settings: APNSettings = msgspec.field(default_factory=APNSettings)
     wifi_enabled: bool = False
-    wifi_connected: bool = False
-    wifi_ssid: str | None = None
-    wifi_signal_strength: str = NONE
     wifi_calling_enabled: bool = False
     wifi_calling_mms_over_wifi: bool = False
     data_saver_mode: bool = False
-    vpn_enabled_setting: bool = False
-    vpn_connected: bool = False
     vpn_details: VpnDetails | None = None
+    """None: no VPN is connected."""
     app_statuses: dict[str, App] = {}
+
+    @property
+    def has_service(self) -> bool:
+        """True if the phone is in a network; in airplane mode it never is."""
+        return self.network_technology_connected != NONE
 
 
 class PaymentRequest(msgspec.Struct, gc=False):
@@ -115,18 +115,15 @@ class Surroundings(msgspec.Struct, gc=False):
     phone_number: str | None = None
     is_abroad: bool = False
     roaming_allowed: bool = False
-    signal_strength: dict[str, str] = msgspec.field(
-        default_factory=lambda: {"2G": "poor", "3G": "fair", "4G": "good", "5G": "excellent"}
-    )
     mobile_data_usage_exceeded: bool = False
     line_active: bool = True
     payment_request: PaymentRequest | None = None
 
 
 class PhoneData(msgspec.Struct, gc=False):
-    """The pulled data."""
+    """The pulled data; tasks say where the user is."""
 
-    device: Device = msgspec.field(default_factory=Device)
+    device: Device
     surroundings: Surroundings = msgspec.field(default_factory=Surroundings)
 
 
@@ -136,9 +133,7 @@ def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["Tele
     @tool("write")
     def toggle(self: "TelecomUser") -> str:
         is_on = not getattr(self.device, field)
-        setattr(self.device, field, is_on)
-        if searches:
-            self.simulate_network_search()
+        _setter(field, value=is_on, searches=searches)(self)
         return self.bar(f"{name} is now {_on(is_on)}.")
 
     return toggle
@@ -155,13 +150,17 @@ def _setter(field: str, *, value: bool, searches: bool = True) -> Callable[["Tel
     return turn
 
 
+_switch_radio = _switch("airplane_mode", "Airplane Mode", searches=True)
+_switch_wifi = _switch("wifi_enabled", "Wi-Fi")
+
+
 class TelecomUser:
     """Tools of the user, and functions of the tasks."""
 
     def __init__(self, data: PhoneData) -> None:
-        self.phone = Table[Device | Surroundings]({"device": data.device, "surroundings": data.surroundings})
-        self.device = cast(Device, self.phone.get("device", ""))
-        self.surroundings = cast(Surroundings, self.phone.get("surroundings", ""))
+        self.phone = Table[Device | Surroundings]({"device": data.device, "surroundings": data.surroundings}, "")
+        self.device = cast(Device, self.phone.get("device"))
+        self.surroundings = cast(Surroundings, self.phone.get("surroundings"))
 
     @tool("read")
     def check_status_bar(self) -> str:
@@ -170,19 +169,17 @@ class TelecomUser:
     @tool("read")
     def check_network_status(self) -> str:
         device = self.device
-        lines = [
+        lines = (
             f"Airplane Mode: {_on(device.airplane_mode)}",
             f"SIM Card Status: {self._sim()}",
-            f"Cellular Connection: {device.network_connection_status}",
+            f"Cellular Connection: {CONNECTED if device.has_service else NO_SERVICE}",
             f"Cellular Signal: {device.network_signal_strength}",
             f"Cellular Network Type: {device.network_technology_connected}",
             f"Mobile Data Enabled: {'Yes' if device.data_enabled else 'No'}",
             f"Data Roaming Enabled: {'Yes' if device.roaming_enabled else 'No'}",
             f"Wi-Fi Radio: {_on(device.wifi_enabled)}",
-            f"Wi-Fi Connected: {'Yes' if device.wifi_connected else 'No'}",
-        ]
-        if device.wifi_connected:
-            lines.append(f"Connected Wi-Fi Network: {device.wifi_ssid}")
+            "Wi-Fi Connected: No",
+        )
         return "\n".join(lines)
 
     @tool("read")
@@ -192,12 +189,13 @@ class TelecomUser:
     @tool("write")
     def set_network_mode_preference(self, mode: NetworkModePreference | str) -> str:
         """Set the network mode; anything but a text is stored before it fails, as in the original."""
-        if isinstance(mode, str) and mode not in MODES:  # pyright: ignore[reportUnnecessaryIsInstance] - model's value
-            return self.bar(self._refused_mode(mode))
-        self.device.network_mode_preference = mode
-        self.simulate_network_search()
-        if mode is None:  # pyright: ignore[reportUnnecessaryComparison] - model's value
-            return self.bar(self._refused_mode(mode))
+        is_unknown = isinstance(mode, str) and mode not in MODES  # pyright: ignore[reportUnnecessaryIsInstance] - model's value
+        if not is_unknown:
+            self.device.network_mode_preference = mode
+            self.simulate_network_search()
+        if is_unknown or mode is None:  # pyright: ignore[reportUnnecessaryComparison] - model's value
+            reason = f"'{mode}' is not a valid option. Please use one of: {', '.join(MODES)}"
+            return self.bar(f"Failed to set network mode: {reason}")
         return self.bar(f"Preferred Network Mode set to: {_text(mode)}")
 
     @tool("read")
@@ -210,14 +208,9 @@ class TelecomUser:
 
     @tool("write")
     def toggle_airplane_mode(self) -> str:
-        device = self.device
-        device.airplane_mode = not device.airplane_mode
-        if device.airplane_mode and device.vpn_connected:
-            device.vpn_connected, device.vpn_details = False, None
-        if device.airplane_mode or device.wifi_enabled:
-            self._drop_wifi()
-        self.simulate_network_search()
-        return self.bar(f"Airplane Mode is now {_on(device.airplane_mode)}.")
+        if not self.device.airplane_mode:
+            self.device.vpn_details = None
+        return _switch_radio(self)
 
     @tool("read")
     def check_sim_status(self) -> str:
@@ -264,23 +257,14 @@ class TelecomUser:
 
     @tool("read")
     def check_wifi_status(self) -> str:
-        device = self.device
-        if not device.wifi_enabled:
-            return "Wi-Fi is turned OFF."
-        if device.wifi_connected:
-            strength = device.wifi_signal_strength
-            return f"Wi-Fi is ON and connected to '{device.wifi_ssid}'. Signal strength: {strength}."
-        return "Wi-Fi is ON but not connected to any network."
+        is_on = self.device.wifi_enabled
+        return "Wi-Fi is ON but not connected to any network." if is_on else "Wi-Fi is turned OFF."
 
     @tool("write")
     def toggle_wifi(self) -> str:
-        """Switch Wi-Fi, which never connects."""
         if self.device.airplane_mode:
             return self.bar("Cannot change Wi-Fi settings while Airplane Mode is ON.")
-        self.device.wifi_enabled = not self.device.wifi_enabled
-        if not self.device.wifi_enabled:
-            self._drop_wifi()
-        return self.bar(f"Wi-Fi is now {_on(self.device.wifi_enabled)}.")
+        return _switch_wifi(self)
 
     @tool("read")
     def check_wifi_calling_status(self) -> str:
@@ -291,30 +275,25 @@ class TelecomUser:
     @tool("read")
     def check_vpn_status(self) -> str:
         """Return the state of the VPN; its details print as in Python."""
-        device = self.device
-        if device.vpn_connected and device.vpn_details is not None:
-            details = device.vpn_details
-            shown = f"<PerformanceLevel.{details.server_performance.upper()}: {details.server_performance!r}>"
-            fields = f"'server_address': {details.server_address!r}, 'protocol': {details.protocol!r}"
-            return f"VPN is ON and connected. Details: {{{fields}, 'server_performance': {shown}}}"
-        if device.vpn_connected:
-            return "VPN is ON and connected (no specific details available)."
-        if device.vpn_enabled_setting:
-            return "VPN is turned ON in settings, but currently not connected."
-        return "VPN is turned OFF."
+        details = self.device.vpn_details
+        if details is None:
+            return "VPN is turned OFF."
+        performance = f"<PerformanceLevel.{details.server_performance.upper()}: {details.server_performance!r}>"
+        server = f"'server_address': {details.server_address!r}, 'protocol': {details.protocol!r}"
+        return f"VPN is ON and connected. Details: {{{server}, 'server_performance': {performance}}}"
 
     @tool("write")
     def connect_vpn(self) -> str:
-        if self.device.vpn_connected:
+        if self.device.vpn_details is not None:
             return "VPN already connected."
-        self._join_vpn("excellent")
+        self.device.vpn_details = VpnDetails("excellent")
         return self.bar("VPN connected successfully.")
 
     @tool("write")
     def disconnect_vpn(self) -> str:
-        if not self.device.vpn_connected:
+        if self.device.vpn_details is None:
             return self.bar("No active VPN connection to disconnect.")
-        self.device.vpn_connected, self.device.vpn_details = False, None
+        self.device.vpn_details = None
         return self.bar("VPN disconnected successfully.")
 
     @tool("read")
@@ -347,11 +326,10 @@ class TelecomUser:
         app, name = self.device.app_statuses.get(app_name), permission.lower()
         if app is None:
             return self.bar(f"Error. App '{app_name}' not found. Cannot grant permission.")
-        permissions = list(Permissions.__struct_fields__)
-        if name not in permissions:
-            text = f"Permission '{name}' not tracked for app '{app_name}', available permissions: {permissions}"
+        if name not in app.permissions:
+            text = f"Permission '{name}' not tracked for app '{app_name}', available permissions: {[*app.permissions]}"
             return self.bar(f"Error. {text}")
-        setattr(app.permissions, name, True)
+        app.permissions[name] = True
         return self.bar(f"Success. Permission '{name}' granted to app '{app_name}'.")
 
     @tool("read")
@@ -403,8 +381,8 @@ class TelecomUser:
 
     def remove_app_permission(self, app_name: str, permission: str) -> None:
         app = self.device.app_statuses.get(app_name)
-        if app is not None and permission.lower() in Permissions.__struct_fields__:
-            setattr(app.permissions, permission.lower(), False)
+        if app is not None and permission.lower() in app.permissions:
+            app.permissions[permission.lower()] = False
 
     def set_wifi_calling(self, enabled: bool, mms_over_wifi: bool | None = None) -> None:
         self.device.wifi_calling_enabled = enabled
@@ -421,7 +399,7 @@ class TelecomUser:
         self.device.active_apn_settings.mmsc_url = None
 
     def break_vpn(self) -> None:
-        self._join_vpn("poor")
+        self.device.vpn_details = VpnDetails("poor")
 
     def lock_sim_card(self, mode: str) -> None:
         """Lock the SIM card with its `pin` or `puk`."""
@@ -429,7 +407,7 @@ class TelecomUser:
         self.simulate_network_search()
 
     def assert_service_status(self, expected_status: str) -> bool:
-        return self.device.network_connection_status == expected_status
+        return (CONNECTED if self.device.has_service else NO_SERVICE) == expected_status
 
     def assert_mobile_data_status(self, expected_status: bool) -> bool:
         return self._data_works() == expected_status
@@ -451,37 +429,29 @@ class TelecomUser:
         device = self.device
         mode = device.network_mode_preference
         technology = MODES.get(mode, "4G") if isinstance(mode, str) else "4G"  # pyright: ignore[reportUnnecessaryIsInstance] - model's value
-        signals = self.surroundings.signal_strength
-        if mode == "4g_5g_preferred" and signals.get("5G", NONE) == NONE:
-            technology = "4G"
-        self._connect(technology if self._sim() == "active" and not device.airplane_mode else None)
+        self._connect(technology if self._sim() == "active" and not device.airplane_mode else NONE)
         if device.active_apn_settings.apn_name == APNNames.BROKEN or not self.surroundings.line_active:
-            self._connect(None)
+            self._connect(NONE)
 
-    def _connect(self, technology: str | None) -> None:
-        device = self.device
-        device.network_connection_status = NO_SERVICE if technology is None else CONNECTED
-        device.network_technology_connected = technology or NONE
-        device.network_signal_strength = self.surroundings.signal_strength.get(technology or NONE, NONE)
+    def _connect(self, technology: str) -> None:
+        self.device.network_technology_connected = technology
+        self.device.network_signal_strength = _SIGNALS[technology]
 
     def _data_works(self) -> bool:
         device, around = self.device, self.surroundings
-        has_network = not device.airplane_mode and device.network_signal_strength != NONE
         may_roam = not around.is_abroad or (device.roaming_enabled and around.roaming_allowed)
-        is_served = has_network and device.network_connection_status != NO_SERVICE and may_roam
-        return is_served and bool(device.data_enabled) and not around.mobile_data_usage_exceeded
+        return device.has_service and may_roam and device.data_enabled and not around.mobile_data_usage_exceeded
 
     def _speed(self) -> float | None:
         """Return Mbps; None: no connection."""
         if not self._data_works():
             return None
         device = self.device
-        vpn = device.vpn_details if device.vpn_connected else None
-        share = 0.1 if vpn is not None and vpn.server_performance == "poor" else 1.0
+        share = 0.1 if device.vpn_details is not None and device.vpn_details.server_performance == "poor" else 1.0
         if device.data_saver_mode:
             share *= 0.2
-        speed = _MEAN_SPEED.get(device.network_technology_connected, 0.0)
-        return round(speed * _SIGNAL_SHARE.get(device.network_signal_strength, 0.0) * share, 2)
+        speed = _MEAN_SPEED[device.network_technology_connected]
+        return round(speed * _SIGNAL_SHARE[device.network_signal_strength] * share, 2)
 
     def _mms_works(self) -> bool:
         device, app = self.device, self.device.app_statuses.get("messaging")
@@ -489,38 +459,24 @@ class TelecomUser:
             return False
         is_over_wifi = device.wifi_calling_enabled and device.wifi_calling_mms_over_wifi
         has_url = device.active_apn_settings.mmsc_url is not None
-        return not is_over_wifi and has_url and app.permissions.storage and app.permissions.sms
+        return not is_over_wifi and has_url and app.permissions["storage"] and app.permissions["sms"]
 
     def _sim(self) -> str:
         return "missing" if self.device.sim_card_missing else self.device.sim_card_status
-
-    def _join_vpn(self, performance: str) -> None:
-        self.device.vpn_connected = True
-        self.device.vpn_details = VpnDetails("192.168.1.1", "OpenVPN", performance)
-
-    def _drop_wifi(self) -> None:
-        self.device.wifi_connected, self.device.wifi_ssid = False, None
-        self.device.wifi_signal_strength = NONE
-
-    def _refused_mode(self, mode: Any) -> str:
-        return f"Failed to set network mode: '{mode}' is not a valid option. Please use one of: {', '.join(MODES)}"
 
     def bar(self, text: str = "") -> str:
         """Return a text with the status bar below it."""
         device = self.device
         parts = ["✈️ Airplane Mode"]
         if not device.airplane_mode:
-            parts = [_SIGNAL_WORDS.get(device.network_signal_strength, "📵 No Signal")]
-            has_network = device.network_technology_connected != NONE
-            if has_network:
+            parts = [_SIGNAL_WORDS[device.network_signal_strength]]
+            if device.has_service:
                 parts.append(device.network_technology_connected)
-            if device.data_enabled and has_network:
+            if device.data_enabled and device.has_service:
                 parts += ["📱 Data Enabled", *(["🔽 Data Saver"] if device.data_saver_mode else [])]
             else:
                 parts.append("📵 Data Disabled")
-        if device.wifi_enabled and device.wifi_connected:
-            parts.append(f"📡 Connected to {device.wifi_ssid}" if device.wifi_ssid else "📡 Enabled")
-        if device.vpn_connected:
+        if device.vpn_details is not None:
             parts.append("🔒 VPN Connected")
         parts.append(f"🔋 {device.battery_level}%")
         return f"{text}\n".lstrip("\n") + f"Status Bar: {' | '.join(parts)}"
@@ -537,7 +493,7 @@ def _text(value: Any) -> str:
 
 
 def _granted(app: App) -> list[str]:
-    return [name for name in Permissions.__struct_fields__ if getattr(app.permissions, name)]
+    return [name for name, is_granted in app.permissions.items() if is_granted]
 
 
 def _speed_words(speed: float) -> tuple[str, str]:

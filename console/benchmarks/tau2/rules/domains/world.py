@@ -8,6 +8,7 @@ import ast
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
@@ -59,6 +60,15 @@ class Change(NamedTuple):
     after: Any
 
 
+class Difference(NamedTuple):
+    """One row that two worlds have not alike; None: it does not exist there."""
+
+    table: str
+    key: str
+    ours: Any
+    theirs: Any
+
+
 def tool(kind: Kind) -> Callable[[ToolT], ToolT]:
     """Mark a method as a tool; other methods are for tasks only."""
 
@@ -82,19 +92,20 @@ def tools_of(kit: type[Any]) -> Mapping[str, Tool]:
 class Table(Generic[RowT]):
     """Rows by id. The data is shared; a row is copied when it is first fetched, so tools may change what they get."""
 
-    def __init__(self, rows: Mapping[str, RowT]) -> None:
-        self._rows = rows
+    def __init__(self, rows: Mapping[str, RowT], refusal: str) -> None:
+        """Store the data, and the text of the error for a missing row, in which `{}` stands for its id."""
+        self._rows, self._refusal = rows, refusal
         self._own: dict[str, RowT] = {}
 
-    def get(self, key: Any, refusal: str) -> RowT:
+    def get(self, key: Any) -> RowT:
         """Fetch a row.
 
         Raises:
-            ToolError: there is none; the text is the given one.
+            ToolError: there is none.
         """
         if key not in self._own:
             if key not in self._rows:
-                raise ToolError(refusal)
+                raise ToolError(self._refusal.format(key))
             row = self._rows[key]
             self._own[key] = msgspec.msgpack.decode(msgspec.msgpack.encode(row), type=ready_type(type(row)))
         return self._own[key]
@@ -147,22 +158,22 @@ class World:
                 if isinstance(table, Table):
                     yield from cast(Table[Any], table).changes(side, name)
 
-    def kit(self, requestor: str, name: str = "") -> Any:
-        """Return the kit of a party, for a tool; None: it has no tools."""
-        is_users = self.is_solo and self.user is not None and name in tools_of(cast(type[Any], type(self.user)))
-        return self.user if requestor == USER or is_users else self.agent
+    @classmethod
+    def tools(cls, side: str) -> Mapping[str, Tool]:
+        """Return the tools of a party by name, in order of definition."""
+        kit = cls.user_kit if side == USER else cls.agent_kit
+        return {} if kit is None else tools_of(kit)
 
-    def find_tool(self, requestor: str, name: str) -> Tool | None:
-        """Return a tool of a party by name."""
-        kit = self.kit(requestor, name)
-        return None if kit is None else tools_of(cast(type[Any], type(kit))).get(name)
+    def side_of(self, requestor: str, name: str) -> str:
+        """Return the party whose tool a call reaches."""
+        return USER if self.is_solo and name in self.tools(USER) else requestor
 
     def call(self, requestor: str, name: str, arguments: Mapping[str, Any], *, sync: bool = True) -> Result:
         """Carry out one call of a party."""
-        kit = self.kit(requestor, name)
+        side = self.side_of(requestor, name)
+        kit, asked_tool = self.user if side == USER else self.agent, self.tools(side).get(name)
         if kit is None:
             return Result("Error: User tools not available", error=True)
-        asked_tool = self.find_tool(requestor, name)
         if asked_tool is None:
             return Result(f"Error: Tool '{name}' not found.", error=True)
         try:
@@ -181,7 +192,7 @@ class World:
         Raises:
             ToolError: the party has no such function.
         """
-        function = getattr(self.kit(requestor), name, None)
+        function = getattr(self.user if requestor == USER else self.agent, name, None)
         if function is None or name.startswith("_"):
             raise ToolError(f"Function '{name}' not found.")
         value = function(**arguments)
@@ -194,12 +205,16 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def differing(world: World, other: World) -> list[tuple[Change | None, Change | None]]:
+def differing(world: World, other: World) -> list[Difference]:
     """Return the rows in which two worlds over the same data differ."""
-    here = {change[:3]: change for change in world.changes()}
-    there = {change[:3]: change for change in other.changes()}
-    pairs = [(here.get(place), there.get(place)) for place in {**here, **there}]
-    return [pair for pair in pairs if canonical(pair[0] and pair[0].after) != canonical(pair[1] and pair[1].after)]
+    here, there = ({change[:3]: change for change in side.changes()} for side in (world, other))
+    differences: list[Difference] = []
+    for place, change in {**here, **there}.items():
+        unchanged = change._replace(after=change.before)
+        ours, theirs = here.get(place, unchanged).after, there.get(place, unchanged).after
+        if canonical(ours) != canonical(theirs):
+            differences.append(Difference(change.table, change.key, ours, theirs))
+    return differences
 
 
 def result_text(value: Any) -> str:
@@ -208,9 +223,9 @@ def result_text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return JSON values: rows with all their fields; numbers outside of rows as texts."""
+    """Return JSON values: rows with all their fields; numbers outside of rows as texts; times as Python prints them."""
     if isinstance(value, msgspec.Struct):
-        return msgspec.to_builtins(value)
+        return msgspec.to_builtins(value, builtin_types=(datetime,))
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in cast(dict[str, Any], value).items()}
     if isinstance(value, list | tuple):
