@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
-from console.benchmarks.tau2.rules.domains.world import Table, ToolError, converted, tool
+from console.benchmarks.tau2.rules.domains.world import USER, Table, ToolError, World, converted, tool
 
 NONE = "none"
 CONNECTED, NO_SERVICE = "connected", "no_service"
@@ -127,11 +127,11 @@ class PhoneData(msgspec.Struct, gc=False):
     surroundings: Surroundings = msgspec.field(default_factory=Surroundings)
 
 
-def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["TelecomUser"], str]:
+def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["Phone"], str]:
     """Make the tool that turns a setting on or off; some make the phone search for a network again."""
 
-    @tool("write")
-    def toggle(self: "TelecomUser") -> str:
+    @tool("write", USER)
+    def toggle(self: "Phone") -> str:
         is_on = not getattr(self.device, field)
         _setter(field, value=is_on, searches=searches)(self)
         return self.bar(f"{name} is now {_on(is_on)}.")
@@ -139,10 +139,10 @@ def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["Tele
     return toggle
 
 
-def _setter(field: str, *, value: bool, searches: bool = True) -> Callable[["TelecomUser"], None]:
+def _setter(field: str, *, value: bool, searches: bool = True) -> Callable[["Phone"], None]:
     """Make the function of tasks that gives a setting a value, after which most let the phone search its network."""
 
-    def turn(self: "TelecomUser") -> None:
+    def turn(self: "Phone") -> None:
         setattr(self.device, field, value)
         if searches:
             self.simulate_network_search()
@@ -154,19 +154,19 @@ _switch_radio = _switch("airplane_mode", "Airplane Mode", searches=True)
 _switch_wifi = _switch("wifi_enabled", "Wi-Fi")
 
 
-class TelecomUser:
-    """Tools of the user, and functions of the tasks."""
+class Phone(World):
+    """The phone in the user's hands: tools of the user, and functions of the tasks."""
 
     def __init__(self, data: PhoneData) -> None:
         self.phone = Table[Device | Surroundings]({"device": data.device, "surroundings": data.surroundings}, "")
         self.device = cast(Device, self.phone.get("device"))
         self.surroundings = cast(Surroundings, self.phone.get("surroundings"))
 
-    @tool("read")
+    @tool("read", USER)
     def check_status_bar(self) -> str:
         return self.bar()
 
-    @tool("read")
+    @tool("read", USER)
     def check_network_status(self) -> str:
         device = self.device
         lines = (
@@ -182,11 +182,11 @@ class TelecomUser:
         )
         return "\n".join(lines)
 
-    @tool("read")
+    @tool("read", USER)
     def check_network_mode_preference(self) -> str:
         return f"Network Mode Preference: {_text(self.device.network_mode_preference)}"
 
-    @tool("write")
+    @tool("write", USER)
     def set_network_mode_preference(self, mode: NetworkModePreference | str) -> str:
         """Set the network mode; anything but a text is stored before it fails, as in the original."""
         is_unknown = isinstance(mode, str) and mode not in MODES  # pyright: ignore[reportUnnecessaryIsInstance] - model's value
@@ -198,7 +198,7 @@ class TelecomUser:
             return self.bar(f"Failed to set network mode: {reason}")
         return self.bar(f"Preferred Network Mode set to: {_text(mode)}")
 
-    @tool("read")
+    @tool("read", USER)
     def run_speed_test(self) -> str:
         speed = self._speed()
         if speed is None:
@@ -206,17 +206,17 @@ class TelecomUser:
         word, advice = _speed_words(speed)
         return f"Speed Test Result: {speed:.2f} Mbps ({word}). {advice}"
 
-    @tool("write")
+    @tool("write", USER)
     def toggle_airplane_mode(self) -> str:
         if not self.device.airplane_mode:
             self.device.vpn_details = None
         return _switch_radio(self)
 
-    @tool("read")
+    @tool("read", USER)
     def check_sim_status(self) -> str:
         return _SIM_WORDS[self._sim()]
 
-    @tool("write")
+    @tool("write", USER)
     def reseat_sim_card(self) -> str:
         self.device.sim_card_missing = False
         self.simulate_network_search()
@@ -225,21 +225,21 @@ class TelecomUser:
     toggle_data = _switch("data_enabled", "Mobile Data", searches=True)
     toggle_roaming = _switch("roaming_enabled", "Data Roaming", searches=True)
 
-    @tool("read")
+    @tool("read", USER)
     def check_data_restriction_status(self) -> str:
         is_on = self.device.data_saver_mode
         return "Data Saver mode is ON (limits data usage)." if is_on else "Data Saver mode is OFF."
 
     toggle_data_saver_mode = _switch("data_saver_mode", "Data Saver Mode")
 
-    @tool("read")
+    @tool("read", USER)
     def check_apn_settings(self) -> str:
         settings = self.device.active_apn_settings
         name, url = settings.apn_name or "Not Set", settings.mmsc_url or "Not Set"
         note = "(These are technical settings, usually best left unchanged.)"
         return f"Current APN Name: {name}\nMMSC URL (for picture messages): {url}\n{note}"
 
-    @tool("write")
+    @tool("write", USER)
     def set_apn_settings(self, apn_settings: APNSettings | dict[str, Any]) -> str:
         """Set the access point; anything but an object is stored before it fails, as in the original."""
         settings = converted(APNSettings, apn_settings) if isinstance(apn_settings, dict) else apn_settings
@@ -248,31 +248,31 @@ class TelecomUser:
         self.simulate_network_search()
         return self.bar(text)
 
-    @tool("write")
+    @tool("write", USER)
     def reset_apn_settings(self) -> str:
         """Restore the access point at the next reboot."""
         self.device.active_apn_settings.reset_at_reboot = True
         self.simulate_network_search()
         return self.bar("APN settings will reset at reboot.")
 
-    @tool("read")
+    @tool("read", USER)
     def check_wifi_status(self) -> str:
         is_on = self.device.wifi_enabled
         return "Wi-Fi is ON but not connected to any network." if is_on else "Wi-Fi is turned OFF."
 
-    @tool("write")
+    @tool("write", USER)
     def toggle_wifi(self) -> str:
         if self.device.airplane_mode:
             return self.bar("Cannot change Wi-Fi settings while Airplane Mode is ON.")
         return _switch_wifi(self)
 
-    @tool("read")
+    @tool("read", USER)
     def check_wifi_calling_status(self) -> str:
         return f"Wi-Fi Calling is currently turned {_on(self.device.wifi_calling_enabled)}."
 
     toggle_wifi_calling = _switch("wifi_calling_enabled", "Wi-Fi Calling")
 
-    @tool("read")
+    @tool("read", USER)
     def check_vpn_status(self) -> str:
         """Return the state of the VPN; its details print as in Python."""
         details = self.device.vpn_details
@@ -282,25 +282,25 @@ class TelecomUser:
         server = f"'server_address': {details.server_address!r}, 'protocol': {details.protocol!r}"
         return f"VPN is ON and connected. Details: {{{server}, 'server_performance': {performance}}}"
 
-    @tool("write")
+    @tool("write", USER)
     def connect_vpn(self) -> str:
         if self.device.vpn_details is not None:
             return "VPN already connected."
         self.device.vpn_details = VpnDetails("excellent")
         return self.bar("VPN connected successfully.")
 
-    @tool("write")
+    @tool("write", USER)
     def disconnect_vpn(self) -> str:
         if self.device.vpn_details is None:
             return self.bar("No active VPN connection to disconnect.")
         self.device.vpn_details = None
         return self.bar("VPN disconnected successfully.")
 
-    @tool("read")
+    @tool("read", USER)
     def check_installed_apps(self) -> str:
         return f"The following apps are installed on the phone: {', '.join(self.device.app_statuses)}"
 
-    @tool("read")
+    @tool("read", USER)
     def check_app_status(self, app_name: str) -> str:
         app = self.device.app_statuses.get(app_name)
         if app is None:
@@ -311,7 +311,7 @@ class TelecomUser:
             return f"{head} - Permissions: None granted."
         return head + " - Permissions Granted:" + "".join(f"\n   - {name}" for name in granted)
 
-    @tool("read")
+    @tool("read", USER)
     def check_app_permissions(self, app_name: str) -> str:
         app = self.device.app_statuses.get(app_name)
         if app is None:
@@ -321,7 +321,7 @@ class TelecomUser:
             return f"App '{app_name}' currently has no permissions granted."
         return f"App '{app_name}' has permission for: {', '.join(granted)}."
 
-    @tool("write")
+    @tool("write", USER)
     def grant_app_permission(self, app_name: str, permission: str) -> str:
         app, name = self.device.app_statuses.get(app_name), permission.lower()
         if app is None:
@@ -332,11 +332,11 @@ class TelecomUser:
         app.permissions[name] = True
         return self.bar(f"Success. Permission '{name}' granted to app '{app_name}'.")
 
-    @tool("read")
+    @tool("read", USER)
     def can_send_mms(self) -> str:
         return f"Your messaging app {'can' if self._mms_works() else 'cannot'} send MMS messages."
 
-    @tool("write")
+    @tool("write", USER)
     def reboot_device(self) -> str:
         lines: list[str] = []
         if self.device.active_apn_settings.reset_at_reboot:
@@ -345,14 +345,14 @@ class TelecomUser:
         self.simulate_network_search()
         return self.bar("".join([*lines, "Restarting network services..."]))
 
-    @tool("read")
+    @tool("read", USER)
     def check_payment_request(self) -> str:
         request = self.surroundings.payment_request
         if request is None:
             return "No payment request has been made."
         return f"You have a payment request for bill {request.bill_id} of {request.amount_due} USD."
 
-    @tool("write")
+    @tool("write", USER)
     def make_payment(self) -> str:
         """Pay the bill; the company learns it right after."""
         request = self.surroundings.payment_request
