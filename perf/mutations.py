@@ -1,7 +1,8 @@
 """Changes to the program that its tests must notice: each is made in a copy of the tree, and its tests are run there.
 
     pytest -n 2 perf/mutations.py            a mutation is killed where its test passes here; "survived" is a failure
-    pytest perf/mutations.py -k "torn"       some of them
+    pytest perf/mutations.py -k store:       those of one package
+    pytest perf/mutations.py -k torn         those with a word in their names
 
 They are made where a mistake would cost money, lose a record, leak a key, or turn a fault into a score.
 """
@@ -28,6 +29,10 @@ class Mutation(NamedTuple):
     """Occurs once in the file."""
     new: str
     tests: str
+
+    @property
+    def package(self) -> str:
+        return self.file.split("/")[1]
 
 
 MUTATIONS = (
@@ -58,7 +63,7 @@ MUTATIONS = (
     ),
     Mutation(
         "the last token of a cap is not used",
-        "console/engine/budget.py", "self.tokens + tokens <= caps.tokens", "self.tokens + tokens < caps.tokens",
+        "console/engine/budget.py", "in reserved) <= caps.tokens", "in reserved) < caps.tokens",
         "tests/engine/test_budget.py",
     ),
     Mutation(
@@ -74,8 +79,7 @@ MUTATIONS = (
     ),
     Mutation(
         "calls in flight reserve nothing",
-        "console/engine/budget.py", "self._fits(cost + reserved_usd, tokens + reserved_tokens)",
-        "self._fits(cost, tokens)",
+        "console/engine/budget.py", " + sum(usd for usd, _ in reserved)", "",
         "tests/engine/test_budget.py",
     ),
     Mutation(
@@ -298,7 +302,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a rollout that ended is played again",
-        "console/engine/queue.py", ">= job.key.attempt for", "> job.key.attempt for",
+        "console/engine/queue.py", "finished.key.attempt == attempt:", "finished.key.attempt > attempt:",
         "tests/engine/test_queue.py tests/engine/test_runner.py",
     ),
     Mutation(
@@ -660,7 +664,7 @@ def test_unchanged_copy_passes(tree: Path, record_property: Callable[[str, objec
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda it: it.name)
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda it: f"{it.package}: {it.name}")
 def test_is_killed(tree: Path, mutation: Mutation) -> None:
     file = tree / mutation.file
     text = file.read_text(encoding="utf-8")

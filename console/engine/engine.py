@@ -5,7 +5,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from console.engine.pause import ManualPause, ProviderPause
 from console.engine.plan import PreparedRun
 from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.publish import Publisher
-from console.engine.queue import Job, JobQueue, RetryScope, plan_jobs
+from console.engine.queue import Job, JobQueue, PlannedJobs, RetryScope, plan_jobs
 from console.engine.recorded_batches import RecordedBatches
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay, JournalEffects, read_whole
 from console.engine.retry_line import RetryLine
@@ -150,7 +150,7 @@ class Engine:
             self.notify(f"the run's folder was moved while it played: it is now {path}")
 
     def _read_journal(self) -> JournalEffects:
-        recorded = JournalEffects()
+        recorded = JournalEffects(finished=Endings(self.manifest.rollouts))
         reader = self.folder.reader()
         for record in read_whole(reader):
             recorded.add(record)
@@ -169,10 +169,10 @@ class Engine:
         return recorded
 
     def _plan_queue(self, recorded: JournalEffects) -> None:
-        """Queue the jobs that are left; nothing else keeps them, as there may be a million."""
+        """Queue the jobs that are left."""
         jobs = jobs_left(self.prepared, recorded, self._retry, self._only)
         self._recorded, self._ungraded = recorded.unfinished, recorded.ungraded
-        self.queue = JobQueue(jobs, self.prepared.cases, _answered(recorded, jobs))
+        self.queue = JobQueue(jobs, _answered(recorded, jobs))
 
     async def _play_all(self) -> Closed:
         epoch = self.fold.sessions + 1
@@ -366,7 +366,8 @@ class Engine:
         """End the run at once because of an unexpected error in the background; everything stays resumable."""
         if self._failure is None:
             self._failure = error
-            message = self._door.text(f"internal error in the {what}: {type(error).__name__}: {error}"[:400])
+            words = f"{type(error).__name__}: {error}".removesuffix(": ")  # a lack of memory has no message
+            message = self._door.text(f"internal error in the {what}: {words}"[:400])
             self.notify(f"{message}; the run ends, and `eval-console resume` continues it")
             self.cancel("halted", message)
 
@@ -590,22 +591,23 @@ class Engine:
 
 def jobs_left(
     prepared: PreparedRun, recorded: JournalEffects, retry: RetryScope, only: frozenset[str] = frozenset()
-) -> list[Job]:
+) -> PlannedJobs:
     """Return the jobs of a run that are left to play (see `plan_jobs`)."""
     plan = prepared.manifest.looks
     experiment = prepared.manifest.experiment
     is_compared = experiment is not None and len(experiment.arms) > 1  # its arms are mixed in time
     by_case = is_compared or (plan is not None and plan.seed is not None)
     jobs = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only, by_case=by_case)
-    earlier = prepared.earlier
-    return jobs if earlier is None else [job for job in jobs if earlier.has(job.slot)]
+    if prepared.earlier is not None:
+        jobs.keep(prepared.earlier.has)
+    return jobs
 
 
 def _ignore_text(text: str) -> None:
     return
 
 
-def _answered(recorded: JournalEffects, jobs: Sequence[Job]) -> list[Slot]:
+def _answered(recorded: JournalEffects, jobs: PlannedJobs) -> list[Slot]:
     """Return the rollouts that have an answer and are not due for another attempt."""
     due = {job.slot for job in jobs} if recorded.finished else set[Slot]()
     return [slot for slot, ended in recorded.finished.items() if slot not in due and has_answer(ended)]

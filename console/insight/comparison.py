@@ -239,7 +239,7 @@ class RunComparison:
     counts: PairCounts
     categories: dict[str, PairCounts]
     reasons: tuple[tuple[str, int, int], ...]
-    """Failure reasons in words with their counts in A and B, largest change first."""
+    """Failure reasons in words with the number of cases in A and in B, largest change first."""
     scores: tuple[ScorePair, ...]
     spent_a: Spent
     spent_b: Spent
@@ -308,7 +308,7 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
         pairing=pairing,
         counts=count_pairs(pairs, headline, width),
         categories=corrected({name: count_pairs(group, headline, width) for name, group in groups.items()}),
-        reasons=_reasons(counted),
+        reasons=tuple(_failed_cases(counted, reason_words)),
         scores=tuple(_scores(counted, a.manifest, b.manifest)),
         spent_a=_spent([pair.a for pair in counted]),
         spent_b=_spent([pair.b for pair in counted]),
@@ -336,12 +336,8 @@ def bootstrapped(comparison: RunComparison) -> Difference:
 
 
 def error_types(comparison: RunComparison) -> list[tuple[str, int, int]]:
-    """Return (error type, count in A, count in B) for the compared failures, largest change first."""
-    counted = [pair for pair in comparison.pairs if pair.outcome is not PairOutcome.LEFT_OUT]
-    counts_a = Counter(pair.a.reason for pair in counted if pair.a.reason)
-    counts_b = Counter(pair.b.reason for pair in counted if pair.b.reason)
-    names = sorted(counts_a | counts_b, key=lambda name: (-abs(counts_b[name] - counts_a[name]), name))
-    return [(name, counts_a[name], counts_b[name]) for name in names]
+    """Return (error type, cases in A, cases in B) for the compared failures, largest change first."""
+    return _failed_cases(pair for case in comparison.cases for pair in case.counted)
 
 
 def _headline(a: ComparisonSide, b: ComparisonSide) -> str:
@@ -426,14 +422,24 @@ def _cluster(pair: RolloutPair) -> str:
     return pair.b.cluster or pair.a.cluster
 
 
-def _reasons(pairs: Sequence[RolloutPair]) -> tuple[tuple[str, int, int], ...]:
-    counts_a = Counter(reason_words(pair.a.reason) for pair in pairs if pair.a.reason)
-    counts_b = Counter(reason_words(pair.b.reason) for pair in pairs if pair.b.reason)
+def _failed_cases(pairs: Iterable[RolloutPair], name: Callable[[str], str] = str) -> list[tuple[str, int, int]]:
+    """Return (reason, cases in A, cases in B), largest change first; a case counts once for each of its reasons.
+
+    Args:
+        pairs: the compared repeats.
+        name: returns the name under which a reason is counted.
+    """
+    failed = {
+        (side, rollout.key.case, name(rollout.reason))
+        for pair in pairs
+        for side, rollout in (("a", pair.a), ("b", pair.b))
+        if rollout.reason
+    }
+    in_a, in_b = (Counter(reason for of, _, reason in failed if of == side) for side in ("a", "b"))
     names = sorted(
-        counts_a | counts_b,
-        key=lambda name: (-abs(counts_b[name] - counts_a[name]), -(counts_a[name] + counts_b[name]), name),
+        in_a | in_b, key=lambda reason: (-abs(in_b[reason] - in_a[reason]), -(in_a[reason] + in_b[reason]), reason)
     )
-    return tuple((name, counts_a[name], counts_b[name]) for name in names)
+    return [(reason, in_a[reason], in_b[reason]) for reason in names]
 
 
 def _largest_change(score: str, *manifests: Manifest) -> float:

@@ -57,7 +57,9 @@ def comparison_sections(comparison: RunComparison) -> Iterator[Section]:
         square = (("A passed", part.both, part.lost), ("A failed", part.gained, part.neither))
         yield _section("Cases", ("", "B passed", "B failed"), square)
     if comparison.reasons:
-        yield _section("Reasons", ("reason", "A", "B"), comparison.reasons, most=20)
+        has_repeats = part.rollouts > part.cases
+        headings = ("reason", "cases of A", "cases of B") if has_repeats else ("reason", "A", "B")
+        yield _section("Reasons", headings, comparison.reasons, most=20)
     yield from statistics(comparison)
 
 

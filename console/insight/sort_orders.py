@@ -27,16 +27,16 @@ WORST_FIRST = SortOrder("worst first", lambda rollout: (_SEVERITY[rollout.outcom
 
 @dataclass(frozen=True, slots=True)
 class SortColumn:
-    """A number of a rollout to sort by."""
+    """A number of a rollout to sort by; None if it is not known."""
 
-    value: Callable[[Rollout], float]
+    value: Callable[[Rollout], float | None]
     write: Callable[[float], str]
     """Formats a number, or a difference of two."""
 
 
 SORT_COLUMNS: Mapping[str, SortColumn] = {
     "time": SortColumn(lambda rollout: rollout.seconds, number_format.duration),
-    "cost": SortColumn(lambda rollout: rollout.cost_usd or 0.0, number_format.money),
+    "cost": SortColumn(lambda rollout: rollout.cost_usd, number_format.money),
     "tokens": SortColumn(lambda rollout: rollout.input_tokens + rollout.output_tokens, number_format.count),
     "turns": SortColumn(lambda rollout: rollout.turn + 1, number_format.count),
 }
@@ -78,7 +78,13 @@ class Sorting:
         if self.column == BY_REPEATS:
             shares = {case: passed / played for case, (passed, played) in passes.items() if played}
             return sorted(rollouts, key=lambda rollout: shares.get(rollout.key.case, 2.0), reverse=self.is_down)
-        return sorted(rollouts, key=SORT_COLUMNS[self.column].value, reverse=self.is_down)
+        return sorted(
+            rollouts, key=lambda rollout: self.place(SORT_COLUMNS[self.column].value(rollout)), reverse=self.is_down
+        )
+
+    def place(self, value: float | None) -> tuple[bool, float]:
+        """Return the sort key of a number; those that are not known come last."""
+        return (value is not None) == self.is_down, value or 0.0
 
     def shown(self, rollout: Rollout, passes: Mapping[str, tuple[int, int]]) -> str:
         """Return the value by which a rollout is sorted; empty for its id, which is always shown."""
@@ -88,7 +94,8 @@ class Sorting:
             passed, played = passes.get(rollout.key.case, (0, 0))
             return f"{passed} of {played}"
         column = SORT_COLUMNS[self.column]
-        return column.write(column.value(rollout))
+        value = column.value(rollout)
+        return "—" if value is None else column.write(value)
 
 
 def passes_by_case(rollouts: Iterable[Rollout]) -> dict[str, tuple[int, int]]:

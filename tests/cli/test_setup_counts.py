@@ -42,6 +42,6 @@ def test_live_counts_them_apart():
     overview.apply(Finished(at=3.0, key=Key("p1"), verdict=Verdict(Outcome.BROKEN)))
     overview.apply(Finished(at=3.0, key=Key("p3"), verdict=Verdict(Outcome.NOT_RUN, SETUP_DEPENDENCY)))
     assert begun_words(overview, run) == "1 + 4 setup"
-    line = progress_line(overview, run, live=True, width=200, average="").plain  # type: ignore[arg-type]
+    line = progress_line(overview, run, live=True, now=2.0, width=200, average="").plain  # type: ignore[arg-type]
     assert "30 + 5 setup left" in line
     assert overview.fold.tally.cost_unknown == 2, "what never began cost nothing"

@@ -10,14 +10,14 @@ import pytest
 from console.engine.background import failures_reported, start_task, stop
 
 OURS, OTHERS = "console.somewhere", "library.somewhere"
-FAILING = "def fail():\n    raise ValueError('unexpected')\nasync def serve(reader, writer):\n    fail()"
+FAILING = "def fail():\n    raise {error}\nasync def serve(reader, writer):\n    fail()"
 Failures = list[tuple[str, str]]
 
 
-def code_of(module: str) -> dict[str, Any]:
+def code_of(module: str, error: str = "ValueError('unexpected')") -> dict[str, Any]:
     """Functions that fail, as if they were defined in a module."""
     names: dict[str, Any] = {"__name__": module}
-    exec(FAILING, names)
+    exec(FAILING.format(error=error), names)
     return names
 
 
@@ -83,6 +83,15 @@ async def test_code_of_this_program_is_reported_wherever_it_fails(what: str, nam
         async with asyncio.timeout(10):
             await reports.arrived.wait()
     assert reports == [(name, "ValueError: unexpected")]
+
+
+async def test_a_lack_of_memory_is_reported_wherever_it_shows(tmp_path: Any) -> None:
+    reports = Reports()
+    with failures_reported(reports):
+        await fail_in("timer", code_of(OTHERS, "MemoryError"), tmp_path)
+        async with asyncio.timeout(10):
+            await reports.arrived.wait()
+    assert reports == [("event loop", "MemoryError: ")]
 
 
 @pytest.mark.parametrize("what", ["thread", "timer"])

@@ -13,8 +13,8 @@ from console.core.record import Asked, Closed, Finished, Looked, Started
 from console.core.run import Manifest, ModelFacts
 from console.core.statistics.paired import mcnemar, paired_mean
 from console.core.statistics.resampling import sign_flip
-from console.insight.comparison import PairOutcome, compare
-from console.insight.comparison_report import statistics
+from console.insight.comparison import PairOutcome, compare, error_types
+from console.insight.comparison_report import comparison_sections, statistics
 from console.insight.comparison_side import ComparisonSide
 from console.insight.grid import grid
 
@@ -107,6 +107,14 @@ def test_repeats_of_a_case_are_one_change_in_its_direction():
         "c1": (PairOutcome.GAINED, 1), "c2": (PairOutcome.LOST, -2), "c3": (PairOutcome.AS_OFTEN, 0),
     }  # fmt: skip
     assert [case.name for case in found.changes()] == ["c2", "c1"]
+
+
+def test_a_case_that_fails_in_several_repeats_counts_once_for_each_reason():
+    found = compare(side("a", c1="pff", c2="ppp"), side("b", c1="fff", c2="pff"))
+    assert found.reasons == (("wrong value", 1, 2),)
+    assert error_types(found) == [("value_error:string", 1, 2)]
+    table = next(section for section in comparison_sections(found) if section.title == "Reasons")
+    assert table.headings == ("reason", "cases of A", "cases of B")
 
 
 def test_categories_are_compared_each():

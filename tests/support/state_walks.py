@@ -229,6 +229,9 @@ async def usual_day(stage: Stage) -> AsyncGenerator[str, None]:
         see = stage.see
         await see("sim/hasty")
         yield "home-usual"
+        await see("tokens ↓", "s", "k")
+        yield "home-by-tokens"
+        await see("newest first", "s", "o")
         await see("name of this run", "y")
         yield "home-menu"
         await see(stage.at("home"), "escape")
@@ -492,6 +495,9 @@ async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
         await see("disputed", "D", *"both", "enter")
         await see("2 of", "t", "m")
         yield "review-sorted"
+        await see("cost ↓", "s", "c")
+        yield "review-by-cost"
+        await see(lambda: "cost ↓" not in text_of(app), "s", "o")
         await see("is:", "slash")
         yield "review-search"
         await see("F clears", *"zzz", "enter")
@@ -606,7 +612,7 @@ async def branches(stage: Stage) -> AsyncGenerator[str, None]:
         await stage.begin(opening)
         app, see = stage.app, stage.see
         app.navigator.open_review(run)
-        await see(lambda: stage.has_read("review") and len(stage.on(ReviewScreen).controller.branches) > 0)
+        await see(lambda: stage.has_read("review") and len(stage.on(ReviewScreen).controller.case.branches) > 0)
         await see("Which step decided", "A", "d")
         yield "review-decide"
         await see(lambda: not isinstance(app.screen, ModalScreen), "escape")

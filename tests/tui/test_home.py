@@ -99,6 +99,25 @@ async def test_runs_are_sorted_by_a_marked_column(opened: Any, workspace: Any, f
         assert orders[4] == orders[0]
 
 
+@pytest.mark.parametrize("size", [(80, 24), (130, 36), (160, 45)], ids=str)
+async def test_every_order_of_runs_has_its_marked_column(
+    size: tuple[int, int], opened: Any, workspace: Any, frame: Frame
+) -> None:
+    workspace.usual_runs()
+    orders = {"t": "time ↓", "c": "cost ↓", "k": "tokens ↓", "n": "calls ↓", "i": "id ↑", "r": "repeats ↓"}
+    async with opened(size) as (app, pilot):
+        for letter, heading in orders.items():
+            await pilot.press("s", letter)
+            await pilot.pause()
+            rows = frame(app).splitlines()
+            place = next(place for place, row in enumerate(rows) if "model" in row and "when" in row)
+            assert heading in rows[place], letter
+            if letter == "k":
+                end = rows[place].index(heading) + len(heading)
+                numbers = [row[end - 8 : end] for row in rows[place + 1 : place + 3]]
+                assert all(any(map(str.isdigit, number)) for number in numbers), numbers
+
+
 async def test_the_run_under_the_cursor_is_described(opened: Any, workspace: Any, frame: Frame) -> None:
     workspace.usual_runs()
     async with opened((160, 45)) as (app, pilot):

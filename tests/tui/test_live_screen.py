@@ -132,8 +132,8 @@ async def test_enter_on_a_failure_opens_review_on_it(opened: Any, workspace: Any
         screen = await watch(app, pilot, folder)
         screen.query_one("#failures", RowList).focus()
         await pilot.press("j", "j", "enter")
-        await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.controller.rollout)
-        rollout = cast(ReviewScreen, app.screen).controller.rollout
+        await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.controller.cursor.rollout)
+        rollout = cast(ReviewScreen, app.screen).controller.cursor.rollout
         assert rollout is not None
         assert rollout.key.case == "live_parallel_4-1"
 

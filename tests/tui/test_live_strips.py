@@ -4,13 +4,20 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from support.fake_engine import FakeEngine
 from support.recorded_runs import plain_run
 from support.screen_text import assert_until, settle, text_of
 
-from console.core.outcome import Outcome
-from console.core.run import ModelFacts, Tally
+from console.core.case import Key, Setting
+from console.core.live import Activity, Status
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Finished, Opened
+from console.core.run import Manifest, ModelFacts, Tally
+from console.insight.overview import Overview
+from console.store.runs import create_run
 from console.tui.data.runs import RunLine
+from console.tui.render.progress import facts_lines
 from console.tui.render.rollout_rows import run_cells
 
 
@@ -32,6 +39,25 @@ def test_a_narrow_strip_says_how_far_the_setup_is_and_then_the_cases(tmp_path: P
     broken = strip(tmp_path / "d", width=160, setup=8, broken=2, setup_broken=2, passed=12, not_run=0)
     assert "|12/12 + 10 setup|" in broken, "broken setup is no case"
     assert "· 3 not run" in strip(tmp_path / "e", width=160, setup=10, passed=3, not_run=3)
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_the_time_left_grows_while_nothing_is_answered_and_is_then_left_out(tmp_path: Path, width: int) -> None:
+    """One of eleven cases took 30 s, with two at once."""
+    run = Manifest(id="r", at=100.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=11)
+    overview = Overview()
+    overview.apply(Opened(at=100.0, pid=1))
+    overview.apply(Finished(at=130.0, key=Key("case-1"), verdict=Verdict(Outcome.PASSED)))
+    overview.status = Status("running", 2, [Activity(Key("case-2"), "asking", since=130.0)])
+    shown: list[str] = []
+    for now in (130.0, 160.0, 249.0, 251.0):
+        summary = overview.fold.summary(run, live=True, now=now, damaged=0, journal_bytes=0)
+        line = RunLine(create_run(tmp_path / str(now), run), summary)
+        cells = run_cells(line, overview.status, is_watched=True, with_cost=False, width=width)
+        shown.append(cells[-2].plain)
+    assert shown == ["~5 min", "~10 min", "~25 min", "–"]
+    facts = [line.plain for line in facts_lines(overview, run, live=True, now=251.0)]
+    assert any("ETA" in line and "–, nothing is answered at present" in line for line in facts)
 
 
 async def test_a_run_that_ends_while_it_is_seen_stays_among_the_runs(opened: Any, workspace: Any) -> None:

@@ -48,7 +48,7 @@ def weather(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def current(screen: ReviewScreen) -> str:
-    rollout = screen.controller.rollout
+    rollout = screen.controller.cursor.rollout
     return rollout.key.case if rollout else ""
 
 
@@ -103,6 +103,22 @@ async def test_cases_are_sorted_by_a_column_within_their_group(opened: Any, work
         assert [r.seconds for r in rollouts] == sorted((r.seconds for r in rollouts), reverse=True)
         await pilot.press("s", "o")
         await assert_until(pilot, lambda: "time ↓" not in text_of(app))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (130, 36), (160, 45)], ids=str)
+async def test_the_value_that_cases_are_sorted_by_is_shown_before_any_description(
+    size: tuple[int, int], opened: Any, workspace: Any
+) -> None:
+    folder = plain_run(workspace.root / "runs").folder
+    values = {"c": ("cost ↓", " $0.004 "), "t": ("time ↓", " 1.9 s "), "k": ("tokens ↓", " 1,172 "),
+              "n": ("turns ↓", " 1 "), "r": ("repeats ↑", " 0 of 1 ")}  # fmt: skip
+    async with opened(size) as (app, pilot):
+        await review(app, pilot, folder, "live_multiple_131-52")
+        for letter, (mark, value) in values.items():
+            await pilot.press("s", letter)
+            await assert_until(pilot, lambda mark=mark: mark in text_of(app))
+            row = next(row for row in text_of(app).splitlines() if "> " in row and "131-52" in row)
+            assert value in f"{row} ".replace("┃", "  ", 1).partition("┃")[0], row
 
 
 async def test_x_opens_every_block_that_names_it(opened: Any, workspace: Any) -> None:
@@ -644,7 +660,7 @@ async def test_the_whole_case_as_text_has_no_control_character(opened: Any, work
     folder = recorder.close()
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        case = screen.controller.case()
+        case = screen.controller.case.load()
         assert case is not None
         text = case_text(case)
         assert not any((ord(it) < 0x20 and it != "\n") or 0x7F <= ord(it) < 0xA0 for it in text)

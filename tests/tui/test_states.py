@@ -30,7 +30,7 @@ BETWEEN = {"100x30": (100, 30), "130x36": (130, 36), "145x40": (145, 40)}
 HELD_BETWEEN = frozenset(
     ("home-usual", "live-running", "live-loops", "review", "review-rows-berth-and-price", "compare", "compare-repeats",
      "compare-grid", "compare-grid-cases", "compare-branch", "review-label-rounds", "review-label-criteria",
-     "review-branches", "review-tokens", "check-findings",
+     "review-branches", "review-tokens", "review-by-cost", "home-by-tokens", "check-findings",
      "library-suites", "launch-filled", "search", "review-history", "review-kind-flag-talk", "review-kind-fizz",
      "review-kind-prime", "review-kind-late")
 )  # fmt: skip

@@ -51,7 +51,7 @@ def test_a_lost_worker_is_seen_without_a_key(tmp_path: Path):
     overview = Overview()
     overview.status = status
     run = Manifest(id="r", at=1.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=9)
-    line = progress_line(overview, run, live=True, width=80, average=Content(".500")).plain
+    line = progress_line(overview, run, live=True, now=2.0, width=80, average=Content(".500")).plain
     assert "9 left   1 worker lost" in line
 
 
@@ -64,7 +64,7 @@ def test_a_run_slowed_by_rate_limits_says_so(tmp_path: Path):
     overview = Overview()
     overview.status = status
     run = Manifest(id="r", at=1.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=9)
-    shown = progress_line(overview, run, live=True, width=120, average=Content(".500")).plain
+    shown = progress_line(overview, run, live=True, now=2.0, width=120, average=Content(".500")).plain
     assert "5/16 · slowed by 12 × 429" in shown
-    facts = [line.plain for line in facts_lines(overview, run, live=True)]
+    facts = [line.plain for line in facts_lines(overview, run, live=True, now=2.0)]
     assert any("5 of 5 in flight   11 waiting · slowed by 12 × 429" in fact for fact in facts)

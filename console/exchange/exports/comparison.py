@@ -47,7 +47,7 @@ COMPARISON = JsonKind(
         "paired": "counts of rollouts paired by case id and by prompt",
         "table": "counts of cases lost and gained, difference with interval and p",
         "categories": "the same for each category",
-        "reasons": "count of each failure reason in both runs",
+        "reasons": "number of cases with each failure reason in both runs",
         "scores": "the difference of each score",
         "spent": "time, tokens and cost of both runs",
         "pairs": "rollouts that both runs have",

@@ -123,6 +123,14 @@ class RunLine(msgspec.Struct, frozen=True):
         return -1.0 if rate is None else rate.value
 
 
+class SortedFigure(msgspec.Struct, frozen=True):
+    """A figure of runs that only a list sorted by it shows."""
+
+    name: str
+    write: Callable[[RunLine], str]
+    is_text: bool = False
+
+
 class RunWatch:
     """Follows the journal of one live run incrementally."""
 

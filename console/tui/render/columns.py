@@ -44,10 +44,10 @@ def lay_out(columns: Sequence[Column], room: int) -> list[tuple[int, Column, int
 
 
 def marked_columns(columns: Sequence[Column], name: str, sign: str) -> tuple[Column, ...]:
-    """Return the columns with a sign in the heading of the one that the list is sorted by."""
+    """Return the columns with a sign in the heading of the one that the list is sorted by, which is always shown."""
     marked = f"{name} {sign}"
     return tuple(
-        msgspec.structs.replace(column, name=marked, width=max(column.width, len(marked)))
+        msgspec.structs.replace(column, name=marked, width=max(column.width, len(marked)), from_width=0, worth=0)
         if column.name == name and name
         else column
         for column in columns

@@ -26,6 +26,8 @@ from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_wor
 Used = tuple[ModelFacts, RoleSpending]
 FAILING = 3
 """Faults in a row from which an endpoint counts as failing."""
+SILENT_S = 60.0
+"""Minimum seconds without a change in any conversation before the models count as silent."""
 
 
 def token_words(overview: Overview) -> str:
@@ -132,7 +134,7 @@ def begun_words(overview: Overview, manifest: Manifest) -> str:
 
 
 def progress_line(
-    overview: Overview, manifest: Manifest, *, live: bool, width: int, average: Content, trend: str = ""
+    overview: Overview, manifest: Manifest, *, live: bool, now: float, width: int, average: Content, trend: str = ""
 ) -> Content:
     """Return the progress line, dropping parts from the right that do not fit.
 
@@ -140,6 +142,7 @@ def progress_line(
         overview: the run.
         manifest: the run's plan.
         live: whether the run is being played.
+        now: time of the run or its replay, in seconds since the epoch.
         width: width in cells.
         average: the run's main score, such as its pass rate.
         trend: sparkline of its speed.
@@ -160,8 +163,7 @@ def progress_line(
         parts[0] = outcome_words(tally, with_setup=False)  # the score matters more
     if live:
         pace = overview.pace.tokens_per_s()
-        is_stuck = is_stalled(overview.status) or overview.failing.is_total
-        eta = "–" if is_stuck else number_format.about(overview.pace.seconds_left(left)) if left else ""
+        eta = "–" if _is_stuck(overview, now) else number_format.about(overview.pace.seconds_left(left)) if left else ""
         parts.append(Content(f"ETA {eta}" if eta else ""))
         parts.append(muted(f"≈{number_format.count(pace)} tok/s{trend and ' '}{trend}" if pace else ""))
         parts.append(_at_once(overview))
@@ -183,13 +185,33 @@ def look_words_of(overview: Overview, manifest: Manifest) -> Content:
     return Content.styled(number_format.look_score(latest_look(overview.fold.looks), headline), "bold")
 
 
-def is_stalled(status: Status | None) -> bool:
-    """Return whether nothing is answered at present: the run is paused or waits for batches, or an endpoint fails."""
+def is_stalled(status: Status | None, seconds: float, finished: int, now: float) -> bool:
+    """Return whether nothing is answered at present.
+
+    The run is paused or waits for batches, an endpoint fails, or no conversation has got on for twice as long as one
+    usually takes.
+
+    Args:
+        status: the engine's status.
+        seconds: time spent on the run until now.
+        finished: number of rollouts that have ended.
+        now: current time in seconds since the epoch.
+    """
     if status is None:
         return False
-    return status.state != "running" or any(
-        endpoint.faults_in_a_row >= FAILING or endpoint.is_batched for endpoint in status.endpoints
+    silent_s = now - max((activity.since or now for activity in status.activities), default=now)
+    usual_s = (seconds - silent_s) * status.concurrency / finished if finished else 0.0
+    return (
+        status.state != "running"
+        or silent_s > max(SILENT_S, 2 * usual_s)
+        or any(endpoint.faults_in_a_row >= FAILING or endpoint.is_batched for endpoint in status.endpoints)
     )
+
+
+def _is_stuck(overview: Overview, now: float) -> bool:
+    fold = overview.fold
+    is_silent = is_stalled(overview.status, fold.seconds_until(now), fold.tally.finished, now)
+    return is_silent or overview.failing.is_total
 
 
 def confinement_words(level: Confinement) -> Content:
@@ -314,7 +336,7 @@ def title_words(manifest: Manifest, width: int) -> Content:
     return who.append("   ").append(one_line(name, 60 if width >= 100 else 16, MUTED)) if name else who
 
 
-def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[Content]:
+def facts_lines(overview: Overview, manifest: Manifest, *, live: bool, now: float) -> list[Content]:
     """Return the lines of the `This run` pane."""
     tally = overview.fold.tally
     lines = [
@@ -323,7 +345,7 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
         _fact("retries", number_format.count(tally.retries) + slowed_by(tally.rate_limits)),
     ]
     if live and overview.status is not None:
-        lines.append(_fact("ETA", _time_left(overview, rollouts_left(overview, manifest))))
+        lines.append(_fact("ETA", _time_left(overview, rollouts_left(overview, manifest), now)))
         # Roles that ask the same server with the same key share one limiter.
         lines += [_endpoint(endpoint) for endpoint in dict.fromkeys(overview.status.endpoints)]
         if overview.status.workers:
@@ -349,8 +371,8 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
     return lines
 
 
-def _time_left(overview: Overview, left: int) -> str:
-    if is_stalled(overview.status) or overview.failing.is_total:
+def _time_left(overview: Overview, left: int, now: float) -> str:
+    if _is_stuck(overview, now):
         return "–, nothing is answered at present"
     words = number_format.about(overview.pace.seconds_left(left))
     return f"{words}, if the pace holds" if words else "not known yet"

@@ -201,7 +201,8 @@ def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_co
         return mark, one_line(line.name, 60), *[Content.empty()] * ((6 + with_cost) if is_wide else 4), mistake
     score = Content.styled(score_words(summary), "bold")
     model = one_line(summary.model, 60, "bold" if is_watched else "")
-    left = Content("–" if line.is_live and is_stalled(status) else _time_left(line, summary))
+    is_stuck = line.is_live and is_stalled(status, summary.seconds, summary.tally.finished, summary.updated)
+    left = Content("–" if is_stuck else _time_left(line, summary))
     state = state_and_waits(line, status, wide=is_wide)
     if line.can_resume and width < _ROOM_FOR_ENDED:
         return _ended_line(line, summary)

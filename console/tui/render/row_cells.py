@@ -12,7 +12,7 @@ from console.core.wait import slowed_by
 from console.insight import number_format
 from console.insight.reasons import counts_in_words
 from console.tui.data.models import ModelLine
-from console.tui.data.runs import RunLine
+from console.tui.data.runs import RunLine, SortedFigure
 from console.tui.data.suites import SuiteLine
 from console.tui.render.columns import GAP, Column, Face
 from console.tui.sanitize import one_line
@@ -39,6 +39,8 @@ _MOST_SUITE = 30
 """Width of the suite column up to which it is fitted to what it holds, for which setup and long words give way."""
 _BRANCH_SIGN = 5
 """Width of the sign before a run with branches."""
+_MOST_ID = 20
+"""Maximum width of the ids by which a narrow list is sorted."""
 _MOST_FITTED = 200
 """Number of runs up to which columns are fitted to what they hold."""
 
@@ -50,49 +52,62 @@ def score_words(summary: Summary) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunColumns:
-    """Layout of a narrow list of runs."""
+    """Layout of a list of runs."""
 
     columns: tuple[Column, ...] = RUNS_NARROW
+    figure: SortedFigure | None = None
     has_setup: bool = True
     """False if results are shown without their setup rollouts, for lack of room."""
     is_brief: bool = False
     """True if there is no room for what ended runs have left, and for `simulated` in full."""
 
 
-def runs_narrow(lines: Sequence[RunLine], room: int, now: float) -> RunColumns:
+def runs_wide(figure: SortedFigure | None = None) -> RunColumns:
+    """Return the columns of a wide list."""
+    return RunColumns((*RUNS_WIDE[:-1], _figure_column(figure)) if figure else RUNS_WIDE, figure)
+
+
+def _figure_column(figure: SortedFigure) -> Column:
+    """Return the column of a sorted figure, which takes the place of the cost."""
+    return Column(figure.name, 20, 2, is_name=True) if figure.is_text else Column(figure.name, 9, right=True)
+
+
+def runs_narrow(lines: Sequence[RunLine], room: int, now: float, figure: SortedFigure | None = None) -> RunColumns:
     """Return the columns fitted to what they hold; the suite gets the rest, for which setup and intervals give way."""
     mark, model, suite, score, result, cost, at = RUNS_NARROW
+    cost = _figure_column(figure) if figure else cost
     longest = max([5, *(len(line.summary.model) for line in lines if line.summary is not None)])
     scores = [score_words(line.summary) for line in lines if line.summary is not None]
     model = msgspec.structs.replace(model, width=min(longest, _MOST_MODEL), share=int(longest > _MOST_MODEL))
     fitted = [mark, model, suite, _wide(score, max([5, *map(len, scores)])), result, cost, at]
     readable = [line for line in lines if line.summary is not None] if len(lines) <= _MOST_FITTED else []
     if readable:
-        cells = ((_result(line), _cost(line), _when(line, now, wide=False)) for line in readable)
+        cells = ((_result(line), _cost(line, figure), _when(line, now, wide=False)) for line in readable)
         widths = zip(*((cell.cell_length for cell in row) for row in cells), strict=True)
         for place, longest_cells in enumerate(widths, 4):
-            fitted[place] = _wide(fitted[place], max(len(fitted[place].name), *longest_cells, 0))
+            longest = max(len(fitted[place].name), *longest_cells, 0)
+            fitted[place] = _wide(fitted[place], min(longest, _MOST_ID) if fitted[place].is_name else longest)
     given = [column.width for column in fitted if room >= column.from_width]
     rest = room - sum(given) + suite.width - len(GAP) * (len(given) - 1)
     suites = (suite_and_name(line).cell_length for line in readable)
     has_branches = any(line.is_branch for line in readable)
     wanted = min(max([_USUAL_SUITE, *suites]) + _BRANCH_SIGN * has_branches, _MOST_SUITE)
     if rest >= wanted:
-        return RunColumns(tuple(fitted))
+        return RunColumns(tuple(fitted), figure)
     if readable:
         shorter = _fitted(result, (_result(line, with_setup=False) for line in readable))
         rest, fitted[4] = rest + fitted[4].width - shorter.width, shorter
     if rest >= wanted:
-        return RunColumns(tuple(fitted), has_setup=False)
+        return RunColumns(tuple(fitted), figure, has_setup=False)
     if readable:
-        cheaper = _fitted(cost, (_cost(line, is_brief=True) for line in readable))
+        cheaper = fitted[5] if figure else _fitted(cost, (_cost(line, is_brief=True) for line in readable))
         rest += fitted[5].width - cheaper.width
         fitted[5] = cheaper
     if rest >= _LEAST_SUITE:
-        return RunColumns(tuple(fitted), has_setup=False, is_brief=True)
+        return RunColumns(tuple(fitted), figure, has_setup=False, is_brief=True)
     shortest = max([5, *(len(_bare_score(each)) for each in scores)])
     fitted[3] = _wide(score, max(shortest, fitted[3].width + rest - _LEAST_SUITE))
-    return RunColumns(tuple(fitted), has_setup=False, is_brief=True)
+    return RunColumns(tuple(fitted), figure, has_setup=False, is_brief=True)
 
 
 def _fitted(column: Column, cells: Iterable[Content]) -> Column:
@@ -143,11 +158,11 @@ def run_narrow(line: RunLine, kin: Kin, now: float, layout: RunColumns) -> Face:
     score = Content(words if len(words) <= layout.columns[3].width else _bare_score(words))
     model, suite = _model_and_suite(line, kin, now)
     result = _result(line, with_setup=layout.has_setup)
-    cost = _cost(line, is_brief=layout.is_brief)
+    cost = _cost(line, layout.figure, is_brief=layout.is_brief)
     return _state_mark(line), model, suite, score, result, cost, _when(line, now, wide=False)
 
 
-def run_wide(line: RunLine, kin: Kin, now: float) -> Face:
+def run_wide(line: RunLine, kin: Kin, now: float, figure: SortedFigure | None = None) -> Face:
     """Return the cells of RUNS_WIDE."""
     if line.summary is None:
         return _damage(line)
@@ -161,7 +176,7 @@ def run_wide(line: RunLine, kin: Kin, now: float) -> Face:
         _broken_and_undecided(tally),
         _left_and_not_run(line),
         Content.styled(f"queued {line.place}", "$live") if line.is_queued else Content(score_words(line.summary)),
-        _cost(line),
+        _cost(line, figure),
     )
 
 
@@ -253,9 +268,12 @@ def not_run_words(tally: Tally) -> list[Content]:
     return [muted(f"{SYMBOLS.not_run} {number_format.count(tally.not_run)} not run")] * bool(tally.not_run)
 
 
-def _cost(line: RunLine, *, is_brief: bool = False) -> Content:
+def _cost(line: RunLine, figure: SortedFigure | None = None, *, is_brief: bool = False) -> Content:
+    """Return what a run cost, or the figure that takes its place."""
     if line.summary is None or line.is_queued:
         return Content.empty()
+    if figure is not None:
+        return one_line(figure.write(line), 60)
     if number_format.is_free(line.tally, line.summary.simulated_note):
         return Content.styled("sim." if is_brief else SIMULATED, f"italic {MUTED}")
     return Content(number_format.spent_amount(line.tally))

@@ -15,12 +15,12 @@ from console.benchmarks.tau2.rules.domain import REFUSED, WORLDS, Domain
 from console.benchmarks.tau2.rules.task import Task
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
+from console.store.atomic import read_regular, read_regular_text
 
 WHEEL, CHECKOUT = "inspect", "1.0.1"
 """Editions: tasks of the wheel (mixed, mostly 0.2.0), and those of a checkout."""
 DOMAINS = ("airline", "retail", "telecom")
 """Domains that are played, in official order."""
-_TEXTS = (".md", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class Edition:
         Raises:
             UsageError: there is none.
         """
-        for suffix in _TEXTS:
+        for suffix in (".md", ".txt"):
             path = self.folder / f"{name}{suffix}"
             if path.exists():
-                text = path.read_text(encoding="utf-8")
+                text = read_regular_text(path, "utf-8")
                 return _as_upstream(name, text) if self.name == WHEEL else text
         raise UsageError(f"the text {name} is missing", where=str(self.folder), hint="Pull the data again.")
 
@@ -123,7 +123,7 @@ def _read(path: Path, kind: Any = dict[str, Any]) -> Any:
     """Read a TOML file, or a JSON file that may have got `.gz`."""
     path = path if path.exists() else path.with_name(f"{path.name}.gz")
     try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        raw = gzip.decompress(read_regular(path)) if path.suffix == ".gz" else read_regular(path)
         if path.suffix == ".toml":
             return tomllib.loads(raw.decode())
         return msgspec.json.decode(raw, type=ready_type(kind), strict=False)

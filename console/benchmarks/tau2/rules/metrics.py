@@ -1,7 +1,6 @@
 """The official metrics of repeated trials: mean reward and pass^k. Pure."""
 
 from collections import defaultdict
-from statistics import fmean
 from typing import Any
 
 import msgspec
@@ -37,9 +36,9 @@ def metrics(trials: Trials) -> dict[str, Any]:
     counted = [reward for own in rewards.values() for reward in own]
     passed = [(sum(abs(reward - 1) <= 1e-6 for reward in own), len(own)) for own in rewards.values()]
     most = min(trials.num_trials, *(count for _, count in passed)) if passed else 0
-    pass_hat = {str(k): fmean(pass_all(k, *counts) for counts in passed) for k in range(1, most + 1)}
+    pass_hat = {str(k): sum(pass_all(k, *counts) for counts in passed) / len(passed) for k in range(1, most + 1)}
     return {
-        "avg_reward": fmean(counted) if counted else 0.0,
+        "avg_reward": sum(counted) / len(counted) if counted else 0.0,
         "pass_hat": pass_hat,
         "total_simulations": len(counted),
         "total_tasks": len(rewards),

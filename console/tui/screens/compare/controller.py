@@ -84,10 +84,12 @@ def change_key(change: Change) -> str:
     return f"case/{change.slot[0]}" if has_repeats else row_key(change.slot)
 
 
-def _difference(change: Change, column: SortColumn) -> float:
-    """Return the mean difference of B and A over the repeats of a case."""
+def _difference(change: Change, column: SortColumn) -> float | None:
+    """Return the mean difference of B and A over the repeats of a case; None if a value is not known."""
     pairs: Sequence[RolloutPair] = change.repeats if isinstance(change, CasePair) else (change,)
-    return sum(column.value(pair.b) - column.value(pair.a) for pair in pairs) / len(pairs)
+    values = [(column.value(pair.a), column.value(pair.b)) for pair in pairs]
+    differences = [b - a for a, b in values if a is not None and b is not None]
+    return sum(differences) / len(differences) if len(differences) == len(pairs) else None
 
 
 class CompareController:
@@ -305,7 +307,7 @@ class CompareController:
             return lambda case: case.name
         if sorting.column == BY_REPEATS:
             return lambda case: case.change
-        return lambda case: _difference(case, SORT_COLUMNS[sorting.column])
+        return lambda case: sorting.place(_difference(case, SORT_COLUMNS[sorting.column]))
 
     def sorted_by(self, change: Change) -> str:
         """Return a row's value in the sorted column; empty if the row shows it anyway."""
@@ -313,6 +315,8 @@ class CompareController:
             return ""
         column = SORT_COLUMNS[self.sorting.column]
         difference = _difference(change, column)
+        if difference is None:
+            return "—"
         return f"{'−' if difference < 0 else '+'}{column.write(abs(difference))}"
 
     @property

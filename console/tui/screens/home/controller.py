@@ -9,7 +9,7 @@ from typing import Any
 from console.core.run import Tally, simulated_note_of
 from console.insight import number_format
 from console.tui.data.filter_in_force import has_words
-from console.tui.data.runs import RunLine
+from console.tui.data.runs import RunLine, SortedFigure
 
 _SortKey = Callable[[RunLine], Any]
 NEWEST = "newest first"
@@ -19,13 +19,21 @@ _ORDERS: dict[str, tuple[str, _SortKey, bool]] = {
     "model": ("model", lambda line: (line.summary.model if line.summary else "", line.name), False),
     "score": ("score", lambda line: (line.score < 0, line.score), False),
     "cost": ("cost", lambda line: line.tally.cost_usd, True),
-    "time": ("", lambda line: line.summary.seconds if line.summary else 0.0, True),
-    "tokens": ("", lambda line: line.tally.input_tokens + line.tally.output_tokens, True),
-    "turns": ("", lambda line: line.tally.calls, True),
-    "id": ("", lambda line: line.name, False),
-    "repeats": ("", lambda line: max(line.tally.cases, default=0), True),
+    "time": ("time", lambda line: line.summary.seconds if line.summary else 0.0, True),
+    "tokens": ("tokens", lambda line: line.tally.input_tokens + line.tally.output_tokens, True),
+    "turns": ("calls", lambda line: line.tally.calls, True),
+    "id": ("id", lambda line: line.name, False),
+    "repeats": ("repeats", lambda line: max(line.tally.cases, default=0), True),
 }
 """Name of the list's column, sort key, and whether to sort in descending order, by name of the order."""
+_WRITERS: dict[str, Callable[[Any], str]] = {
+    "time": number_format.duration,
+    "tokens": number_format.count,
+    "turns": number_format.count,
+    "id": str,
+    "repeats": number_format.count,
+}
+"""Formats of the figures that only a list sorted by them shows, by name of the order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +65,9 @@ class RunListing:
     marked: frozenset[Path]
     """Folders of the runs marked for Compare."""
     column: str = ""
-    """Name of the chosen column, if it is shown."""
+    """Name of the chosen column; empty in the first order."""
+    figure: SortedFigure | None = None
+    """Its figures, if only a list sorted by it shows them."""
     sign: str = ""
     """Arrow of the order: down if the largest is first."""
     is_archive: bool = False
@@ -70,6 +80,14 @@ class RunListing:
     def fold_of(self, line: RunLine) -> tuple[int, bool]:
         """Return the number of a run's branches and whether they are listed."""
         return self.branches.get(line.name, 0), line.name in self.unfolded
+
+
+def _figure(order: str) -> SortedFigure | None:
+    """Return the figures of an order that no other list shows."""
+    if order not in _WRITERS:
+        return None
+    name, key, is_number = _ORDERS[order]
+    return SortedFigure(name, lambda line: _WRITERS[order](key(line)), is_text=not is_number)
 
 
 class HomeController:
@@ -133,6 +151,7 @@ class HomeController:
             self._label(sign),
             frozenset(self._marked),
             column,
+            _figure(self._order),
             sign,
             self.shows_archived,
             branches,

@@ -71,9 +71,10 @@ class RunList(RowList):
         self.show(list(self._by_path), empty=_why_empty(listing, is_complete=is_complete, mistake=mistake))
 
     def _fit_columns(self) -> None:
-        self._layout = row_cells.RunColumns(row_cells.RUNS_WIDE)
+        figure = self._listing.figure
+        self._layout = row_cells.runs_wide(figure)
         if not self._is_roomy:
-            self._layout = row_cells.runs_narrow(self._listing.lines, self.room, time.time())
+            self._layout = row_cells.runs_narrow(self._listing.lines, self.room, time.time(), figure)
         self.set_columns(marked_columns(self._layout.columns, self._listing.column, self._listing.sign))
 
     def _cells(self, key: str) -> Face:
@@ -81,7 +82,7 @@ class RunList(RowList):
         parent = self._parents.get(line.summary.parent if line.summary else "")
         kin = row_cells.Kin(parent, *self._listing.fold_of(line))
         if self._is_roomy:
-            cells = row_cells.run_wide(line, kin, now)
+            cells = row_cells.run_wide(line, kin, now, self._layout.figure)
         else:
             cells = row_cells.run_narrow(line, kin, now, self._layout)
         if line.folder.path in self._listing.marked and not isinstance(cells, Content):

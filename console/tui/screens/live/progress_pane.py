@@ -119,7 +119,15 @@ class ProgressPane(Vertical):
         by_look = overview.fold.is_shown_by_look(run.manifest, live=run.is_live)
         average = look_words_of(overview, run.manifest) if by_look else self.view.average(overview)
         trend = number_format.sparkline(list(speeds), len(speeds)) if width >= WIDE and len(speeds) > 1 else ""
-        line = progress_line(run.overview, run.manifest, live=run.is_live, width=width, average=average, trend=trend)
+        line = progress_line(
+            run.overview,
+            run.manifest,
+            live=run.is_live,
+            now=run.now(),
+            width=width,
+            average=average,
+            trend=trend,
+        )
         if run.damages:
             line = line.append_text(f"   {number_format.plural(run.damages, 'unreadable line')}", "$broken")
         tell(self._progress, line)
@@ -150,7 +158,7 @@ class FactsPane(Static):
         if not self.display:
             return
         of_suite = self.view.facts(list(run.overview.rollouts.values()), self.size.width or width)
-        of_run = facts_lines(run.overview, run.manifest, live=run.is_live)
+        of_run = facts_lines(run.overview, run.manifest, live=run.is_live, now=run.now())
         tell(self, Content("\n").join([*of_suite, *of_run[:MOST_FACTS]] if of_suite else of_run))
 
 

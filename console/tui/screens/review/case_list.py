@@ -31,6 +31,8 @@ COLUMNS = (
     Column("function", 10, 2, worth=16),
 )
 """Columns of the list, filled by `case_cells`."""
+_SORTED_COLUMNS = (*COLUMNS[:3], Column("value", 8, right=True))
+"""Columns of a sorted list: the value by which it is sorted is never left out, unlike a description."""
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
 """Width of a group's bar, in a narrow list, and the list's width that divides the two."""
 ROOM_FOR_NAME, _LEAST_ROOM_FOR_NAME = 46, 28
@@ -54,16 +56,13 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
     """Return the cells of a case."""
     annotation = controller.triage.annotation(rollout.slot)
     name = controller.views.suite_view.case_name(rollout)
-    detail = (
-        controller.triage.sorted_by(rollout)
-        or controller.views.suite_view.case_detail(rollout)
-        or _detail(rollout, controller.triage.section_of(rollout))
-    )
+    detail = controller.views.suite_view.case_detail(rollout) or _detail(rollout, controller.triage.section_of(rollout))
+    value = controller.triage.sorted_by(rollout)
     return (
         state_mark(rollout, live=live),
         one_line(name, lines.LONGEST_ID, MUTED if annotation.is_seen else ""),
         annotation_letter(annotation),
-        one_line(detail, 120, MUTED),
+        Content.styled(value, "bold") if value else one_line(detail, 120, MUTED),
     )
 
 
@@ -111,7 +110,7 @@ def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     if (ended := count_ended(rollouts)) < head.repeats:
         signs = right if triage.lists_whole_cases else right[:1]
         right = signs.append_text(f" ({ended} of {head.repeats})", MUTED)
-    value = one_line(triage.sorted_by(rollouts[0]), 12, MUTED)
+    value = Content.styled(triage.sorted_by(rollouts[0]), "bold")
     right = Content("  ").join([part for part in (value, annotation_letter(annotation), right) if part.plain.strip()])
     room = width - (0 if head.is_open else 2)
     name = lines.fit_name(label, max(room - right.cell_length - len(indent) - 4, 8))
@@ -160,19 +159,19 @@ def list_title(controller: ReviewController, manifest: Manifest, *, is_searching
     return title.append("  ").append(one_line(origin, 60, "$undecided")) if origin else title
 
 
-def list_hint(damages: int, *, is_narrowed: bool, has_repeats: bool) -> Content:
-    """Return the number of unreadable journal lines and the keys of the list."""
+def list_hint(damages: int, order: str, *, is_narrowed: bool, has_repeats: bool) -> Content:
+    """Return the number of unreadable journal lines, the chosen order, and the keys of the list."""
     keys = "→ repeats  " if has_repeats else ""
     keys += "F shows all  o group" if is_narrowed else "f filter  o group"
     damaged = f"{number_format.plural(damages, 'unreadable line')}  " if damages else ""
-    return Content.assemble((damaged, "$broken"), (keys, MUTED))
+    return Content.assemble((damaged, "$broken"), (f"{order}  " if order else "", "bold"), (keys, MUTED))
 
 
 def status_text(
     controller: ReviewController, overview: Overview, manifest: Manifest, width: int, *, live: bool = False
 ) -> Content:
     """Return the position in the list, preceded by outcomes, rate and cost as far as there is room."""
-    triage, tally, rollout = controller.triage, overview.fold.tally, controller.rollout
+    triage, tally, rollout = controller.triage, overview.fold.tally, controller.cursor.rollout
     place = counters(triage.item_of(rollout), triage.items, triage.seen, rollout.outcome if rollout else None)
     by_look = overview.fold.is_shown_by_look(manifest, live=live)
     score = (
@@ -213,9 +212,16 @@ class CaseList(RowList):
         self.pane_title = PaneTitle("list", id="list-caption")
 
     def show_rows(
-        self, rows: Rows | None, draw: Callable[[str, int], Face], *, cursor: str | None, empty: Content
+        self,
+        rows: Rows | None,
+        draw: Callable[[str, int], Face],
+        *,
+        cursor: str | None,
+        empty: Content,
+        has_values: bool = False,
     ) -> None:
         """Show rows, drawn by `draw` for a width in cells, with the cursor on a key; None leaves the cursor alone."""
+        self.columns = _SORTED_COLUMNS if has_values else COLUMNS
         self.show(
             rows or (),
             draw=lambda key: draw(key, self.scrollable_content_region.width),

@@ -68,11 +68,11 @@ class DecideActions:
         from console.tui.dialogs.filter_dialog import Chooser
         from console.tui.screens.review.branch_view import branch_lines
 
-        run, rollout = self.controller.run, self.controller.rollout
+        run, rollout = self.controller.run, self.controller.cursor.rollout
         if run is None or rollout is None:
             return
         model = run.manifest.model.name
-        branches = self.controller.branches
+        branches = self.controller.case.branches
         lines = zip(branches, branch_lines(branches, model), strict=True)
         rows = {branch.run: (line,) for branch, line in lines}
         nothing = "This case has no branch yet. A h goes on from a step."
@@ -81,7 +81,7 @@ class DecideActions:
             self.services.navigator.open_compare(self.run, RunFolder(self.run.path.parent / chosen))
 
     async def _decide(self) -> None:
-        case = self.controller.case()
+        case = self.controller.case.load()
         if case is None:
             return
         key, points, times = case.rollout.key, points_of(case.conversation), 8
@@ -116,7 +116,7 @@ class DecideActions:
         from console.insight.deciding import curve_of, searches_left, usual_calls
 
         paths, beginnings, key = self.services.paths, [point.beginning for point in points], rollout.key
-        curve = curve_of(self.controller.branches, key.case, key.rollout, self.run.manifest().model.name)
+        curve = curve_of(self.controller.case.branches, key.case, key.rollout, self.run.manifest().model.name)
         plan = experiment_plan(
             self.run,
             (key.case,),

@@ -15,7 +15,7 @@ from console.core.outcome import Outcome
 from console.insight.failures import Group, GroupBy, possible_grouping
 from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Rollout
-from console.insight.sort_orders import Sorting
+from console.insight.sort_orders import BY_ID, Sorting
 from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.screens.review.listing import WHOLE_CASES, GroupPath, Listing, ListRequest
 
@@ -200,6 +200,11 @@ class Triage:
     def sorted_by(self, rollout: Rollout) -> str:
         """Return a case's value in the sorted column; empty if the row shows it anyway."""
         return self.sorting.shown(rollout, self._listing.passes) if self.sorting is not None else ""
+
+    @property
+    def shows_values(self) -> bool:
+        """True if rows have the value by which they are sorted."""
+        return self.sorting is not None and self.sorting.column != BY_ID
 
     def group_of(self, rollout: Rollout | None) -> Group | None:
         """Return the lowest group of a case."""

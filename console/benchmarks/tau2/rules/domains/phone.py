@@ -99,6 +99,16 @@ class Device(msgspec.Struct, gc=False):
         """True if the phone is in a network; in airplane mode it never is."""
         return self.network_technology_connected != NONE
 
+    @property
+    def sim(self) -> str:
+        """State of the SIM card."""
+        return "missing" if self.sim_card_missing else self.sim_card_status
+
+    def connect(self, technology: str) -> None:
+        """Join a network, or with `none` leave it."""
+        self.network_technology_connected = technology
+        self.network_signal_strength = _SIGNALS[technology]
+
 
 class PaymentRequest(msgspec.Struct, gc=False):
     """A bill that the user is asked to pay."""
@@ -150,6 +160,11 @@ def _setter(field: str, *, value: bool, searches: bool = True) -> Callable[["Pho
     return turn
 
 
+def _reading(text: Callable[["Phone"], str]) -> Callable[["Phone"], str]:
+    """Make the tool that tells something about the phone."""
+    return tool("read", USER)(text)
+
+
 _switch_radio = _switch("airplane_mode", "Airplane Mode", searches=True)
 _switch_wifi = _switch("wifi_enabled", "Wi-Fi")
 
@@ -162,16 +177,14 @@ class Phone(World):
         self.device = cast(Device, self.phone.get("device"))
         self.surroundings = cast(Surroundings, self.phone.get("surroundings"))
 
-    @tool("read", USER)
-    def check_status_bar(self) -> str:
-        return self.bar()
+    check_status_bar = _reading(lambda phone: phone.bar())
 
     @tool("read", USER)
     def check_network_status(self) -> str:
         device = self.device
         lines = (
             f"Airplane Mode: {_on(device.airplane_mode)}",
-            f"SIM Card Status: {self._sim()}",
+            f"SIM Card Status: {device.sim}",
             f"Cellular Connection: {CONNECTED if device.has_service else NO_SERVICE}",
             f"Cellular Signal: {device.network_signal_strength}",
             f"Cellular Network Type: {device.network_technology_connected}",
@@ -182,9 +195,9 @@ class Phone(World):
         )
         return "\n".join(lines)
 
-    @tool("read", USER)
-    def check_network_mode_preference(self) -> str:
-        return f"Network Mode Preference: {_text(self.device.network_mode_preference)}"
+    check_network_mode_preference = _reading(
+        lambda phone: f"Network Mode Preference: {_text(phone.device.network_mode_preference)}"
+    )
 
     @tool("write", USER)
     def set_network_mode_preference(self, mode: NetworkModePreference | str) -> str:
@@ -212,9 +225,7 @@ class Phone(World):
             self.device.vpn_details = None
         return _switch_radio(self)
 
-    @tool("read", USER)
-    def check_sim_status(self) -> str:
-        return _SIM_WORDS[self._sim()]
+    check_sim_status = _reading(lambda phone: _SIM_WORDS[phone.device.sim])
 
     @tool("write", USER)
     def reseat_sim_card(self) -> str:
@@ -224,12 +235,9 @@ class Phone(World):
 
     toggle_data = _switch("data_enabled", "Mobile Data", searches=True)
     toggle_roaming = _switch("roaming_enabled", "Data Roaming", searches=True)
-
-    @tool("read", USER)
-    def check_data_restriction_status(self) -> str:
-        is_on = self.device.data_saver_mode
-        return "Data Saver mode is ON (limits data usage)." if is_on else "Data Saver mode is OFF."
-
+    check_data_restriction_status = _reading(
+        lambda phone: f"Data Saver mode is {'ON (limits data usage)' if phone.device.data_saver_mode else 'OFF'}."
+    )
     toggle_data_saver_mode = _switch("data_saver_mode", "Data Saver Mode")
 
     @tool("read", USER)
@@ -255,10 +263,11 @@ class Phone(World):
         self.simulate_network_search()
         return self.bar("APN settings will reset at reboot.")
 
-    @tool("read", USER)
-    def check_wifi_status(self) -> str:
-        is_on = self.device.wifi_enabled
-        return "Wi-Fi is ON but not connected to any network." if is_on else "Wi-Fi is turned OFF."
+    check_wifi_status = _reading(
+        lambda phone: (
+            f"Wi-Fi is {'ON but not connected to any network' if phone.device.wifi_enabled else 'turned OFF'}."
+        )
+    )
 
     @tool("write", USER)
     def toggle_wifi(self) -> str:
@@ -266,10 +275,9 @@ class Phone(World):
             return self.bar("Cannot change Wi-Fi settings while Airplane Mode is ON.")
         return _switch_wifi(self)
 
-    @tool("read", USER)
-    def check_wifi_calling_status(self) -> str:
-        return f"Wi-Fi Calling is currently turned {_on(self.device.wifi_calling_enabled)}."
-
+    check_wifi_calling_status = _reading(
+        lambda phone: f"Wi-Fi Calling is currently turned {_on(phone.device.wifi_calling_enabled)}."
+    )
     toggle_wifi_calling = _switch("wifi_calling_enabled", "Wi-Fi Calling")
 
     @tool("read", USER)
@@ -296,30 +304,26 @@ class Phone(World):
         self.device.vpn_details = None
         return self.bar("VPN disconnected successfully.")
 
-    @tool("read", USER)
-    def check_installed_apps(self) -> str:
-        return f"The following apps are installed on the phone: {', '.join(self.device.app_statuses)}"
+    check_installed_apps = _reading(
+        lambda phone: f"The following apps are installed on the phone: {', '.join(phone.device.app_statuses)}"
+    )
 
     @tool("read", USER)
     def check_app_status(self, app_name: str) -> str:
         app = self.device.app_statuses.get(app_name)
         if app is None:
             return f"App '{app_name}' not found on this phone."
-        granted = _granted(app)
-        head = f"Status for App: {app_name}\n"
-        if not granted:
-            return f"{head} - Permissions: None granted."
-        return head + " - Permissions Granted:" + "".join(f"\n   - {name}" for name in granted)
+        granted = "".join(f"\n   - {name}" for name in _granted(app))
+        return f"Status for App: {app_name}\n - Permissions{f' Granted:{granted}' if granted else ': None granted.'}"
 
     @tool("read", USER)
     def check_app_permissions(self, app_name: str) -> str:
         app = self.device.app_statuses.get(app_name)
         if app is None:
             return f"App '{app_name}' not found on this phone."
-        granted = _granted(app)
-        if not granted:
-            return f"App '{app_name}' currently has no permissions granted."
-        return f"App '{app_name}' has permission for: {', '.join(granted)}."
+        granted = ", ".join(_granted(app))
+        has = f"has permission for: {granted}" if granted else "currently has no permissions granted"
+        return f"App '{app_name}' {has}."
 
     @tool("write", USER)
     def grant_app_permission(self, app_name: str, permission: str) -> str:
@@ -332,9 +336,9 @@ class Phone(World):
         app.permissions[name] = True
         return self.bar(f"Success. Permission '{name}' granted to app '{app_name}'.")
 
-    @tool("read", USER)
-    def can_send_mms(self) -> str:
-        return f"Your messaging app {'can' if self._mms_works() else 'cannot'} send MMS messages."
+    can_send_mms = _reading(
+        lambda phone: f"Your messaging app {'can' if phone.mms_works() else 'cannot'} send MMS messages."
+    )
 
     @tool("write", USER)
     def reboot_device(self) -> str:
@@ -420,7 +424,7 @@ class Phone(World):
         return (speed or 0.0) >= expected_speed and is_called
 
     def assert_can_send_mms(self, expected_status: bool) -> bool:
-        return self._mms_works() == expected_status
+        return self.mms_works() == expected_status
 
     # The phone
 
@@ -429,13 +433,9 @@ class Phone(World):
         device = self.device
         mode = device.network_mode_preference
         technology = MODES.get(mode, "4G") if isinstance(mode, str) else "4G"  # pyright: ignore[reportUnnecessaryIsInstance] - model's value
-        self._connect(technology if self._sim() == "active" and not device.airplane_mode else NONE)
+        device.connect(technology if device.sim == "active" and not device.airplane_mode else NONE)
         if device.active_apn_settings.apn_name == APNNames.BROKEN or not self.surroundings.line_active:
-            self._connect(NONE)
-
-    def _connect(self, technology: str) -> None:
-        self.device.network_technology_connected = technology
-        self.device.network_signal_strength = _SIGNALS[technology]
+            device.connect(NONE)
 
     def _data_works(self) -> bool:
         device, around = self.device, self.surroundings
@@ -453,16 +453,13 @@ class Phone(World):
         speed = _MEAN_SPEED[device.network_technology_connected]
         return round(speed * _SIGNAL_SHARE[device.network_signal_strength] * share, 2)
 
-    def _mms_works(self) -> bool:
+    def mms_works(self) -> bool:
         device, app = self.device, self.device.app_statuses.get("messaging")
         if not self._data_works() or device.network_technology_connected == "2G" or app is None:
             return False
         is_over_wifi = device.wifi_calling_enabled and device.wifi_calling_mms_over_wifi
         has_url = device.active_apn_settings.mmsc_url is not None
         return not is_over_wifi and has_url and app.permissions["storage"] and app.permissions["sms"]
-
-    def _sim(self) -> str:
-        return "missing" if self.device.sim_card_missing else self.device.sim_card_status
 
     def bar(self, text: str = "") -> str:
         """Return a text with the status bar below it."""
