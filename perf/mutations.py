@@ -1,7 +1,8 @@
 """Changes to the program that its tests must notice: each is made in a copy of the tree, and its tests are run there.
 
     pytest -n 2 perf/mutations.py            a mutation is killed where its test passes here; "survived" is a failure
-    pytest perf/mutations.py -k "torn"       some of them
+    pytest perf/mutations.py -k store:       those of one package
+    pytest perf/mutations.py -k torn         those with a word in their names
 
 They are made where a mistake would cost money, lose a record, leak a key, or turn a fault into a score.
 """
@@ -28,6 +29,10 @@ class Mutation(NamedTuple):
     """Occurs once in the file."""
     new: str
     tests: str
+
+    @property
+    def package(self) -> str:
+        return self.file.split("/")[1]
 
 
 MUTATIONS = (
@@ -58,7 +63,7 @@ MUTATIONS = (
     ),
     Mutation(
         "the last token of a cap is not used",
-        "console/engine/budget.py", "self.tokens + tokens <= caps.tokens", "self.tokens + tokens < caps.tokens",
+        "console/engine/budget.py", "in reserved) <= caps.tokens", "in reserved) < caps.tokens",
         "tests/engine/test_budget.py",
     ),
     Mutation(
@@ -74,8 +79,7 @@ MUTATIONS = (
     ),
     Mutation(
         "calls in flight reserve nothing",
-        "console/engine/budget.py", "self._fits(cost + reserved_usd, tokens + reserved_tokens)",
-        "self._fits(cost, tokens)",
+        "console/engine/budget.py", " + sum(usd for usd, _ in reserved)", "",
         "tests/engine/test_budget.py",
     ),
     Mutation(
@@ -102,8 +106,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a run starts cases while its provider asks it to wait",
-        "console/engine/engine.py", "self.journal.blocked_by is not None or self._provider_pause.left_s:",
-        "self.journal.blocked_by is not None:",
+        "console/engine/run_host.py", "(self.pause_reason or self.provider_pause.left_s)", "(self.pause_reason)",
         "tests/engine/test_engine.py",
     ),
     Mutation(
@@ -298,7 +301,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a rollout that ended is played again",
-        "console/engine/queue.py", ">= job.key.attempt for", "> job.key.attempt for",
+        "console/engine/queue.py", "finished.key.attempt != attempt:", "finished.key.attempt <= attempt:",
         "tests/engine/test_queue.py tests/engine/test_runner.py",
     ),
     Mutation(
@@ -626,6 +629,46 @@ MUTATIONS = (
         "tests/benchmarks/bfcl/test_pull.py tests/benchmarks/cavebench/test_pull.py",
     ),
     Mutation(
+        "the first of two answers of a batch counts",
+        "console/engine/batches.py", "answer if is_only else None", "answer",
+        "tests/cli/test_batches.py::test_an_answer_that_is_damaged_is_asked_again_and_no_other",
+    ),
+    Mutation(
+        "results of which nothing can be read are paid again",
+        "console/engine/batches.py", "if damage and not count:", "if False:",
+        "tests/cli/test_batches.py::test_answers_of_which_none_is_readable_end_the_run_and_are_not_paid_again",
+    ),
+    Mutation(
+        "an answer of a batch beside an error counts",
+        "console/llm/batches.py", "if not error and (answered :=", "if (answered :=",
+        "tests/cli/test_batches.py::test_an_answer_that_is_damaged_is_asked_again_and_no_other",
+    ),
+    Mutation(
+        "a client that packs its body wrongly is logged",
+        "console/llm/gateway/server.py", " | web.RequestPayloadError)", ")",
+        "tests/benchmarks/harness/test_gateway_clients.py",
+    ),
+    Mutation(
+        "a forked process keeps the lock of a run",
+        "console/store/lock.py", "fcntl.flock(self._fd, fcntl.LOCK_UN)", "pass",
+        "tests/engine/test_takeover.py",
+    ),
+    Mutation(
+        "a huge file is read at once",
+        "console/store/atomic.py", ".st_size > _LARGEST:", ".st_size < 0:",
+        "tests/cli/test_odd_places.py::test_a_pipe_or_a_huge_file_among_results_is_named",
+    ),
+    Mutation(
+        "a pipe among results is read",
+        "console/store/atomic.py", "if stat.S_ISREG(os.fstat(fd).st_mode):", "if True:",
+        "tests/cli/test_odd_places.py::test_a_pipe_or_a_huge_file_among_results_is_named",
+    ),
+    Mutation(
+        "an environment acts after its end",
+        "console/suites/environment.py", "if not self._is_entered:", "if False:",
+        "tests/suites/test_environment.py",
+    ),
+    Mutation(
         "members that differ in case overwrite each other",
         "console/suites/archive.py", "folded(info.filename) in seen", "False",
         "tests/benchmarks/bfcl/test_pull.py tests/benchmarks/cavebench/test_pull.py",
@@ -660,7 +703,7 @@ def test_unchanged_copy_passes(tree: Path, record_property: Callable[[str, objec
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda it: it.name)
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda it: f"{it.package}: {it.name}")
 def test_is_killed(tree: Path, mutation: Mutation) -> None:
     file = tree / mutation.file
     text = file.read_text(encoding="utf-8")

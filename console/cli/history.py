@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from console.core.case import Case, Key, Slot
+from console.core.endings import Endings
 from console.core.fault import UsageError
-from console.core.outcome import Outcome
-from console.core.record import Finished, Started
+from console.core.outcome import Outcome, Verdict
+from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest, Summary
 from console.insight.overview import Overview
 from console.insight.overview_snapshot import decode_overview, encode_overview, layout
@@ -45,57 +48,77 @@ class PlayedRollout:
         """Reason for a failure or a broken rollout; empty otherwise."""
         return (self.finished.verdict.reason or "") if self.finished else ""
 
+    @property
+    def has_not_passed(self) -> bool:
+        """True if it is neither passed nor a setup case that succeeded."""
+        return self.outcome not in (Outcome.PASSED.value, SETUP)
+
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A complete run."""
+    """A run as its report needs it."""
 
     folder: RunFolder
     manifest: Manifest
     summary: Summary
-    played: list[PlayedRollout]
-
-    def results(self) -> list[Result]:
-        """Return the results that a report aggregates."""
-        return [
-            Result(
-                rollout.case.id,
-                rollout.case.category,
-                rollout.key.rollout,
-                rollout.finished.verdict,
-                rollout.case.cluster,
-                rollout.case.graded,
-            )
-            for rollout in self.played
-            if rollout.finished is not None
-        ]
-
-    def not_passed(self) -> list[PlayedRollout]:
-        """Return the rollouts that did not pass, in order, without setup cases."""
-        return [rollout for rollout in self.played if rollout.outcome not in (Outcome.PASSED.value, SETUP)]
+    results: list[Result]
+    """All that have ended, by case in order of first start."""
 
 
 def read_history(folder: RunFolder) -> History:
-    """Read a run's journal once.
+    """Read a run's journal once, without outputs and messages: a run may have a million rollouts.
 
     Raises:
         UsageError: the folder is not a run.
     """
+    manifest = folder.manifest()
+    detailed: dict[Slot, Verdict] = {}
+
+    def keep_details(record: AnyRecord) -> None:
+        if isinstance(record, Finished):
+            slot = (record.key.case, record.key.rollout)
+            if record.verdict.detail:
+                detailed[slot] = msgspec.structs.replace(record.verdict, messages=())
+            else:
+                detailed.pop(slot, None)
+
+    fold, summary = folder.fold(Endings(manifest.rollouts), keep_details)
+    order = {case: number for number, case in enumerate(fold.category_of)}
+    results = [
+        Result(
+            case,
+            fold.category_of[case],
+            rollout,
+            detailed.get((case, rollout), ended.verdict),
+            fold.cases.cluster(case),
+            case not in fold.ungraded,
+        )
+        for (case, rollout), ended in fold.latest.items()
+        if case in order
+    ]
+    results.sort(key=lambda result: order[result.case_id])
+    return History(folder, manifest, summary, results)
+
+
+def read_played(folder: RunFolder) -> list[PlayedRollout]:
+    """Return the latest attempt at every rollout with its record, in order of first start.
+
+    Raises:
+        UsageError: the journal cannot be read.
+    """
     cases: dict[str, Case] = {}
     keys: dict[Slot, Key] = {}
     latest: dict[Slot, Finished] = {}
-    reader = JournalReader(folder.journal_path)
-    for record in reader.iter_all():
+    for record in JournalReader(folder.journal_path).iter_all():
         if isinstance(record, Finished):
             latest[record.key.case, record.key.rollout] = record
         elif isinstance(record, Started):
             cases.setdefault(record.key.case, record.case)
             keys[record.key.case, record.key.rollout] = record.key
-    played: list[PlayedRollout] = []
-    for slot, key in keys.items():
-        finished = latest.get(slot)
-        played.append(PlayedRollout(cases[key.case], finished.key if finished else key, finished))
-    return History(folder, folder.manifest(), folder.summary(reader.checksum), played)
+    return [
+        PlayedRollout(cases[key.case], ended.key if (ended := latest.get(slot)) is not None else key, ended)
+        for slot, key in keys.items()
+    ]
 
 
 def save_overview(folder: RunFolder) -> None:
@@ -118,6 +141,7 @@ def _read(folder: RunFolder, index: JournalIndex, *, live: bool) -> Overview:
     saved_at = index.offset
     for record in index.iter_all():
         overview.apply(record)
+        overview.changed.clear()  # nothing is drawn
     if not live and index.offset >= SAVED_FROM_BYTES and index.offset != saved_at:
         index.save(folder.index_path, layout(), encode_overview(overview))
     return overview
@@ -137,5 +161,5 @@ def shown_results(history: History, suite: Suite) -> Sequence[Result]:
     """Return the results for a report: those that the newest look has seen, if that gives the run's score."""
     summary = history.summary
     if not summary.is_shown_by_look:
-        return history.results()
-    return first_results(suite, history.results(), history.manifest, summary.look)
+        return history.results
+    return first_results(suite, history.results, history.manifest, summary.look)

@@ -7,7 +7,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, cast
@@ -58,6 +58,8 @@ _VERBS = {
     "help": "show the help of a verb",
     "check": "grade saved outputs, one JSON line in, one out",
 }
+_LARGEST_INPUT = 16 << 20
+"""Maximum size of a text that is read."""
 _MODULES = {"import": "imports", "try": "try_fix"}
 """Modules of verbs that are not in `cli.verbs` under the name of the verb."""
 HIDDEN = {
@@ -127,12 +129,16 @@ def read_input(path: Path) -> str:
     """Return the text of a file given as an option; `-` is stdin.
 
     Raises:
-        UsageError: it cannot be read.
+        UsageError: it cannot be read, or is too large.
     """
     try:
-        return sys.stdin.read() if path == Path("-") else path.read_text(encoding="utf-8")
+        with nullcontext(sys.stdin) if path == Path("-") else path.open(encoding="utf-8") as file:
+            text = file.read(_LARGEST_INPUT + 1)  # a device may have no end
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot be read: {error}", where=str(path)) from None
+    if len(text) > _LARGEST_INPUT:
+        raise UsageError(f"is larger than {_LARGEST_INPUT >> 20} MiB", where=str(path))
+    return text
 
 
 class Parser(argparse.ArgumentParser):

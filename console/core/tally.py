@@ -74,15 +74,28 @@ def _shared_sum(total: tuple[float, int]) -> tuple[float, int]:
     return _SUMS.setdefault(total, total)
 
 
-class Ended(Protocol):
-    """The fields of a finished rollout that counts and reports need: a `Finished`, or a reader's condensed form."""
+class Counted(Protocol):
+    """The fields of a finished rollout that counts need."""
 
-    @property
-    def at(self) -> float: ...
     @property
     def key(self) -> Key: ...
     @property
     def verdict(self) -> Verdict: ...
+    @property
+    def cut(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def server(self) -> str: ...
+    @property
+    def written(self) -> str: ...
+
+
+class Ended(Counted, Protocol):
+    """The fields of a finished rollout that reports need: a `Finished`, or a reader's condensed form."""
+
+    @property
+    def at(self) -> float: ...
     @property
     def seconds(self) -> float: ...
     @property
@@ -93,14 +106,6 @@ class Ended(Protocol):
     def cost_usd(self) -> float | None: ...
     @property
     def calls(self) -> int: ...
-    @property
-    def cut(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def server(self) -> str: ...
-    @property
-    def written(self) -> str: ...
 
 
 class RunFold(msgspec.Struct):
@@ -113,7 +118,7 @@ class RunFold(msgspec.Struct):
     served: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     servers: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     written: dict[str, int] = msgspec.field(default_factory=dict[str, int])
-    latest: MutableMapping[Slot, Ended] = msgspec.field(default_factory=dict[Slot, Ended])
+    latest: MutableMapping[Slot, Counted] = msgspec.field(default_factory=dict[Slot, Counted])
     """Latest ending of each rollout."""
     unfinished: dict[Slot, Key] = msgspec.field(default_factory=dict[Slot, Key])
     unsettled: dict[Key, dict[str, RoleSpending]] = msgspec.field(default_factory=dict[Key, dict[str, RoleSpending]])
@@ -235,7 +240,7 @@ class RunFold(msgspec.Struct):
         self._count(record, category, 1)
         self._spend(record, category)
 
-    def _count(self, record: Ended, category: Tally, sign: int) -> None:
+    def _count(self, record: Counted, category: Tally, sign: int) -> None:
         outcome = record.verdict.outcome
         is_setup = record.key.case in self.ungraded
         name = "setup" if is_setup and outcome.is_graded else _COUNTED[outcome]

@@ -5,8 +5,8 @@
         …
         await stop(task)
 
-`report` also gets errors of threads, timers and connections, if the code that failed was started by this program; those
-of libraries keep going to asyncio's log and to stderr.
+`report` also gets errors of threads, timers and connections, if the code that failed was started by this program, and
+a lack of memory wherever it shows; other errors of libraries keep going to asyncio's log and to stderr.
 """
 
 import asyncio
@@ -83,7 +83,12 @@ def failures_reported(report: Report) -> Generator[None]:
 
 
 def _is_ours(error: Exception) -> bool:
-    """Return whether the code that was started, and did not handle the error, belongs to this program."""
+    """Return whether the code that was started, and did not handle the error, belongs to this program.
+
+    A lack of memory belongs to the process, not to the library that met it.
+    """
+    if isinstance(error, MemoryError):
+        return True
     trace: TracebackType | None = error.__traceback__
     while trace is not None:
         package = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]

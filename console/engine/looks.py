@@ -30,7 +30,7 @@ from console.core.statistics.sequential import (
     width_looks,
 )
 from console.core.statistics.stratified import FLIP, whole_effect
-from console.core.tally import Ended, RunFold
+from console.core.tally import Counted, RunFold
 from console.store.runs import RunFolder
 from console.suites.planned_order import PlannedSlots, units_in_order
 from console.suites.suite import Result, Suite
@@ -342,7 +342,7 @@ class Looks:
         rollouts = seen[question.category] if question.category else count
         counted = 0
 
-        def graded() -> Iterator[tuple[Slot, Ended]]:
+        def graded() -> Iterator[tuple[Slot, Counted]]:
             nonlocal counted
             counted = 0
             for rollout in self._graded(fold, question, count):
@@ -375,7 +375,7 @@ class Looks:
             return self._with_difference(look, question, dict(graded()))
         return look
 
-    def _graded(self, fold: RunFold, question: Question, count: int) -> Iterator[tuple[Slot, Ended]]:
+    def _graded(self, fold: RunFold, question: Question, count: int) -> Iterator[tuple[Slot, Counted]]:
         """Yield the graded rollouts among the first of the planned order that a question is about.
 
         They are not kept, as the last look at a large run has all of them.
@@ -386,7 +386,7 @@ class Looks:
             if is_asked and ended is not None and ended.verdict.outcome.is_graded:
                 yield slot, ended
 
-    def _headline(self, graded: Callable[[], Iterator[tuple[Slot, Ended]]]) -> Interval | None:
+    def _headline(self, graded: Callable[[], Iterator[tuple[Slot, Counted]]]) -> Interval | None:
         """Return the headline over graded rollouts, as a report of them would."""
         headline = self._manifest.headline
         if self._until is not None and self._until.rule is Rule.WIDTH and not headline:
@@ -406,7 +406,7 @@ class Looks:
         case = self._case[slot[0]]
         return Observation(case.id, value, case.category, case.cluster)
 
-    def _result(self, slot: Slot, ended: Ended) -> Result:
+    def _result(self, slot: Slot, ended: Counted) -> Result:
         case = self._case[slot[0]]
         return Result(case.id, case.category, slot[1], ended.verdict, case.cluster)
 
@@ -419,7 +419,7 @@ class Looks:
         return msgspec.structs.replace(look, decision=Decision.CANNOT_TELL.value) if look.is_last else look
 
     def _with_effect(
-        self, look: Look, question: Question, graded: Mapping[Slot, Ended], experiment: Experiment
+        self, look: Look, question: Question, graded: Mapping[Slot, Counted], experiment: Experiment
     ) -> Look:
         """Return a look at an experiment, with its effect on the whole recorded run, and what that proves."""
         assert self._until is not None
@@ -459,7 +459,7 @@ class Looks:
                 values.setdefault(case, []).append(value)
         return {case: math.fsum(means) / len(means) for case, means in values.items()}
 
-    def _with_difference(self, look: Look, question: Question, graded: Mapping[Slot, Ended]) -> Look:
+    def _with_difference(self, look: Look, question: Question, graded: Mapping[Slot, Counted]) -> Look:
         """Return a look with the difference from the baseline, and what it proves."""
         assert self._until is not None
         assert self._plan is not None

@@ -6,6 +6,7 @@ from typing import Any
 from console.core.case import Case, Slot
 from console.core.outcome import Outcome
 from console.core.record import Finished
+from console.core.tally import Counted
 
 
 class DependencyOutputs:
@@ -26,6 +27,6 @@ class DependencyOutputs:
         return self._by_slot.get((case_id, rollout))
 
 
-def has_answer(finished: Finished) -> bool:
+def has_answer(finished: Counted) -> bool:
     """Return whether other cases may build on a rollout."""
     return finished.verdict.outcome not in (Outcome.BROKEN, Outcome.NOT_RUN)

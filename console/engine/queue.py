@@ -1,15 +1,16 @@
 """The rollouts left to play, in order, with their dependencies."""
 
+from array import array
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import chain, product
+from itertools import chain
 
 import msgspec
 
 from console.core.case import Case, Key, Slot
 from console.core.outcome import Outcome
-from console.core.record import Finished
+from console.core.tally import Counted
 from console.engine.recorded_effects import JournalEffects
 
 
@@ -24,7 +25,7 @@ class RetryScope(StrEnum):
 
 
 class Job(msgspec.Struct, frozen=True, gc=False):
-    """One rollout to be played; long runs hold very many."""
+    """One rollout to be played."""
 
     case: Case
     key: Key
@@ -35,44 +36,102 @@ class Job(msgspec.Struct, frozen=True, gc=False):
         return self.key.case, self.key.rollout
 
 
+class PlannedJobs:
+    """Jobs left to play, in planned order; each is made when it is needed, as a run may have a million."""
+
+    def __init__(self, cases: Sequence[Case], rollouts: int, *, by_case: bool = False) -> None:
+        """Plan every rollout of every case.
+
+        Args:
+            cases: all cases in order.
+            rollouts: rollouts per case.
+            by_case: play all rollouts of a case in a row; else all cases before any is repeated.
+        """
+        self.cases, self._rollouts, self._by_case = cases, rollouts, by_case
+        self.places = array("I", range(len(cases) * rollouts))
+        """Positions in the plan of the jobs that are left."""
+        self.attempts: dict[Slot, int] = {}
+        """Attempts after the first."""
+
+    def __len__(self) -> int:
+        """Return the number of jobs."""
+        return len(self.places)
+
+    def __iter__(self) -> Iterator[Job]:
+        """Yield the jobs."""
+        return map(self.job, self.places)
+
+    def keep(self, is_left: Callable[[Slot], bool]) -> None:
+        """Remove all other rollouts."""
+        self.places = array("I", (place for place in self.places if is_left(self.slot(place))))
+
+    def case(self, place: int) -> Case:
+        """Return the case at a position of the plan."""
+        return self.cases[place // self._rollouts if self._by_case else place % len(self.cases)]
+
+    def slot(self, place: int) -> Slot:
+        """Return the rollout at a position of the plan."""
+        return self.case(place).id, place % self._rollouts if self._by_case else place // len(self.cases)
+
+    def job(self, place: int) -> Job:
+        """Return the job at a position of the plan."""
+        slot = self.slot(place)
+        return Job(self.case(place), Key(*slot, self.attempts.get(slot, 1)))
+
+
 class JobQueue:
     """Jobs in order; those with dependencies become ready when these have finished."""
 
-    def __init__(self, jobs: Iterable[Job], cases: Iterable[Case], done: Iterable[Slot]) -> None:
-        """Take the jobs, all cases of the run, and the rollouts that already have an answer.
+    def __init__(self, jobs: PlannedJobs, done: Iterable[Slot]) -> None:
+        """Take the jobs of a run and the rollouts that already have an answer.
 
         Dependencies outside the run's selection are left to the suite and block nothing.
         """
-        self._ready: deque[Job] = deque()
+        self._jobs = jobs
+        self._first: deque[Job] = deque()
+        """Ready jobs that come before all others."""
+        self._places = jobs.places[::-1]
+        """Positions in the plan of the other ready jobs, the next one last, as it is removed there."""
         self._blocked: dict[Slot, tuple[Job, set[str]]] = {}
         self.is_cut = False
         """True if jobs were removed that need no more answers."""
-        finished, selected = set(done), {case.id for case in cases}
-        for job in jobs:
+        if any(case.depends_on for case in jobs.cases):
+            self._block(set(done))
+
+    def _block(self, finished: set[Slot]) -> None:
+        """Set the jobs aside that wait for others."""
+        selected = {case.id for case in self._jobs.cases}
+        for job in self._jobs:
             rollout = job.key.rollout
             needs = {need for need in job.case.depends_on if need in selected and (need, rollout) not in finished}
             if needs:
                 self._blocked[job.slot] = (job, needs)
-            else:
-                self._ready.append(job)
+        self._keep(lambda place: self._jobs.slot(place) not in self._blocked)
+
+    def _keep(self, is_kept: Callable[[int], bool]) -> None:
+        self._places = array("I", filter(is_kept, self._places))
 
     def __len__(self) -> int:
         """Return the number of jobs not yet handed out."""
-        return len(self._ready) + len(self._blocked)
+        return len(self._first) + len(self._places) + len(self._blocked)
 
     @property
     def slots(self) -> Iterator[Slot]:
         """Rollouts of all jobs."""
-        return (job.slot for job in chain(self._ready, (job for job, _ in self._blocked.values())))
+        return chain(self._ready_slots, self._blocked)
+
+    @property
+    def _ready_slots(self) -> Iterator[Slot]:
+        return chain((job.slot for job in self._first), map(self._jobs.slot, reversed(self._places)))
 
     @property
     def has_ready(self) -> bool:
         """True if a job may start now."""
-        return bool(self._ready)
+        return bool(self._first or self._places)
 
     def has_only_held(self, may_start: Callable[[Slot], bool]) -> bool:
         """Return whether there are jobs, and all that might start now are held back."""
-        return bool(self._ready) and not any(may_start(job.slot) for job in self._ready)
+        return self.has_ready and not any(map(may_start, self._ready_slots))
 
     def next(self, *, from_end: bool = False, may_start: Callable[[Slot], bool] | None = None) -> Job | None:
         """Return the next job that may start now, or None.
@@ -82,18 +141,22 @@ class JobQueue:
                 category fails, it shows whether anything succeeds.
             may_start: returns False for rollouts that are held back.
         """
-        if not self._ready:
-            return None
+        number = 0
         if may_start is not None:
-            job = next((job for job in self._ready if may_start(job.slot)), None)
-            if job is not None:
-                self._ready.remove(job)
+            number = next((number for number, slot in enumerate(self._ready_slots) if may_start(slot)), len(self))
+        elif from_end:
+            number = len(self._first) + len(self._places) - 1
+        if not 0 <= number < len(self._first) + len(self._places):
+            return None
+        if number < len(self._first):
+            job = self._first[number]
+            del self._first[number]
             return job
-        return self._ready.pop() if from_end else self._ready.popleft()
+        return self._jobs.job(self._places.pop(len(self._first) - number - 1))
 
     def add(self, job: Job) -> None:
         """Put a job first."""
-        self._ready.appendleft(job)
+        self._first.appendleft(job)
 
     def finish(self, slot: Slot) -> None:
         """Unblock jobs that waited for a rollout; they come first, as they come before the others in the plan."""
@@ -101,7 +164,7 @@ class JobQueue:
             needs.discard(slot[0])
             if not needs:
                 del self._blocked[job.slot]
-                self._ready.appendleft(job)
+                self._first.appendleft(job)
 
     def drop_dependents(self, slot: Slot) -> list[Job]:
         """Remove and return all jobs that depend on a rollout without an answer, directly or indirectly."""
@@ -113,15 +176,17 @@ class JobQueue:
 
     def drop_categories(self, categories: Collection[str]) -> None:
         """Remove the graded jobs of categories that need no more answers, unless jobs of others depend on them."""
-        listed = [*self._ready, *(job for job, _ in self._blocked.values())]
-        needed = {need for job in listed if job.case.category not in categories for need in job.case.depends_on}
+        ready = chain((job.case for job in self._first), map(self._jobs.case, self._places))
+        listed = chain(ready, (job.case for job, _ in self._blocked.values()))
+        needed = {need for case in listed if case.category not in categories for need in case.depends_on}
 
-        def is_kept(job: Job) -> bool:
-            return job.case.category not in categories or not job.case.graded or job.case.id in needed
+        def is_kept(case: Case) -> bool:
+            return case.category not in categories or not case.graded or case.id in needed
 
         before = len(self)
-        self._ready = deque(filter(is_kept, self._ready))
-        self._blocked = {slot: (job, needs) for slot, (job, needs) in self._blocked.items() if is_kept(job)}
+        self._first = deque(job for job in self._first if is_kept(job.case))
+        self._keep(lambda place: is_kept(self._jobs.case(place)))
+        self._blocked = {slot: (job, needs) for slot, (job, needs) in self._blocked.items() if is_kept(job.case)}
         self.is_cut = self.is_cut or len(self) < before
 
     def _waiting_for(self, slot: Slot) -> list[tuple[Job, set[str]]]:
@@ -140,8 +205,8 @@ def plan_jobs(
     only: frozenset[str],
     *,
     by_case: bool = False,
-) -> list[Job]:
-    """Return the jobs left to play: all cases once before any is repeated.
+) -> PlannedJobs:
+    """Return the jobs left to play.
 
     Args:
         cases: all cases of the run in order.
@@ -149,23 +214,26 @@ def plan_jobs(
         recorded: effects in the journal.
         retry: which finished rollouts get another attempt.
         only: case ids to restrict further attempts to; empty for all.
-        by_case: play all rollouts of a case in a row.
+        by_case: play all rollouts of a case in a row; else all cases before any is repeated.
     """
-    jobs: list[Job] = []
-    numbers = range(rollouts)
-    planned = product(cases, numbers) if by_case else ((case, rollout) for rollout in numbers for case in cases)
-    for case, rollout in planned:
-        attempt = recorded.attempts.get((case.id, rollout), 1)
-        finished = recorded.finished.get((case.id, rollout))
-        if finished is not None and finished.key.attempt == attempt:
-            if not _is_due(finished, retry) or (only and case.id not in only):
-                continue
-            attempt += 1
-        jobs.append(Job(recorded.cases.get(case.id, case), Key(case.id, rollout, attempt)))
+    jobs = PlannedJobs([recorded.cases.get(case.id, case) for case in cases], rollouts, by_case=by_case)
+    jobs.attempts = dict(recorded.attempts)
+
+    def is_left(slot: Slot) -> bool:
+        attempt, finished = recorded.attempts.get(slot, 1), recorded.finished.get(slot)
+        if finished is None or finished.key.attempt != attempt:
+            return True
+        if not _is_due(finished, retry) or (only and slot[0] not in only):
+            return False
+        jobs.attempts[slot] = attempt + 1
+        return True
+
+    if recorded.finished:
+        jobs.keep(is_left)
     return jobs
 
 
-def _is_due(finished: Finished, retry: RetryScope) -> bool:
+def _is_due(finished: Counted, retry: RetryScope) -> bool:
     outcome = finished.verdict.outcome
     if outcome is Outcome.NOT_RUN:
         return finished.verdict.reason != "stopped" or retry is not RetryScope.NONE

@@ -1,7 +1,7 @@
 """Journaled effects, replayed so that resuming, retrying or grading a conversation again pays nothing twice."""
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 
 from console.core.case import Case, Key, Slot
@@ -20,7 +20,7 @@ from console.core.record import (
     Tried,
 )
 from console.core.request import Thread
-from console.core.tally import without_output
+from console.core.tally import Counted, without_output
 from console.store.journal import JournalReader
 from console.store.journal_line import as_json
 
@@ -153,9 +153,10 @@ class JournalEffects:
     """Effects and outcomes in a whole journal, for resuming."""
 
     cases: dict[str, Case] = field(default_factory=dict[str, Case])
-    finished: dict[Slot, Finished] = field(default_factory=dict[Slot, Finished])
+    finished: MutableMapping[Slot, Counted] = field(default_factory=dict[Slot, Counted])
     unfinished: dict[Key, ConversationEffects] = field(default_factory=dict[Key, ConversationEffects])
     attempts: dict[Slot, int] = field(default_factory=dict[Slot, int])
+    """Latest attempts after the first."""
     ungraded: dict[Slot, EarlierPlay] = field(default_factory=dict[Slot, EarlierPlay])
     """Last attempts that a judge broke or left undecided."""
 
@@ -169,7 +170,9 @@ class JournalEffects:
         match record:
             case Started(key=key, case=case):
                 self.cases[key.case] = case
-                self.attempts[key.case, key.rollout] = key.attempt
+                slot = (key.case, key.rollout)
+                if self.attempts.get(slot, 1) != key.attempt:
+                    self.attempts[slot] = key.attempt
                 self.unfinished.setdefault(key, ConversationEffects())
             case Finished(key=key) if key.case in self.cases:
                 self.finished[key.case, key.rollout] = without_output(record)

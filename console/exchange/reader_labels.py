@@ -25,6 +25,7 @@ from console.insight.reader_labels import (
     score_words,
     unsettled,
 )
+from console.store.atomic import read_regular
 from console.store.journal_line import scrub
 from console.store.notes import NO_CIRCUMSTANCES, READER_LABEL, Note, Notes, reader_labels, user_name
 from console.store.runs import RunFolder
@@ -260,7 +261,7 @@ def read_label_lines(path: Path, folder: RunFolder) -> list[Note]:
     rounds = {answer.place for answer in judged_answers(slots.values(), run.manifest)}
     notes: list[Note] = []
     try:
-        lines = path.read_bytes().splitlines()
+        lines = read_regular(path).splitlines()
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     for number, line in enumerate(lines, 1):

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from sys import intern
 from typing import Any, cast
 
+import msgspec
+
 from console.core.case import Key, Slot
 from console.core.fault import HALTING
 from console.core.live import AnyFrame, Began, Delta, Deltas, Status
@@ -164,11 +166,12 @@ class Overview:
             self.running[slot] = earlier
             self.changed.add(slot)
             return
+        msgspec.structs.force_setattr(record.key, "case", intern(record.key.case))  # repeats share it, and the title
         rollout = Rollout(
             key=record.key,
             order=earlier.order if earlier else len(self.rollouts),
             category=intern(record.case.category),
-            title=record.case.title,
+            title=intern(record.case.title),
             cluster=intern(record.case.cluster),
             graded=record.case.graded,
             functions=with_functions((), expected_functions(record.case.data)),

@@ -15,7 +15,7 @@ from console.core.ready_type import ready_type
 from console.core.record import Finished, Steered
 from console.core.run import Tally
 from console.core.spending import RoleSpending
-from console.core.tally import Ended, RunFold
+from console.core.tally import Counted, RunFold
 from console.insight.executed_code import Confinement
 from console.insight.overview import Overview, Problem
 from console.insight.rollout import NO_SCORES, NO_TRACKS, Rollout, Track
@@ -140,7 +140,7 @@ def _decoded(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
     return overview
 
 
-def _record(ended: Ended) -> Finished:
+def _record(ended: Counted) -> Finished:
     """Return the ending of a rollout if the rollout itself lacks it, or belongs to a later attempt."""
     if isinstance(ended, Finished):
         return ended

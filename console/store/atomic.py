@@ -1,6 +1,7 @@
 """Atomic file replacement that survives a power cut, and private files and folders."""
 
 import errno
+import io
 import os
 import stat
 import tempfile
@@ -12,6 +13,8 @@ from console.store.durable import sync_file, sync_folder
 PRIVATE = 0o600
 """Mode of every file of a run: prompts and answers are readable by their owner only, whatever the umask."""
 PRIVATE_FOLDER = 0o700
+_LARGEST = 1 << 30
+"""Maximum size of a file that is read at once."""
 
 
 def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bool = False) -> None:
@@ -38,7 +41,7 @@ def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bo
         sync_folder(path.parent)
 
 
-def open_regular(path: Path) -> int:
+def open_regular(path: Path) -> BinaryIO:
     """Open a file for reading; a device or a pipe would give bytes without an end, or none for ever.
 
     Raises:
@@ -46,19 +49,31 @@ def open_regular(path: Path) -> int:
     """
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     if stat.S_ISREG(os.fstat(fd).st_mode):
-        return fd
+        return os.fdopen(fd, "rb")
     os.close(fd)
-    raise OSError(errno.EINVAL, "it is not an ordinary file")
+    raise OSError(errno.EINVAL, "it is not an ordinary file", str(path))
 
 
 def read_regular(path: Path) -> bytes:
     """Return the content of an ordinary file.
 
     Raises:
-        OSError: it cannot be read, or is no ordinary file.
+        OSError: it cannot be read, or is no ordinary file, or one that would fill the memory.
     """
-    with os.fdopen(open_regular(path), "rb") as file:
+    with open_regular(path) as file:
+        if os.fstat(file.fileno()).st_size > _LARGEST:
+            raise OSError(errno.EFBIG, f"it is larger than {_LARGEST >> 30} GiB", str(path))
         return file.read()
+
+
+def read_regular_text(path: Path, encoding: str = "utf-8-sig") -> str:
+    """Return the text of an ordinary file, with the usual line ends.
+
+    Raises:
+        OSError: see `read_regular`.
+        UnicodeDecodeError: it has another encoding.
+    """
+    return io.TextIOWrapper(io.BytesIO(read_regular(path)), encoding).read()
 
 
 def write_private(path: Path, data: bytes, *, sync: bool = False) -> None:

@@ -59,13 +59,13 @@ def open_journal(path: Path) -> BinaryIO:
     """
     for _ in range(2):  # it may be archived or unpacked between the two attempts
         try:
-            return os.fdopen(open_regular(path), "rb")
+            return open_regular(path)
         except FileNotFoundError:
             try:
                 return _open_archive(archived_path(path))
             except FileNotFoundError:
                 continue
-    return os.fdopen(open_regular(path), "rb")
+    return open_regular(path)
 
 
 def journal_status(path: Path) -> JournalStatus:
@@ -78,7 +78,7 @@ def journal_status(path: Path) -> JournalStatus:
         status = path.stat()
     except FileNotFoundError:
         try:
-            with os.fdopen(open_regular(archived_path(path)), "rb") as file:
+            with open_regular(archived_path(path)) as file:
                 size = sum(length for _, _, length in _blocks(file))
                 return JournalStatus(size, os.fstat(file.fileno()).st_mtime_ns)
         except FileNotFoundError:
@@ -106,7 +106,7 @@ def archive_journal(path: Path) -> JournalStatus:
     """
     archive = archived_path(path)
     if path.exists():
-        with os.fdopen(open_regular(path), "rb") as original:
+        with open_regular(path) as original:
             status = os.fstat(original.fileno())
             _write_whole(archive, status.st_mtime_ns, lambda copy: _pack(original, copy))
         path.unlink()
@@ -159,7 +159,7 @@ def _pack(original: BinaryIO, copy: BinaryIO) -> None:
     copy.flush()
     os.fsync(copy.fileno())
     original.seek(0)
-    with io.BufferedReader(_Archive(os.dup(copy.fileno()))) as written:
+    with io.BufferedReader(_Archive(os.fdopen(os.dup(copy.fileno()), "rb"))) as written:
         while True:
             left, right = original.read(_BLOCK), written.read(_BLOCK)
             if left != right:
@@ -177,21 +177,21 @@ def _copy(packed: BinaryIO, plain: BinaryIO) -> None:
 
 
 def _open_archive(path: Path) -> BinaryIO:
-    fd = open_regular(path)
+    file = open_regular(path)
     try:
-        return cast(BinaryIO, io.BufferedReader(_Archive(fd)))
+        return cast(BinaryIO, io.BufferedReader(_Archive(file)))
     except BaseException:
-        os.close(fd)
+        file.close()
         raise
 
 
-def _blocks(file: BinaryIO | int) -> list[tuple[int, int, int]]:
+def _blocks(file: BinaryIO) -> list[tuple[int, int, int]]:
     """Return first byte and length of each member, and the length of its content.
 
     Raises:
         ArchiveError: a member is damaged, or was written by another program.
     """
-    fd = file if isinstance(file, int) else file.fileno()
+    fd = file.fileno()
     size, start = os.fstat(fd).st_size, 0
     blocks: list[tuple[int, int, int]] = []
     while start < size:
@@ -209,15 +209,15 @@ def _blocks(file: BinaryIO | int) -> list[tuple[int, int, int]]:
 class _Archive(io.RawIOBase):
     """The content of an archived journal, readable at any offset; keeps the block that was read last."""
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         """Find the blocks; the file is closed with this object.
 
         Raises:
             ArchiveError: see `_blocks`.
         """
         super().__init__()
-        self._fd = fd
-        self._blocks = _blocks(fd)
+        self._file = file
+        self._blocks = _blocks(file)
         self._starts = [0]
         for _, _, length in self._blocks:
             self._starts.append(self._starts[-1] + length)
@@ -248,7 +248,7 @@ class _Archive(io.RawIOBase):
     def _content(self, number: int) -> bytes:
         if self._kept[0] != number:
             start, length, _ = self._blocks[number]
-            packed = os.pread(self._fd, length - _HEAD.size, start + _HEAD.size)
+            packed = os.pread(self._file.fileno(), length - _HEAD.size, start + _HEAD.size)
             try:
                 content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed[: -_TAIL.size], _BLOCK + 1)
             except zlib.error as error:
@@ -259,6 +259,5 @@ class _Archive(io.RawIOBase):
         return self._kept[1]
 
     def close(self) -> None:
-        if not self.closed:
-            os.close(self._fd)
+        self._file.close()
         super().close()

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import time
+from collections.abc import Callable, MutableMapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +12,12 @@ from zlib import crc32
 
 import msgspec
 
+from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.names import slug
+from console.core.record import AnyRecord
 from console.core.run import Manifest, Shard, Summary
-from console.core.tally import RunFold, without_output
+from console.core.tally import Counted, RunFold, without_output
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, make_private_folder, read_regular, write_atomically
 from console.store.journal import JournalReader, checksum_of, unsynced_path
 from console.store.journal_file import is_archived, journal_status
@@ -206,19 +209,19 @@ class RunFolder:
         """True if the run is in the queue of its runs folder, waiting or playing."""
         return self.name in RunQueue(self.path.parent).names()
 
-    def summary(self, checksum: int | None = None) -> Summary:
+    def summary(self) -> Summary:
         """Return the summary, from summary.json if current, else from the journal.
-
-        Args:
-            checksum: of the whole journal, if the caller has just read it; else it is computed only if that is cheap.
 
         Raises:
             UsageError: run.json cannot be read.
         """
         live = self.is_live
         saved = self._read_summary()
-        if saved is None or not self._is_current(saved, live, checksum):
+        if saved is None or not self._is_current(saved, live):
             return self.fold()[1]
+        return self._as_saved(saved)
+
+    def _as_saved(self, saved: Summary) -> Summary:
         saved.checksum = 0
         return self.marked(saved)
 
@@ -240,7 +243,7 @@ class RunFolder:
         summary.id = self.id
         return summary
 
-    def _is_current(self, saved: Summary, live: bool, checksum: int | None) -> bool:
+    def _is_current(self, saved: Summary, live: bool, checksum: int | None = None) -> bool:
         """Return whether a summary matches the journal, rereading journals that are short or were touched.
 
         Summaries without checksums are from earlier versions and lack further fields.
@@ -285,16 +288,27 @@ class RunFolder:
             return "the journal was changed in a part that had been summarized"
         return saved.altered
 
-    def fold(self) -> tuple[RunFold, Summary]:
-        """Derive everything from the journal, and save the summary unless the run is being played."""
+    def fold(
+        self,
+        latest: MutableMapping[Slot, Counted] | None = None,
+        on_record: Callable[[AnyRecord], None] | None = None,
+    ) -> tuple[RunFold, Summary]:
+        """Derive everything from the journal, and save the summary unless the run is being played.
+
+        Args:
+            latest: empty mapping for the ending of each rollout; a dictionary by default.
+            on_record: called with every record.
+        """
         live = self.is_live
-        reader, fold, modified_ns = self.reader(), RunFold(), self.modified_ns()
+        reader, fold, modified_ns = self.reader(), RunFold(latest={} if latest is None else latest), self.modified_ns()
         for record in reader.iter_all():
             fold.apply(without_output(record))
+            if on_record is not None:
+                on_record(record)
         return fold, self.summarize(fold, reader, modified_ns, live=live)
 
     def summarize(self, fold: RunFold, reader: JournalReader, modified_ns: int, *, live: bool) -> Summary:
-        """Return the summary of a journal that has been read, and save it unless the run is being played.
+        """Return the summary of a journal that has been read, and save a new one unless the run is being played.
 
         Args:
             fold: all its records.
@@ -304,6 +318,9 @@ class RunFolder:
         """
         manifest = self.manifest(as_written=True)
         live = live or self.is_live  # an engine may have started while the journal was read
+        saved = self._read_summary()
+        if saved is not None and self._is_current(saved, live, reader.checksum):
+            return self._as_saved(saved)
         summary = fold.summary(
             manifest, live=live, now=time.time(), damaged=len(reader.damages), journal_bytes=reader.offset
         )

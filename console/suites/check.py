@@ -7,7 +7,6 @@ that cannot be judged is answered with its number and the error; the other lines
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from itertools import islice
 from typing import cast
 
 from console.config.paths import DataRoots
@@ -20,6 +19,8 @@ from console.suites.suite import LineChecker, Row
 Line = str | UsageError
 """A line, or the error from reading it."""
 NumberedLine = tuple[int, Line]
+_MOST_CHARACTERS = 32_000_000
+"""Characters of a batch after which it is judged."""
 _NAMES = ("case", "id")
 """Keys copied from a row to its error."""
 
@@ -35,8 +36,19 @@ class LineCheck:
     def __iter__(self) -> Iterator[Row]:
         with _open_checker(self._suite, self._roots) as checker:
             numbered = ((number, line) for number, line in enumerate(self._lines, 1) if not _is_blank(line))
-            while batch := list(islice(numbered, self._ahead)):
+            for batch in self._batches(numbered):
                 yield from self._answers(checker, batch)
+
+    def _batches(self, numbered: Iterable[NumberedLine]) -> Iterator[list[NumberedLine]]:
+        batch, size = list[NumberedLine](), 0
+        for number, line in numbered:
+            batch.append((number, line))
+            size += len(line) if isinstance(line, str) else 0
+            if len(batch) == self._ahead or size > _MOST_CHARACTERS:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
 
     def _answers(self, checker: LineChecker, batch: Sequence[NumberedLine]) -> Iterator[Row]:
         parsed = [_parse(line) for _, line in batch]

@@ -1,9 +1,12 @@
 """Devices, pipes, links and closed streams where a file or a run is expected: one sentence, and nothing is replaced."""
 
 import errno
+import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +47,56 @@ def test_a_place_that_holds_no_run_is_named(console: Any, home: Path, verb: str,
         ("models", "--models", "/dev/zero"),
         ("run", "-m", "sim/careful", "-s", "bfcl-starter", "--ids", "@/dev/zero"),
         ("pull", "bfcl", "--from", "/dev/zero"),
+        ("check", "bfcl-starter", "/dev/zero"),
+        ("check", "aidan-starter", "/dev/urandom"),
+        ("import", "/dev/zero", "--format", "eval"),
+        ("new", "mine", "--from", "sparse.csv"),
+        ("branch", "latest#web_search_base_0", "--at", "1.1", "--reply", "/dev/zero"),
     ],
 )
-def test_a_file_without_an_end_is_refused(console: Any, home: Path, words: tuple[str, ...]) -> None:
+def test_a_file_without_an_end_is_refused(console: Any, home: Path, run: str, words: tuple[str, ...]) -> None:
+    make_sparse(home / "sparse.csv")
     ended = console(*words)
     assert ended.code == 2
-    assert "larger than" in ended.err or "neither a file nor a folder" in ended.err
+    assert re.search("larger than|neither a file nor a (folder|pipe)|not an ordinary file", ended.err)
+
+
+def make_sparse(path: Path) -> None:
+    """Make a file of 1 TiB that takes no space."""
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+
+
+@pytest.mark.parametrize("suite", first_quick(["bfcl-starter", "aidan-starter", "cave-starter", "dialogue-starter"]))
+def test_a_huge_line_ends_the_check_after_the_lines_before_it(console: Any, home: Path, suite: str) -> None:
+    rows = home / "rows.jsonl"
+    make_sparse(rows)
+    with rows.open("r+b") as file:
+        file.write(b'{"id": "none", "output": 1}\n')
+    ended = console("check", suite, rows)
+    answers = [json.loads(line) for line in ended.out.splitlines()]
+    assert (ended.code, [answer["line"] for answer in answers]) == (2, [1, 2, 3])
+    assert "is longer than 16,000,000 bytes" in answers[1]["error"]
+    assert "cannot be read to the end" in answers[2]["error"]
+
+
+@pytest.mark.parametrize("form", first_quick(["inspect-json", "eval", "chat", "promptfoo", "cavebench", "tau2"], 2))
+def test_a_huge_log_is_refused(console: Any, home: Path, form: str) -> None:
+    make_sparse(home / "log")
+    ended = console("import", home / "log", "--format", form)
+    assert ended.code == 2, ended.err
+    assert "internal error" not in ended.err
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, make_sparse])
+def test_a_pipe_or_a_huge_file_among_results_is_named(console: Any, home: Path, make: Callable[[Path], None]) -> None:
+    file = home / "result" / "m" / "non_live" / "BFCL_v4_simple_python_result.json"
+    file.parent.mkdir(parents=True)
+    make(file)
+    for words in (("bfcl", "evaluate", "-s", "bfcl-starter", "--result-dir", "result"), ("import", "result")):
+        ended = console(*words)
+        assert ended.code == 2, ended.err
+        assert re.search("not an ordinary file|larger than 1 GiB", ended.err)
 
 
 @pytest.mark.parametrize("name", ["suite.toml", "chart.png", "tests.py"])
@@ -74,7 +121,7 @@ def test_an_export_writes_to_a_pipe_and_through_a_link_and_replaces_neither(cons
     target.write_text("old")
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
     assert console("export", run, "-o", pipe).code == 0
-    text, _ = reader.communicate(timeout=20)
+    text, _ = reader.communicate(timeout=60)
     assert text.startswith(b"case,rollout,")
     assert console("export", run, "-o", link).code == 0
     assert target.read_bytes() == text

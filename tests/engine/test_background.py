@@ -10,14 +10,14 @@ import pytest
 from console.engine.background import failures_reported, start_task, stop
 
 OURS, OTHERS = "console.somewhere", "library.somewhere"
-FAILING = "def fail():\n    raise ValueError('unexpected')\nasync def serve(reader, writer):\n    fail()"
+FAILING = "def fail():\n    raise {error}\nasync def serve(reader, writer):\n    fail()"
 Failures = list[tuple[str, str]]
 
 
-def code_of(module: str) -> dict[str, Any]:
+def code_of(module: str, error: str = "ValueError('unexpected')") -> dict[str, Any]:
     """Functions that fail, as if they were defined in a module."""
     names: dict[str, Any] = {"__name__": module}
-    exec(FAILING, names)
+    exec(FAILING.format(error=error), names)
     return names
 
 
@@ -53,7 +53,7 @@ async def test_a_task_that_fails_is_reported_by_its_name_although_nobody_awaits_
     reports = Reports()
     with failures_reported(reports):
         task = start_task(fail(), "journal sync")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await reports.arrived.wait()
             await stop(task, None)
     assert reports == [("journal sync", "AttributeError: nobody expects this")]
@@ -80,9 +80,18 @@ async def test_code_of_this_program_is_reported_wherever_it_fails(what: str, nam
     reports = Reports()
     with failures_reported(reports):
         await fail_in(what, code_of(OURS), tmp_path)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await reports.arrived.wait()
     assert reports == [(name, "ValueError: unexpected")]
+
+
+async def test_a_lack_of_memory_is_reported_wherever_it_shows(tmp_path: Any) -> None:
+    reports = Reports()
+    with failures_reported(reports):
+        await fail_in("timer", code_of(OTHERS, "MemoryError"), tmp_path)
+        async with asyncio.timeout(10):
+            await reports.arrived.wait()
+    assert reports == [("event loop", "MemoryError: ")]
 
 
 @pytest.mark.parametrize("what", ["thread", "timer"])
@@ -101,7 +110,7 @@ async def test_code_of_a_library_goes_where_it_went_before(
     loop.set_exception_handler(lambda _, context: note(context["exception"]))
     with failures_reported(reports):
         await fail_in(what, code_of(OTHERS), tmp_path)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await arrived.wait()
     assert (reports, others) == ([], ["unexpected"])
     assert threading.excepthook is hook

@@ -1,9 +1,11 @@
 """What is played, in which order, and what a resume plays again."""
 
+import tracemalloc
+
 from console.core.case import Case, Key
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished, Started
-from console.engine.queue import JobQueue, RetryScope, plan_jobs
+from console.engine.queue import Job, JobQueue, RetryScope, plan_jobs
 from console.engine.recorded_effects import JournalEffects
 
 CASES = [Case("a", "c"), Case("b", "c", depends_on=("a",)), Case("d", "c", depends_on=("a", "b"))]
@@ -28,7 +30,7 @@ def remember(*ended: tuple[str, Outcome | None, str | None, int]) -> JournalEffe
 
 def test_dependants_wait_for_their_own_rollout() -> None:
     jobs = plan_jobs(CASES, 2, JournalEffects(), RetryScope.NONE, EVERY)
-    queue = JobQueue(jobs, CASES, [])
+    queue = JobQueue(jobs, [])
     assert drain(queue) == ["a", "a r2"]
     queue.finish(("a", 1))
     assert drain(queue) == ["b r2"]
@@ -40,7 +42,7 @@ def test_dependants_wait_for_their_own_rollout() -> None:
 
 def test_a_queue_says_whether_jobs_were_removed_from_it() -> None:
     jobs = plan_jobs(CASES, 1, JournalEffects(), RetryScope.NONE, EVERY)
-    queue = JobQueue(jobs, CASES, [])
+    queue = JobQueue(jobs, [])
     assert list(queue.slots) == [job.slot for job in jobs]
     drain(queue)
     queue.drop_categories(["none of them"])
@@ -52,7 +54,7 @@ def test_a_queue_says_whether_jobs_were_removed_from_it() -> None:
 def test_finished_dependencies_do_not_block_a_resume() -> None:
     memory = remember(("a", Outcome.PASSED, None, 1))
     jobs = plan_jobs(CASES, 1, memory, RetryScope.NONE, EVERY)
-    queue = JobQueue(jobs, CASES, memory.finished)
+    queue = JobQueue(jobs, memory.finished)
     assert drain(queue) == ["b"]
 
 
@@ -81,7 +83,7 @@ def test_what_a_reader_stopped_stays_stopped_until_asked_for() -> None:
 
 
 def test_what_waits_for_a_lost_case_is_lost_with_it_in_its_rollout_only() -> None:
-    queue = JobQueue(plan_jobs(CASES, 2, JournalEffects(), RetryScope.NONE, EVERY), CASES, [])
+    queue = JobQueue(plan_jobs(CASES, 2, JournalEffects(), RetryScope.NONE, EVERY), [])
     drain(queue)
     assert sorted(str(job.key) for job in queue.drop_dependents(("a", 0))) == ["b", "d"]
     queue.finish(("a", 1))
@@ -90,4 +92,29 @@ def test_what_waits_for_a_lost_case_is_lost_with_it_in_its_rollout_only() -> Non
 
 def test_a_dependency_outside_the_selection_blocks_nothing() -> None:
     some = [CASES[1]]
-    assert drain(JobQueue(plan_jobs(some, 1, JournalEffects(), RetryScope.NONE, EVERY), some, [])) == ["b"]
+    assert drain(JobQueue(plan_jobs(some, 1, JournalEffects(), RetryScope.NONE, EVERY), [])) == ["b"]
+
+
+def test_a_job_is_made_when_it_is_needed_so_that_a_million_take_little_memory() -> None:
+    cases = [Case(f"c{number}", "c") for number in range(1_000)]
+    tracemalloc.start()
+    queue = JobQueue(plan_jobs(cases, 1_000, JournalEffects(), RetryScope.NONE, EVERY), [])
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(queue) == 1_000_000
+    assert held < 10e6
+    assert [str(job.key) if (job := queue.next(from_end=at_end)) else "" for at_end in (False, True)] == [
+        "c0",
+        "c999 r1000",
+    ]
+
+
+def test_a_job_that_is_held_back_keeps_its_place_before_the_later_ones() -> None:
+    queue = JobQueue(plan_jobs(CASES[:1], 4, JournalEffects(), RetryScope.NONE, EVERY), [])
+    queue.add(Job(CASES[0], Key("a", 7)))
+    second = queue.next(may_start=lambda slot: slot[1] in (1, 3))
+    assert second is not None
+    assert str(second.key) == "a r2"
+    assert queue.has_only_held(lambda slot: slot[1] == 1)
+    assert queue.next(may_start=lambda slot: slot[1] == 1) is None
+    assert drain(queue) == ["a r8", "a", "a r3", "a r4"]

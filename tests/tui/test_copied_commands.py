@@ -120,7 +120,7 @@ async def test_the_finder_jumps_to_a_case_of_a_run_that_is_named(opened: Any, tw
         await assert_until(pilot, lambda: "live_simple_80-42-0" in text_of(app))
         await pilot.press("enter")
         await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "review")
-        await assert_until(pilot, lambda: app.screen.controller.current == ("live_simple_80-42-0", 0))
+        await assert_until(pilot, lambda: app.screen.controller.cursor.slot == ("live_simple_80-42-0", 0))
         assert app.screen.shown_run.name == "-0116-0904"
 
 

@@ -45,7 +45,7 @@ async def test_the_answers_stand_in_the_cells_and_open(size: Any, opened: Any, t
         await pilot.press("l", "enter")
         await assert_until(pilot, lambda: app.screen.where == "review")
         assert app.screen.run_folder == three[1]
-        await assert_until(pilot, lambda: app.screen.controller.current == slot)
+        await assert_until(pilot, lambda: app.screen.controller.cursor.slot == slot)
         await pilot.press("escape")
         await assert_until(pilot, lambda: app.screen.where == "grid" and "get_current_we" in text_of(app))
         await pilot.press("v")
@@ -84,7 +84,9 @@ async def test_suspect_keys_are_listed_and_decided(opened: Any, workspace: Any, 
         await assert_until(pilot, lambda: "scores, never mixed" in text_of(app))
         assert "without contested" in text_of(app)
         app.navigator.open_review(three[0])
-        await assert_until(pilot, lambda: app.screen.where == "review" and app.screen.controller.current is not None)
+        await assert_until(
+            pilot, lambda: app.screen.where == "review" and app.screen.controller.cursor.slot is not None
+        )
         await pilot.press("o", "b")
         await assert_until(pilot, lambda: re.search(r"[▾▸] task +1 ", text_of(app)) is not None)
         names = [view.name for view in app.screen.controller.views.of_case()]

@@ -132,8 +132,8 @@ async def test_enter_on_a_failure_opens_review_on_it(opened: Any, workspace: Any
         screen = await watch(app, pilot, folder)
         screen.query_one("#failures", RowList).focus()
         await pilot.press("j", "j", "enter")
-        await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.controller.rollout)
-        rollout = cast(ReviewScreen, app.screen).controller.rollout
+        await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.controller.cursor.rollout)
+        rollout = cast(ReviewScreen, app.screen).controller.cursor.rollout
         assert rollout is not None
         assert rollout.key.case == "live_parallel_4-1"
 
@@ -340,6 +340,7 @@ async def test_hostile_text_in_a_stream(opened: Any, workspace: Any, hostile_som
         assert_no_control_byte(app)
 
 
+@pytest.mark.slow
 async def test_ten_megabytes_of_text_open_and_scroll(opened: Any, workspace: Any) -> None:
     recorder = Recorder(workspace.root / "runs", cases=1)
     key = recorder.start("huge")

@@ -236,7 +236,7 @@ async def test_review_of_a_run_without_results_fills_in_as_they_come(opened: Any
         screen = await review(app, pilot, engine.recorder.folder)
         await assert_until(pilot, lambda: "Nothing has been graded yet" in text_of(app))
         engine.recorder.finish(key, Outcome.FAILED, "value_error:string", "unit", messages=["wrong unit"])
-        await assert_until(pilot, lambda: screen.controller.current == ("a", 0) and "wrong value" in text_of(app))
+        await assert_until(pilot, lambda: screen.controller.cursor.slot == ("a", 0) and "wrong value" in text_of(app))
 
 
 async def test_a_run_just_launched_is_starting(opened: Any, workspace: Any) -> None:

@@ -108,7 +108,7 @@ async def test_a_failure_of_live_is_opened_in_review_itself(opened: Any, runs: A
         await pilot.press("enter")
         await settle(app, pilot)
         assert isinstance(app.screen, ReviewScreen)
-        assert app.screen.controller.current == slot_of(key)
+        assert app.screen.controller.cursor.slot == slot_of(key)
 
 
 async def test_a_case_is_one_row_with_a_bar_of_its_rollouts(opened: Any, runs: Any, frame: Any) -> None:
@@ -141,10 +141,10 @@ async def test_reasons_list_a_case_once_and_fold(opened: Any, runs: Any, frame: 
         assert f"{len(failed)}  cases with failures · by reason" in frame(app)
         assert "multiple_1 r3" in frame(app), "the repeats of the case under the cursor"
         await pilot.press("G")
-        assert controller.current == triage.order[-1].slot
+        assert controller.cursor.slot == triage.order[-1].slot
         await pilot.press("o", "f")
         await settle(app, pilot)
-        assert triage.section_of(controller.rollout) is triage.groups[0], "by another property, too"
+        assert triage.section_of(controller.cursor.rollout) is triage.groups[0], "by another property, too"
 
 
 async def test_the_repeats_of_a_case_are_opened_and_hidden(opened: Any, runs: Any, frame: Any) -> None:
@@ -157,15 +157,15 @@ async def test_the_repeats_of_a_case_are_opened_and_hidden(opened: Any, runs: An
         cases = [case for case, endings in LETTERS.items() if "f" in endings]
         rows = app.screen.query_one("#list", RowList)
         assert len(rows.keys) == len(cases) == controller.triage.items, "one row a case, whatever the grouping"
-        assert controller.current == ("multiple_1", 2), "its first failure"
+        assert controller.cursor.slot == ("multiple_1", 2), "its first failure"
         await pilot.press("right")
         assert [slot_of(key) for key in rows.keys[1:5]] == [("multiple_1", repeat) for repeat in range(4)]
         await pilot.press("n")
-        assert controller.current == ("multiple_1", 3)
+        assert controller.cursor.slot == ("multiple_1", 3)
         await pilot.press("left")
         assert len(rows.keys) == len(cases)
         await pilot.press("n")
-        assert controller.current == ("multiple_2", 0), "the next case, not its next repeat"
+        assert controller.cursor.slot == ("multiple_2", 0), "the next case, not its next repeat"
         await pilot.press("t", "m")
         tagged = [slot for slot, note in controller.triage.annotations.items() if note.tag == "model"]
         assert tagged == [("multiple_2", repeat) for repeat in range(4)], "the row stands for all failures"

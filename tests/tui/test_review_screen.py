@@ -48,7 +48,7 @@ def weather(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def current(screen: ReviewScreen) -> str:
-    rollout = screen.controller.rollout
+    rollout = screen.controller.cursor.rollout
     return rollout.key.case if rollout else ""
 
 
@@ -660,7 +660,7 @@ async def test_the_whole_case_as_text_has_no_control_character(opened: Any, work
     folder = recorder.close()
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        case = screen.controller.case()
+        case = screen.controller.case.load()
         assert case is not None
         text = case_text(case)
         assert not any((ord(it) < 0x20 and it != "\n") or 0x7F <= ord(it) < 0xA0 for it in text)
@@ -765,6 +765,7 @@ async def test_hostile_text_is_only_text(
         assert app.screen is screen
 
 
+@pytest.mark.slow
 async def test_ten_megabytes_open(opened: Any, workspace: Any) -> None:
     recorder = Recorder(workspace.root / "runs", cases=1)
     key = recorder.start("huge")

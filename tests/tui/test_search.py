@@ -30,7 +30,7 @@ async def test_hits_by_run_lead_to_review(opened: Any, runs: Path) -> None:
         await assert_until(pilot, lambda: "7 hits in 3 of 3 runs" in text_of(app))
         await pilot.press("]", "enter")
         await assert_until(pilot, lambda: app.screen.where == "review" and "Never!" in text_of(app))
-        assert app.screen.controller.current == ("refund", 0)
+        assert app.screen.controller.cursor.slot == ("refund", 0)
         assert app.screen.case_pane.search_text == "refund"
         await pilot.press("escape", "escape")
         assert app.screen.where == "search"
@@ -65,7 +65,7 @@ async def test_history_of_the_shown_case(opened: Any, runs: Path) -> None:
         await assert_until(pilot, lambda: "other data" in text_of(app))
         await pilot.press(*"careful", "enter")
         await assert_until(pilot, lambda: "Two seats, as you wish" in text_of(app) or app.screen.shown_run.name == "c")
-        assert app.screen.controller.current == (CASE, 0)
+        assert app.screen.controller.cursor.slot == (CASE, 0)
 
 
 async def test_the_index_is_made_by_a_process_of_its_own(opened: Any, workspace: Any) -> None:

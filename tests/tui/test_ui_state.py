@@ -97,7 +97,8 @@ async def test_a_run_and_a_case_are_found_by_a_word(
         await pilot.press("enter")
         await assert_until(pilot, lambda: app.screen.where == "review")
         await assert_until(pilot, lambda: "> " in text_of(app) and "131-52" in text_of(app))
-        assert app.screen.controller.rollout is None or app.screen.controller.rollout.key.case == "live_multiple_131-52"
+        rollout = app.screen.controller.cursor.rollout
+        assert rollout is None or rollout.key.case == "live_multiple_131-52"
 
 
 async def test_help_stays_beside_a_wide_place_while_keys_are_tried(opened: Any, workspace: Any) -> None:

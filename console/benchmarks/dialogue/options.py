@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from console.benchmarks.dialogue.rules.script import Variants
 from console.core.fault import UsageError
+from console.store.atomic import read_regular_text
 from console.suites.options import read_values
 from console.suites.stage import JUDGE_REPEATS, MOST_JUDGE_REPEATS
 from console.suites.suite import Option
@@ -99,7 +100,7 @@ def _read_files(names: list[str]) -> dict[str, str]:
         if path.stem in texts:
             raise UsageError(f"two variants would be named {path.stem}", where="--vary", hint="Rename a file.")
         try:
-            text = path.read_text(encoding="utf-8-sig").strip("\n")
+            text = read_regular_text(path).strip("\n")
         except OSError as error:
             raise UsageError(f"{name} cannot be read: {error.strerror}", where="--vary") from None
         except UnicodeDecodeError:

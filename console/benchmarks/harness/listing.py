@@ -13,7 +13,7 @@ from console.core.case import Case
 from console.core.fault import UsageError
 from console.core.json_text import as_object, read_json
 from console.core.ready_type import ready_type
-from console.store.atomic import write_atomically
+from console.store.atomic import read_regular, write_atomically
 
 KEPT = "cases.list"
 ROWS = "cases.jsonl"
@@ -92,7 +92,7 @@ def _read_rows(path: Path, definition: Definition) -> Listing:
     """
     hint = 'One JSON object a line, such as {"id": "first", "input": "What is 2+2?", "target": "4"}.'
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from error
     rows: dict[str, dict[str, Any]] = {}

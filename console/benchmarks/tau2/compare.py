@@ -1,22 +1,24 @@
 """Comparison of a conversation with what its task expects: calls, world, assertions, words. Pure."""
 
-import json
-from collections.abc import Iterator
-from typing import Any, cast
+from collections.abc import Callable, Iterator
+from operator import eq
+from typing import Any
 
 import msgspec
 
 from console.benchmarks.tau2.rules.domain import Domain
-from console.benchmarks.tau2.rules.domains.world import AGENT, Change, canonical, differing
-from console.benchmarks.tau2.rules.evaluate import Evaluation, world_differences
-from console.benchmarks.tau2.rules.replay import ReplayError, begun, expected
-from console.benchmarks.tau2.rules.task import Action, Call, Criteria, Output, Task, calls_of
+from console.benchmarks.tau2.rules.domains.world import AGENT, Difference, canonical, differing
+from console.benchmarks.tau2.rules.evaluate import Evaluation
+from console.benchmarks.tau2.rules.replay import ReplayError, Trial, begun
+from console.benchmarks.tau2.rules.task import Action, Call, Criteria, Output, Task
 from console.core.comparison import Comparison, Mark, Pair, Row
+from console.core.json_text import as_object, as_objects
 from console.core.outcome import Outcome, Verdict
 from console.core.ready_type import ready_type
+from console.suites.call_matching.source_text import call_text, literal
 from console.suites.reason_words import own_words
 
-_SHOWN = 2000
+_ABSENT = object()
 
 
 def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: bool) -> Comparison:
@@ -27,31 +29,32 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
     try:
         output = msgspec.convert(value, ready_type(Output))
     except msgspec.ValidationError as error:
-        return Comparison(str(error), raw=repr(value)[:_SHOWN])
+        return Comparison(str(error), raw=literal(value))
     if criteria is None:
         return Comparison(sentence)
-    pairs = [*_call_pairs(criteria, calls_of(output.messages))]
+    trial = Trial(domain, task, output.messages, solo)
+    pairs = [*_blame_pairs(verdict), *_call_pairs(criteria, trial.calls)]
     if "evaluation" in verdict.detail:
         evaluation = msgspec.convert(verdict.detail["evaluation"], ready_type(Evaluation))
         pairs += _check_pairs(criteria, evaluation)
         if evaluation.db_match is False:
             try:
-                pairs += _world_pairs(world_differences(domain, task, output.messages, solo=solo))
+                pairs += map(_world_pair, trial.differences)
             except ReplayError as error:
                 pairs.append(Pair(Mark.DIFFERS, "the expected world", str(error), kind="state"))
     note = ""
     if set(criteria.reward_basis) <= {"DB", "COMMUNICATE"}:
-        is_idle = not differing(begun(domain, task), expected(domain, task))
+        is_idle = not differing(begun(domain, task), trial.expected)
         note = "the world is right without any action" if is_idle else ""
     rule = f"{', '.join(verdict.messages) or 'passed'}; what counts: {', '.join(criteria.reward_basis)}"
-    return Comparison(sentence, (*_blame_pairs(verdict), *pairs), note=note, rule=rule)
+    return Comparison(sentence, tuple(pairs), note=note, rule=rule)
 
 
 def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
     """Yield whose fault a failure is, and the signs."""
-    blamed = cast(dict[str, Any], verdict.detail.get("blame") or {})
+    blamed = as_object(verdict.detail.get("blame"))
     if blamed:
-        signs = cast(list[dict[str, Any]], blamed.get("signs") or [])
+        signs = as_objects(blamed.get("signs"))
         yield Pair(Mark.OMITTED, f"blame: {blamed['who']}", "by these signs" if signs else "no sign", kind="check")
         for sign in signs:
             name = f"{sign['who']}: {sign['sign'].replace('_', ' ')}"
@@ -65,91 +68,61 @@ def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:
         fitting = next((number for number, call in enumerate(calls) if action.fits(call)), None)
         near = [number for number, call in enumerate(calls) if call.name == action.name and number not in used]
         if fitting is None and not near:
-            yield Pair(Mark.MISSING, _text(action))
+            yield Pair(Mark.MISSING, call_text(action.name, action.arguments))
             continue
         place = max(near, key=lambda number: _agreement(action, calls[number])) if fitting is None else fitting
         call = calls[place]
         used.add(place)
         note = "" if action.requestor == call.requestor else f"called by the {call.requestor.replace(AGENT, 'agent')}"
         if fitting is None:
-            names = {**action.arguments, **call.arguments}
-            rows = (_argument(action, call, name) for name in names)
+            rows = _rows(action.arguments, call.arguments, eq)
             yield Pair(Mark.DIFFERS, action.name, call.name, tuple(rows), note=note)
         else:
             alike = {name: call.arguments[name] for name in action.arguments if name in call.arguments}
             if action.arguments.keys() > call.arguments.keys():
                 note = note or "arguments left out are not compared"
-            yield Pair(Mark.SAME, _text(action), _call_text(call.name, alike | call.arguments), note=note)
+            texts = call_text(action.name, action.arguments), call_text(call.name, alike | call.arguments)
+            yield Pair(Mark.SAME, *texts, note=note)
 
 
 def _agreement(action: Action, call: Call) -> int:
     return sum(call.arguments.get(name) == value for name, value in action.arguments.items())
 
 
-def _argument(action: Action, call: Call, name: str) -> Row:
-    expected, actual = action.arguments.get(name, _ABSENT), call.arguments.get(name, _ABSENT)
-    return _row(name, expected, actual, is_same=expected == actual)
-
-
-def _row(name: str, expected: Any, actual: Any, *, is_same: bool = False) -> Row:
-    mark = Mark.SAME if is_same else Mark.DIFFERS
-    if expected is _ABSENT:
-        return Row(Mark.EXTRA, name, actual=_json(actual))
-    return (
-        Row(Mark.MISSING, name, (_json(expected),))
-        if actual is _ABSENT
-        else Row(mark, name, (_json(expected),), _json(actual))
-    )
-
-
 def _check_pairs(criteria: Criteria, evaluation: Evaluation) -> Iterator[Pair]:
     for item, met in zip(criteria.env_assertions or (), evaluation.env_assertions or (), strict=False):
-        text = f"{_call_text(item.func_name, item.arguments)} is {_json(item.assert_value)}"
-        yield Pair(_mark(met), text, "holds" if met else "does not hold", kind="check")
+        text = f"{call_text(item.func_name, item.arguments)} is {item.assert_value}"
+        yield _check_pair(text, "holds" if met else "does not hold", met)
     for text, met in zip(criteria.communicate_info or (), evaluation.communicate_checks or (), strict=False):
-        yield Pair(_mark(met), f"the agent says: {text}", "said" if met else "in no message", kind="check")
+        yield _check_pair(f"the agent says: {text}", "said" if met else "in no message", met)
     for text, met in zip(criteria.nl_assertions or (), evaluation.nl_assertions or (), strict=False):
-        yield Pair(_mark(met), text, "met, says the judge" if met else "not met, says the judge", kind="check")
+        yield _check_pair(text, f"{'met' if met else 'not met'}, says the judge", met)
 
 
-def _mark(met: bool) -> Mark:
-    return Mark.SAME if met else Mark.DIFFERS
+def _check_pair(expected: str, actual: str, met: bool) -> Pair:
+    return Pair(Mark.SAME if met else Mark.DIFFERS, expected, actual, kind="check")
 
 
-def _world_pairs(pairs: list[tuple[Change | None, Change | None]]) -> Iterator[Pair]:
-    """Yield a pair for each row of the world that differs, with the fields that do."""
-    for actual, expectation in pairs:
-        change = actual or expectation
-        if change is None:
-            continue
-        before = change.before
-        ours, theirs = actual.after if actual else before, expectation.after if expectation else before
-        name = " ".join(filter(None, (change.table, change.key)))
-        if ours is None or theirs is None:
-            mark = Mark.MISSING if ours is None else Mark.EXTRA
-            yield Pair(mark, "" if theirs is None else name, "" if ours is None else name, kind="state")
-            continue
-        yield Pair(Mark.DIFFERS, name, name, tuple(_field_rows(theirs, ours)), kind="state")
+def _world_pair(item: Difference) -> Pair:
+    """Return a row of the world that differs, with the fields that do; screens compare their values path by path."""
+    name = " ".join(filter(None, (item.table, item.key)))
+    if item.theirs is None:
+        return Pair(Mark.EXTRA, "", name, kind="state")
+    if item.ours is None:
+        return Pair(Mark.MISSING, name, "", kind="state")
+    rows = _rows(item.theirs, item.ours, lambda left, right: canonical(left) == canonical(right))
+    differing_rows = tuple(row for row in rows if row.mark is not Mark.SAME)
+    return Pair(Mark.DIFFERS, name, name, differing_rows, kind="state")
 
 
-_ABSENT = object()
-
-
-def _field_rows(there: dict[str, Any], here: dict[str, Any]) -> Iterator[Row]:
-    """Yield a row for each field in which two rows of the world differ; screens compare its value path by path."""
-    for name in {**there, **here}:
-        values = there.get(name, _ABSENT), here.get(name, _ABSENT)
-        if _ABSENT in values or canonical(values[0]) != canonical(values[1]):
-            yield _row(name, *values)
-
-
-def _text(action: Action) -> str:
-    return _call_text(action.name, action.arguments)
-
-
-def _call_text(name: str, arguments: dict[str, Any]) -> str:
-    return f"{name}({', '.join(f'{key}={_json(value)}' for key, value in arguments.items())})"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)[:_SHOWN]
+def _rows(expected: dict[str, Any], actual: dict[str, Any], is_same: Callable[[Any, Any], bool]) -> Iterator[Row]:
+    """Yield a row for each name in two objects."""
+    for name in {**expected, **actual}:
+        wanted, given = expected.get(name, _ABSENT), actual.get(name, _ABSENT)
+        if wanted is _ABSENT:
+            yield Row(Mark.EXTRA, name, actual=literal(given))
+        elif given is _ABSENT:
+            yield Row(Mark.MISSING, name, (literal(wanted),))
+        else:
+            mark = Mark.SAME if is_same(wanted, given) else Mark.DIFFERS
+            yield Row(mark, name, (literal(wanted),), literal(given))

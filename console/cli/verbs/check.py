@@ -9,6 +9,8 @@ with its number and an `error`; the others are still graded, and the exit code i
 
 import argparse
 import gzip
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -34,6 +36,8 @@ _AHEAD = 400
 """Number of lines of a file graded together."""
 _LONGEST = 16_000_000
 """Maximum bytes of a line; 600 times the longest of the conformance cases."""
+_MOST_SKIPPED = 4 * _LONGEST
+"""Maximum bytes of a longer line that are skipped to reach the next one."""
 _FORMS = "JSON lines in UTF-8, plain or .gz."
 
 
@@ -82,21 +86,27 @@ def _lines(name: str) -> Iterator[str | UsageError]:
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot be read: {error}", where=name, hint=_FORMS) from None
     with opened as file:
+        if not (stat.S_ISREG(mode := os.fstat(file.fileno()).st_mode) or stat.S_ISFIFO(mode) or file.isatty()):
+            raise UsageError("cannot be read: it is neither a file nor a pipe", where=name, hint=_FORMS)
         yield from _lines_of(cast(BinaryIO, gzip.GzipFile(fileobj=file)) if name.endswith(".gz") else file, name)
 
 
 def _lines_of(file: BinaryIO, name: str) -> Iterator[str | UsageError]:
     try:
         while line := file.readline(_LONGEST + 1):
-            yield _text(line, file)
+            yield _text(line)
+            skipped = 0
+            while len(line) >= _LONGEST and not line.endswith(b"\n"):
+                line = file.readline(_LONGEST)
+                skipped += len(line)
+                if skipped > _MOST_SKIPPED:
+                    raise OSError("a line has no end")
     except (OSError, EOFError, zlib.error) as error:
         yield UsageError(f"{name} cannot be read to the end: {error}", hint=_FORMS)
 
 
-def _text(line: bytes, file: BinaryIO) -> str | UsageError:
+def _text(line: bytes) -> str | UsageError:
     if len(line) > _LONGEST:
-        while line and not line.endswith(b"\n"):
-            line = file.readline(_LONGEST)
         return UsageError(f"the line is longer than {_LONGEST:,} bytes")
     try:
         return line.decode("utf-8")

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from console.cli.exitcode import Exit
-from console.cli.history import read_history
+from console.cli.history import read_played
 from console.cli.listed_failures import label_words, listed_failures, none_words
 from console.cli.output import Output
 from console.cli.parser import Arguments
@@ -107,11 +107,8 @@ def _differences(args: FailuresArguments, folder: RunFolder) -> Callable[[Rollou
     from console.cli.transcript import show_comparison
     from console.cli.verbs.show import run_suite
 
-    history = read_history(folder)
-    suite, played_by_slot = (
-        run_suite(args, history),
-        {(each.key.case, each.key.rollout): each for each in history.played},
-    )
+    suite = run_suite(args, folder.manifest())
+    played_by_slot = {(each.key.case, each.key.rollout): each for each in read_played(folder)}
 
     def show(rollout: Rollout) -> None:
         played = played_by_slot[rollout.slot]

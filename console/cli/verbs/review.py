@@ -77,13 +77,16 @@ def _as_text(args: ReviewArguments, folder: RunFolder, case: str) -> int:
     """Print the failures of a run; imports are local, so that the screen opens quickly."""
     import msgspec
 
-    from console.cli.history import read_history
+    from console.cli.history import read_played
     from console.cli.transcript import show_case
-    from console.cli.verbs.show import played_of, run_suite
+    from console.cli.verbs.show import rollouts_of, run_suite
 
-    history = read_history(folder)
-    suite = run_suite(args, history)
-    listed = played_of(history, case) if case else history.played if args.all else history.not_passed()
+    manifest, listed = folder.manifest(), read_played(folder)
+    suite = run_suite(args, manifest)
+    if case:
+        listed = rollouts_of(listed, case, folder)
+    elif not args.all:
+        listed = [played for played in listed if played.has_not_passed]
     for played in listed:
         comparison = suite.compare(played.case, played.finished)
         if args.json:
@@ -101,6 +104,6 @@ def _as_text(args: ReviewArguments, folder: RunFolder, case: str) -> int:
                 },
             )
         else:
-            show_case(args.output, played, history.manifest, comparison)
+            show_case(args.output, played, manifest, comparison)
             args.output.text()
     return Exit.OK

@@ -1,6 +1,8 @@
 """Show a run, or with RUN#CASE one of its cases: the whole conversation, and expected next to actual."""
 
 import argparse
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -12,6 +14,7 @@ from console.cli.run_report import metric_words, show_report
 from console.cli.transcript import show_case, show_transcript
 from console.config.paths import find_runs_root
 from console.core.annotation import NO_ANNOTATION, Annotation, annotation_counts, label_counts
+from console.core.case import Key
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.names import normalized
@@ -26,6 +29,7 @@ from console.insight.reasons import reason_words
 from console.insight.turn_sums import turn_sums
 from console.store.notes import Notes
 from console.store.run_list import find_run, split_case
+from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
 from console.suites.suite import Report
 
@@ -65,11 +69,12 @@ def run(args: ShowArguments) -> int:
         UsageError: no such run or case.
     """
     name, case = split_case(args.which)
-    history = read_history(find_run(find_runs_root(args.runs), name))
+    folder = find_run(find_runs_root(args.runs), name)
     if case:
-        return _show_case(args, history, case)
-    columns = score_columns(history.folder, args.data)
-    show_report(args.output, history, _report(history, run_suite(args, history)), columns)
+        return _show_case(args, folder, case)
+    history = read_history(folder)
+    columns = score_columns(folder, args.data)
+    show_report(args.output, history, _report(history, run_suite(args, history.manifest)), columns)
     if (note := history.folder.marks.note) and not args.json:
         args.output.text(f"note: {note}", "warning")
     annotations = Notes(history.folder.path).annotations()
@@ -84,30 +89,41 @@ def run(args: ShowArguments) -> int:
 
 def _report(history: History, suite: RunSuite) -> Report | None:
     summary = history.summary
-    return suite.report(history.results(), summary.look, by_look=summary.is_shown_by_look)
+    return suite.report(history.results, summary.look, by_look=summary.is_shown_by_look)
 
 
-def _show_case(args: Arguments, history: History, case: str) -> int:
-    matching = played_of(history, case)
-    output, reader, suite = args.output, RunReader(history.folder), run_suite(args, history)
+def _show_case(args: Arguments, folder: RunFolder, case: str) -> int:
+    output, reader = args.output, RunReader(folder)
+    suite = run_suite(args, reader.manifest)
     annotations = reader.annotations()
-    report = None if output.machine else _report(history, suite)
-    for played in matching:
-        annotation = annotations.get((played.key.case, played.key.rollout), NO_ANNOTATION)
-        conversation = reader.conversation(played.key)
+    for rollout in rollouts_of(reader.ordered, case, folder):
+        key = rollout.earlier[-1] if rollout.is_running and rollout.earlier else rollout.key
+        conversation = reader.conversation(key)
+        if conversation.case is None:
+            continue
+        played = PlayedRollout(conversation.case, key, conversation.finished)
+        annotation = annotations.get(rollout.slot, NO_ANNOTATION)
         comparison = suite.compare(played.case, played.finished)
         if output.machine:
-            output.data(CASE, _as_json(history.manifest, played, annotation, conversation, comparison))
+            output.data(CASE, _as_json(reader.manifest, played, annotation, conversation, comparison))
             continue
-        show_case(output, played, history.manifest, comparison)
+        show_case(output, played, reader.manifest, comparison)
         for kind, text in annotation_fields(annotation).items():
             output.text(f"  {kind.replace('_', ' ')}: {text}", "warning")
-        _show_turns(output, played, report)
+        _show_turns(output, played, lambda: _report(read_history(folder), suite))
         show_transcript(output, conversation)
     return Exit.OK
 
 
-def played_of(history: History, case: str) -> list[PlayedRollout]:
+class _Keyed(Protocol):
+    @property
+    def key(self) -> Key: ...
+
+
+KeyedT = TypeVar("KeyedT", bound=_Keyed)
+
+
+def rollouts_of(rollouts: Sequence[KeyedT], case: str, folder: RunFolder) -> list[KeyedT]:
     """Return every rollout of a case, or the one named as in lists.
 
     Raises:
@@ -115,20 +131,21 @@ def played_of(history: History, case: str) -> list[PlayedRollout]:
     """
     named = normalized(case)
     matching = [
-        played for played in history.played if named in (normalized(played.case.id), normalized(str(played.key)))
+        rollout for rollout in rollouts if named in (normalized(rollout.key.case), normalized(str(rollout.key)))
     ]
     if not matching:
-        close = nearest(case, [played.case.id for played in history.played])
-        hint = f"Did you mean {close}?" if close else f"`eval-console show {history.folder.name} --json` lists them."
-        raise UsageError(f"the run has no case {case!r}", where=history.folder.name, hint=hint)
+        close = nearest(case, list(dict.fromkeys(rollout.key.case for rollout in rollouts)))
+        hint = f"Did you mean {close}?" if close else f"`eval-console show {folder.name} --json` lists them."
+        raise UsageError(f"the run has no case {case!r}", where=folder.name, hint=hint)
     return matching
 
 
-def _show_turns(output: Output, played: PlayedRollout, report: Report | None) -> None:
+def _show_turns(output: Output, played: PlayedRollout, report_of_run: Callable[[], Report | None]) -> None:
     """Print the numbers of a conversation and each of its turns, if the suite's verdict has them."""
     turns = turn_sums(played.finished.verdict.detail) if played.finished is not None else []
     if not turns:
         return
+    report = report_of_run()
     for metric in report.cases.get(played.case.id, ()) if report is not None else ():
         output.text(f"  {metric_words(metric)}", "faint")
     words = [turn.wrong for turn in turns]
@@ -142,9 +159,9 @@ def _show_turns(output: Output, played: PlayedRollout, report: Report | None) ->
     output.text()
 
 
-def run_suite(args: Arguments, history: History) -> RunSuite:
+def run_suite(args: Arguments, manifest: Manifest) -> RunSuite:
     """Return the suite of a run, with a warning if it cannot be opened."""
-    suite = open_run_suite(history.manifest, args.data)
+    suite = open_run_suite(manifest, args.data)
     if suite.why:
         args.output.warn(suite.why)
     return suite

@@ -26,6 +26,7 @@ from console.exchange.imports.log import (
     without,
 )
 from console.exchange.imports.numbers import amount, count, seconds
+from console.store.atomic import open_regular
 
 _TARGETS = ("target", "expected", "answer", "ideal", "reference")
 _SCORES = ("score", "reward", "passed", "correct")
@@ -45,7 +46,7 @@ _PLACED = (
 
 
 def _open(path: Path) -> list[Log]:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         first = first_line(file.read(1 << 16))
     head = LogHead(tool="chat", task=path.stem, model=text(first.get("model")) or "unknown")
     return [LinesLog(path, head, _samples)]

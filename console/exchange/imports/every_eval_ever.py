@@ -30,6 +30,7 @@ from console.exchange.imports.log import (
     without,
 )
 from console.exchange.imports.numbers import amount, count, moment
+from console.store.atomic import open_regular, read_regular
 
 TOOL = "every_eval_ever"
 _VERSIONS = ("0.2", "0.3")
@@ -80,7 +81,7 @@ def _tries(records: list[Table]) -> Iterator[list[Table]]:
 
 
 def _open(path: Path) -> list[Log]:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         first = first_line(file.read(1 << 20))
     version = text(first.get("schema_version"))
     if not version.startswith(_VERSIONS):
@@ -119,7 +120,7 @@ def _aggregate(path: Path, evaluation: str) -> Table:
     for place in (path.with_suffix(".json"), path.with_name(path.name.replace("_samples.jsonl", ".json"))):
         try:
             if place.suffix == ".json" and not place.is_symlink() and place.stat().st_size < 1 << 24:
-                record = table(read_json(place.read_bytes()))
+                record = table(read_json(read_regular(place)))
                 if text(record.get("evaluation_id")) == evaluation:
                     return record
         except (OSError, ValueError):

@@ -24,6 +24,7 @@ from console.exchange.imports import (
 )
 from console.exchange.imports.importing import ImportReport, Progress, import_log, outcome_counts
 from console.exchange.imports.log import LogFormat
+from console.store.atomic import open_regular
 from console.store.runs import RunFolder
 from console.suites.benchmarks import loaded_parts
 
@@ -147,9 +148,9 @@ def find_items(path: Path, form: str | None = None) -> list[ImportItem]:
 
 def _recognized(path: Path, forms: Sequence[ImportFormat]) -> ImportItem | None:
     head = b""
-    if path.is_file():
+    if not path.is_dir():
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 head = file.read(_LOOKED_AT)
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None

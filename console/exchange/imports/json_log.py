@@ -6,6 +6,7 @@ from pathlib import Path
 from console.core.fault import UsageError
 from console.exchange.imports.json_stream import JsonPieces, Names, Truncated
 from console.exchange.imports.log import Problem
+from console.store.atomic import open_regular
 
 
 def read_pieces(path: Path, lists: Collection[Names], problems: list[Problem]) -> Iterator[tuple[Names, bytes | None]]:
@@ -28,7 +29,7 @@ def placed_pieces(
 ) -> Iterator[tuple[Names, bytes | None, int]]:
     """Like `read_pieces`, with the position in the file where each piece ends."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             pieces = JsonPieces(file)
             for names, piece in pieces.elements(lists):
                 yield names, piece, pieces.place

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 from console.core.fault import UsageError
+from console.store.atomic import open_regular
 
 PIECE_BYTES = 1 << 20
 LARGEST_BYTES = 128 << 20
+_MOST_SKIPPED = 4 * LARGEST_BYTES
 """Maximum size of an element; larger ones are skipped and reported."""
 _STRUCTURE = re.compile(rb'["\[\]{}]')
 _STRING_END = re.compile(rb'["\\]')
 _SCALAR_END = re.compile(rb"[,\]}\s]")
+_SCALAR_STARTS = b"-0123456789tfnNI"
 _SPACE = b" \t\r\n"
 
 Names = tuple[str, ...]
@@ -116,9 +119,10 @@ class JsonPieces:
     def _raw(self) -> bytes | None:
         """Consume one value and return its text; None if it was too large and skipped."""
         opening = self._peek()
-        start, is_kept = self._at, True
-        depth, is_string = 0, False
+        start, depth, is_string = self._at, 0, False
         is_scalar = opening not in b'"[{'
+        if is_scalar and opening not in _SCALAR_STARTS:
+            raise ValueError(f"found {opening!r} where a value was expected")
         pattern = _SCALAR_END if is_scalar else _STRUCTURE
         while True:
             match = (_STRING_END if is_string else pattern).search(self._buffer, self._at)
@@ -126,7 +130,7 @@ class JsonPieces:
                 self._at = len(self._buffer)
                 if is_scalar and self._is_at_end():
                     break
-                start, is_kept = self._read_on(start, is_kept)
+                start = self._read_on(start)
                 continue
             mark = match[0]
             if is_scalar:
@@ -135,7 +139,7 @@ class JsonPieces:
             self._at = match.end()
             if is_string and mark == b"\\":
                 while self._at >= len(self._buffer):
-                    start, is_kept = self._read_on(start, is_kept)
+                    start = self._read_on(start)
                 self._at += 1
                 continue
             if mark == b'"':
@@ -144,14 +148,16 @@ class JsonPieces:
                 depth += 1 if mark in b"[{" else -1
             if depth <= 0 and not is_string:
                 break
-        return bytes(self._buffer[start : self._at]) if is_kept else None
+        return bytes(self._buffer[start : self._at]) if self._at - start <= LARGEST_BYTES else None
 
-    def _read_on(self, start: int, is_kept: bool) -> tuple[int, bool]:
-        """Read more inside a value; return its new start, and whether it is kept."""
-        is_kept = is_kept and self._at - start <= LARGEST_BYTES
-        keep_from = start if is_kept else self._at
+    def _read_on(self, start: int) -> int:
+        """Read more inside a value; return its start in the buffer, which is negative once the value is too large."""
+        size = self._at - start
+        if size > _MOST_SKIPPED:
+            raise ValueError(f"a value has no end in {_MOST_SKIPPED >> 20} MiB")
+        keep_from = start if size <= LARGEST_BYTES else self._at
         self._more(keep_from)
-        return start - keep_from if is_kept else 0, is_kept
+        return start - keep_from
 
     def _is_at_end(self) -> bool:
         """Return whether only whitespace follows; consumes it."""
@@ -179,7 +185,7 @@ def placed_lines(path: Path) -> Iterator[tuple[int, int, bytes | None]]:
         UsageError: the file cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             number, place = 0, 0
             while line := file.readline(LARGEST_BYTES):
                 number += 1
@@ -190,6 +196,8 @@ def placed_lines(path: Path) -> Iterator[tuple[int, int, bytes | None]]:
                     place += len(rest)
                     is_whole = not rest or rest.endswith(b"\n")
                     line = b""
+                    if place - start > _MOST_SKIPPED:
+                        raise UsageError(f"has no line end in {_MOST_SKIPPED >> 20} MiB", where=f"{path}:{number}")
                 if line.strip() or not line:
                     yield number, start, line.strip() or None
     except OSError as error:

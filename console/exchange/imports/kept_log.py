@@ -17,6 +17,7 @@ from console.exchange.imports.json_log import read_pieces
 from console.exchange.imports.log import Problem, Table, listed, table, tables, text
 from console.exchange.imports.numbers import count
 from console.exchange.imports.zip_members import BadMember, ZipMembers
+from console.store.atomic import open_regular
 
 _LISTS = {("samples",), ("reductions",)}
 _START, _HEADER = "_journal/start.json", "header.json"
@@ -42,7 +43,7 @@ def keep_eval(log: Path, into: IO[bytes]) -> None:
     """
     members = ZipMembers(log)
     if not members.is_cut_off:
-        with log.open("rb") as file:
+        with open_regular(log) as file:
             shutil.copyfileobj(file, into)
         return
     with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:

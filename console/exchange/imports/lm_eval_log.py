@@ -36,6 +36,7 @@ from console.exchange.imports.log import (
     without,
 )
 from console.exchange.imports.numbers import amount, count, moment, score_number
+from console.store.atomic import open_regular, read_regular
 
 TOOL = "lm_eval"
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d:.-]+)\.jsonl\Z")
@@ -86,7 +87,7 @@ class SamplesLog:
     def _all_samples(self) -> Iterator[LogSample]:
         several = len(self._lines.filters) > 1
         try:
-            with self._path.open("rb") as file:
+            with open_regular(self._path) as file:
                 for places in self._lines.documents.values():
                     records = list(self._records(file, places))
                     yield from _samples(records, self._task, several=several) if records else ()
@@ -148,7 +149,7 @@ def _results(path: Path, time: str, problems: list[Problem]) -> Table:
     results = path.with_name(f"results_{time}.json")
     try:
         if time and not results.is_symlink() and results.stat().st_size <= LARGEST_BYTES:
-            return table(read_json(results.read_bytes()))
+            return table(read_json(read_regular(results)))
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:

@@ -29,6 +29,7 @@ from console.exchange.imports.log import (
     without,
 )
 from console.exchange.imports.numbers import amount, count, moment
+from console.store.atomic import open_regular
 
 TOOL = "promptfoo"
 _VERSIONS = (2, 3)
@@ -97,7 +98,7 @@ class ProviderLog:
         try:
             places, problems = self._results.found
             self.problems += problems
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 for place in places.get(self._place, ()):
                     file.seek(place.start)
                     try:

@@ -38,6 +38,7 @@ from console.exchange.imports.log import (
     without,
 )
 from console.exchange.imports.numbers import amount, count, moment, seconds
+from console.store.atomic import read_regular
 
 TOOL = "verifiers"
 REWARD = "reward"
@@ -93,7 +94,7 @@ def _config(path: Path) -> Table:
     for place in (path.parent / "configs" / "eval.json", path.parent / "config.json"):
         try:
             if not place.is_symlink() and place.stat().st_size < 1 << 20:
-                return table(read_json(place.read_bytes()))
+                return table(read_json(read_regular(place)))
         except (OSError, ValueError):
             continue
     return {}
@@ -239,7 +240,7 @@ _PLACED_OF_RESULT = (
 
 def _open_results(path: Path) -> list[Log]:
     try:
-        metadata = table(read_json((path.parent / "metadata.json").read_bytes()))
+        metadata = table(read_json(read_regular(path.parent / "metadata.json")))
     except FileNotFoundError:
         metadata = {}
     except (OSError, ValueError) as error:

@@ -17,6 +17,7 @@ from typing import BinaryIO, Protocol
 import msgspec
 
 from console.core.fault import UsageError
+from console.store.atomic import open_regular
 
 LARGEST_BYTES = 128 << 20
 """Maximum size of a member that is read."""
@@ -141,7 +142,7 @@ class ZipMembers:
     def _listed(self) -> list[Member] | None:
         """Return the members in the table of contents; None without one."""
         try:
-            with zipfile.ZipFile(self.path) as archive:
+            with open_regular(self.path) as file, zipfile.ZipFile(file) as archive:
                 return [
                     Member(
                         entry.filename,
@@ -160,7 +161,7 @@ class ZipMembers:
     def _scanned(self, size: int) -> list[Member]:
         """Return the complete members, scanning from the start of the file."""
         members: list[Member] = []
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             at = 0
             while at < size:
                 read = _local_header(file, at)
@@ -202,7 +203,7 @@ def read_member(path: Path, member: Member) -> bytes:
     """
     if member.size > LARGEST_BYTES:
         raise BadMember(f"holds {member.size >> 20} MB, more than the limit of {LARGEST_BYTES >> 20} MB")
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return _content(file, member)
 
 

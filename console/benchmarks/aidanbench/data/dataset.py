@@ -16,6 +16,7 @@ from console.benchmarks.aidanbench.data.hub import read_dataset
 from console.benchmarks.aidanbench.options import AidanOptions
 from console.core.fault import UsageError
 from console.core.json_text import read_json
+from console.store.atomic import read_regular_text
 
 FILE = "questions.jsonl"
 CATEGORY = "questions"
@@ -153,7 +154,7 @@ def _rows(text: str, path: Path) -> Iterator[Mapping[str, Any]]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_regular_text(path)
     except OSError as error:
         raise UsageError(
             f"cannot be read: {error.strerror}", where=str(path), hint="Give the path of a file."

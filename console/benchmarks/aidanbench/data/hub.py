@@ -6,6 +6,7 @@ installed. Any other name is looked up on the hub, which needs the package `data
 
 import csv
 import importlib
+import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, cast
 from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.core.suggestion import nearest
+from console.store.atomic import open_regular, read_regular_text
 
 FIELD = "question"
 Row = Mapping[str, Any]
@@ -68,7 +70,7 @@ def _without_field(fields: list[str], where: str) -> UsageError:
 
 
 def _jsonl(path: Path) -> Iterator[object]:
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1):
+    for number, line in enumerate(read_regular_text(path).split("\n"), 1):
         if line.strip():
             try:
                 yield read_json(line)
@@ -77,14 +79,14 @@ def _jsonl(path: Path) -> Iterator[object]:
 
 
 def _json(path: Path) -> Iterable[object]:
-    value = read_json(path.read_text(encoding="utf-8-sig"))
+    value = read_json(read_regular_text(path))
     if not isinstance(value, list):
         raise ValueError("must hold a list of objects")
     return cast(list[object], value)
 
 
 def _csv(path: Path) -> Iterable[object]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with io.TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file, strict=True))
 
 

@@ -22,7 +22,7 @@ from console.core.json_text import read_json
 from console.core.record import Asked, Finished, Started
 from console.core.request import Thread
 from console.core.run import Manifest
-from console.store.atomic import write_atomically
+from console.store.atomic import read_regular, write_atomically
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 
@@ -178,9 +178,9 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
     folder = results_folder(path)
     file = folder / METADATA
     try:
-        metadata = read_json(file.read_bytes())
+        metadata = read_json(read_regular(file))
         file = folder / RESULTS
-        lines = file.read_bytes().decode("utf-8").split("\n")
+        lines = read_regular(file).decode("utf-8").split("\n")
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(file), hint=_HINT) from error
     except ValueError as error:
@@ -196,7 +196,7 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
 def is_aidanbench(results: Path) -> bool:
     """Return True if the metadata of a `results.jsonl` name this environment, or are damaged."""
     try:
-        metadata = read_json((results.parent / METADATA).read_bytes())
+        metadata = read_json(read_regular(results.parent / METADATA))
     except FileNotFoundError:
         return False
     except (OSError, ValueError):

@@ -5,7 +5,6 @@ entry would change a score. Categories without a file are absent.
 """
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -149,7 +148,7 @@ class Dataset:
         path = self._path(_file_of(category))
         try:
             if category != names.FORMAT_SENSITIVITY:
-                with os.fdopen(open_regular(path), "rb") as file:
+                with open_regular(path) as file:
                     return sum(bool(line.strip()) for line in file)
             text = read_regular(path)
         except OSError as error:
@@ -281,7 +280,7 @@ class Dataset:
 
     def _read_variations(self) -> dict[str, Entry]:
         path = self._path(_file_of(names.FORMAT_SENSITIVITY))
-        chosen = _json(path.read_bytes(), str(path))
+        chosen = _json(read_regular(path), str(path))
         try:
             ids_by_category = msgspec.convert(chosen, dict[str, list[str]])
         except msgspec.ValidationError as error:

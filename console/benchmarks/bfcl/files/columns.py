@@ -9,6 +9,7 @@ from pathlib import Path
 
 from console.benchmarks.bfcl.rules.categories import LIVE, MEMORY, MULTI_TURN, NON_LIVE, WEB_SEARCH
 from console.benchmarks.bfcl.rules.variation import CONFIGS
+from console.store.atomic import read_regular
 
 _NAMES = {
     "overall": "COLUMNS_OVERALL",
@@ -56,7 +57,7 @@ def load_columns(module: Path | None) -> Columns:
 
 def _read(module: Path) -> dict[str, list[str]]:
     try:
-        tree = ast.parse(module.read_text(encoding="utf-8"))
+        tree = ast.parse(read_regular(module))
     except (OSError, ValueError, SyntaxError, RecursionError):
         return {}
     constants: dict[str, list[str]] = {}

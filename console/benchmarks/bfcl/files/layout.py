@@ -18,13 +18,14 @@ from console.benchmarks.bfcl.models.decode.reply import json_safe
 from console.benchmarks.bfcl.rules.categories import backend_of, group_of, is_memory
 from console.core.fault import UsageError
 from console.core.json_text import read_json
-from console.store.atomic import write_atomically
+from console.store.atomic import open_regular, read_regular, write_atomically
 from console.store.file_names import distinct_name
 
 PREFIX = "BFCL_v4"
 MARK = "handler"
 """Field of a result line with its registry name or decode family."""
 Line = dict[str, Any]
+_LARGEST_LINE = 128 << 20
 _LARGEST = 1e15
 """Maximum plausible latency or count."""
 
@@ -96,7 +97,7 @@ def read_lines(path: Path) -> list[Line]:
         UsageError: unreadable file, or a line that is not a JSON object; names it.
     """
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     return [_line(line, f"{path}:{number}") for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
@@ -105,7 +106,7 @@ def read_lines(path: Path) -> list[Line]:
 def place_of(path: Path, number: int) -> str:
     """Return `file:line` of the object with an index from 0 in a JSON Lines file."""
     try:
-        line_numbers = [line for line, text in enumerate(path.read_bytes().split(b"\n"), 1) if text.strip()]
+        line_numbers = [line for line, text in enumerate(read_regular(path).split(b"\n"), 1) if text.strip()]
     except OSError:
         return str(path)
     return f"{path}:{line_numbers[number]}" if number < len(line_numbers) else str(path)
@@ -118,8 +119,8 @@ def read_first(path: Path) -> Line:
         UsageError: unreadable file, or a line that is not a JSON object.
     """
     try:
-        with path.open("rb") as file:
-            line = file.readline()
+        with open_regular(path) as file:
+            line = file.readline(_LARGEST_LINE)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     return _line(line, f"{path}:1") if line.strip() else {}

@@ -47,6 +47,7 @@ from console.core.fault import UsageError
 from console.core.run import Selection
 from console.engine.plan import Plan, PreparedRun, prepare
 from console.exchange.json_kind import JsonKind
+from console.store.atomic import read_regular
 from console.store.runs import create_run
 
 BFCL_GENERATION = JsonKind(
@@ -180,7 +181,7 @@ def _calls_natively(args: GenerateArguments, config: ModelConfig | None) -> bool
 def _chosen_ids(path: Path) -> tuple[str, ...]:
     hint = 'It maps categories to lists of ids: {"live_simple": ["live_simple_4-3-0"]}.'
     try:
-        chosen = msgspec.convert(json.loads(path.read_text(encoding="utf-8")), dict[str, list[str]])
+        chosen = msgspec.convert(json.loads(read_regular(path)), dict[str, list[str]])
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"the list of ids cannot be read: {error}", where=str(path), hint=hint) from None
     ids = tuple(dict.fromkeys(name for names in chosen.values() for name in names))

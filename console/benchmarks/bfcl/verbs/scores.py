@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import io
 from pathlib import Path
 
 from console.benchmarks.bfcl.files.layout import project_root
@@ -9,6 +10,7 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
+from console.store.atomic import open_regular
 
 BFCL_SCORES = JsonKind(
     "bfcl_scores",
@@ -51,7 +53,7 @@ def run(args: ScoresArguments) -> int:
     """
     path = project_root() / args.score_dir / "data_overall.csv"
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with io.TextIOWrapper(open_regular(path), encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
     except OSError as error:
         hint = "`eval-console bfcl evaluate` writes it."

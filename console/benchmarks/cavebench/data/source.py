@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from console.store.atomic import read_regular
+
 _RUNTIME_PARAMETER = 1
 """Validators get response, runtime, turn and calls, by position."""
 _STAR_IMPORT = re.compile(rb"import\s*\*")
@@ -34,7 +36,7 @@ class ModuleSource:
 def read_source(path: Path) -> ModuleSource:
     """Return the facts about a module without running it; source that does not parse gives none."""
     try:
-        source = path.read_bytes()
+        source = read_regular(path)
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, OSError):
         return ModuleSource()

@@ -22,6 +22,7 @@ from console.core.ready_type import ready_type
 from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest, ModelFacts
 from console.exchange.imports.imported_run import write_run
+from console.store.atomic import read_regular
 from console.store.runs import RunFolder, new_run_id
 
 _VALIDATOR = "Custom validator failed: "
@@ -101,7 +102,7 @@ def read_results(path: Path) -> dict[str, PeerScenario]:
         UsageError: invalid; names what and where.
     """
     try:
-        data = read_json(path.read_bytes())
+        data = read_json(read_regular(path))
         scenarios = msgspec.convert(data, ready_type(dict[str, PeerScenario]))
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None

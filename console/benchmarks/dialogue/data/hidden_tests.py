@@ -1,14 +1,13 @@
 """Files with hidden tests: found and digested when rows are read, and read again when the code runs."""
 
 import hashlib
-import os
 from pathlib import Path
 from typing import Any
 
 from console.benchmarks.dialogue.rules.mistakes import FieldError, shown
 from console.benchmarks.dialogue.rules.row import PythonTests
 from console.core.fault import Fault, FaultKind, UsageError
-from console.store.atomic import open_regular
+from console.store.atomic import read_regular_text
 from console.suites.code_run import parse_tests
 
 
@@ -43,8 +42,7 @@ def _source(folder: Path, path: str, where: str) -> str:
     if not file.is_relative_to(folder.resolve()):
         raise FieldError(where, f"{shown(path)} is not in the suite's folder")
     try:
-        with os.fdopen(open_regular(file), encoding="utf-8") as opened:
-            return opened.read()
+        return read_regular_text(file, "utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FieldError(where, f"{shown(path)} cannot be read: {error}") from None
 

@@ -11,6 +11,7 @@ from console.benchmarks.dialogue.data.row_files import NAME, RawRow, read_rows
 from console.benchmarks.dialogue.rules.mistakes import Mistakes
 from console.config.toml_text import toml_key, toml_value
 from console.core.fault import UsageError
+from console.store.atomic import read_regular
 from console.suites.new_folder import write_suite
 
 SUFFIXES = (".csv", ".json", ".jsonl", ".yaml", ".yml")
@@ -82,7 +83,7 @@ def propose(path: Path) -> Proposal:
         raise UsageError("has an unsupported file type", where=str(path), hint=f"Save it as one of {listed}.")
     mistakes = Mistakes()
     try:
-        rows = read_rows(path.with_suffix(path.suffix.lower()), path.read_bytes(), mistakes)
+        rows = read_rows(path.with_suffix(path.suffix.lower()), read_regular(path), mistakes)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
     mistakes.raise_if_any(str(path))
@@ -152,7 +153,7 @@ def write_from_table(root: Path, name: str, path: Path) -> tuple[list[Path], lis
         UsageError: an unreadable table, no question column, or an existing folder.
     """
     proposal = propose(path)
-    files = write_suite(root, name, {"suite.toml": suite_toml(name, proposal), proposal.file: path.read_bytes()})
+    files = write_suite(root, name, {"suite.toml": suite_toml(name, proposal), proposal.file: read_regular(path)})
     return files, [f"{proposal.rows} rows of {path.name}, copied", *proposal.sentences()]
 
 

@@ -4,12 +4,13 @@ Models are asked through functions, so that the same rules play a run and record
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
-from console.benchmarks.tau2.rules.domains.world import AGENT, USER, World
-from console.benchmarks.tau2.rules.task import Call, Message
+from console.benchmarks.tau2.rules.domain import Domain
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER
+from console.benchmarks.tau2.rules.replay import begun
+from console.benchmarks.tau2.rules.task import Call, Message, Task
 
 GREETING = Message(AGENT, "Hi! How can I help you today?")
 """The agent's first message, written by no model."""
@@ -43,17 +44,17 @@ Ask = Callable[[str, Sequence[Message]], Awaitable[Message]]
 """Asks the model of a party, given all messages so far; see `seen_by`."""
 
 
-@dataclass(slots=True)
 class Talk:
     """One conversation; it can be read while it is played."""
 
-    world: World
-    limits: Limits
-    messages: list[Message] = field(default_factory=list[Message])
-    steps: int = 0
-    errors: int = 0
-    reason: str = ""
-    """Reason of the end; empty while the conversation goes on."""
+    def __init__(self, domain: Domain, task: Task, limits: Limits) -> None:
+        """Begin after the earlier messages of a task, or with the greeting."""
+        self.world, self.limits = begun(domain, task, solo=limits.solo), limits
+        self.messages = task.earlier_messages.copy() or ([] if limits.solo else [GREETING])
+        self.steps = -int(limits.solo)  # the first reply without a user counts no step, as officially
+        self.errors = 0
+        self.reason = ""
+        """Reason of the end; empty while the conversation goes on."""
 
     async def play(self, ask: Ask) -> None:
         """Play to the end.
@@ -61,14 +62,11 @@ class Talk:
         Raises:
             Silent: a reply is no message.
         """
-        self.steps -= self.limits.solo  # the first reply without a user counts no step, as officially
-        if not self.messages and not self.limits.solo:
-            self.messages.append(GREETING)
         turn = self._next_party()
         while not self.reason:
-            message = await ask(turn, self.messages)
-            self._check(turn, message)
-            message = self._without_done(message)
+            message = checked(await ask(turn, self.messages))
+            if self.limits.solo:
+                message = _without_done(message)
             self.messages.append(message)
             self.steps += 1
             if message.tool_calls:
@@ -95,23 +93,6 @@ class Talk:
             return last.requestor
         return USER if last.role == AGENT else AGENT
 
-    def _check(self, party: str, message: Message) -> None:
-        """Refuse what is no message.
-
-        Raises:
-            Silent: always one of the official exceptions.
-        """
-        text = message.content or ""
-        if not message.tool_calls and not text.strip():
-            raise Silent(party, "empty_message")
-        if self.limits.solo and not message.tool_calls:
-            raise Silent(party, "no_call")
-
-    def _without_done(self, message: Message) -> Message:
-        if self.limits.solo and any(call.name == DONE for call in message.tool_calls or ()):
-            return Message(AGENT, STOP)
-        return message
-
     def _carry_out(self, calls: Sequence[Call], party: str) -> None:
         for call in calls:
             answer = self.world.call(party, call.name, call.arguments)
@@ -126,6 +107,28 @@ class Talk:
             self.reason = "max_steps"
         if self.errors >= self.limits.max_errors:
             self.reason = "too_many_errors"
+
+
+def checked(message: Message) -> Message:
+    """Return a message that has words or calls.
+
+    Raises:
+        Silent: it has neither.
+    """
+    if not message.tool_calls and not (message.content or "").strip():
+        raise Silent(message.role, "empty_message")
+    return message
+
+
+def _without_done(message: Message) -> Message:
+    """Return a message of an agent without a user, or the mark of an end in place of the call that stands for it.
+
+    Raises:
+        Silent: words without a call.
+    """
+    if not message.tool_calls:
+        raise Silent(AGENT, "no_call")
+    return Message(AGENT, STOP) if any(call.name == DONE for call in message.tool_calls) else message
 
 
 def seen_by(party: str, messages: Sequence[Message]) -> list[Message]:

@@ -15,12 +15,12 @@ from console.benchmarks.tau2.rules.domain import REFUSED, WORLDS, Domain
 from console.benchmarks.tau2.rules.task import Task
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
+from console.store.atomic import read_regular, read_regular_text
 
 WHEEL, CHECKOUT = "inspect", "1.0.1"
 """Editions: tasks of the wheel (mixed, mostly 0.2.0), and those of a checkout."""
 DOMAINS = ("airline", "retail", "telecom")
 """Domains that are played, in official order."""
-_TEXTS = (".md", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +29,6 @@ class Edition:
 
     name: str
     folder: Path
-
-    @property
-    def has_checkout(self) -> bool:
-        """True if the texts are upstream's own, with its final newlines."""
-        return self.name != WHEEL
-
-    def domain(self, name: str) -> Domain:
-        """Return a domain with its rows.
-
-        Raises:
-            UsageError: an unknown or refused domain, or corrupt data.
-        """
-        return _domain(self.folder, played(name))
-
-    def tasks(self, domain: str) -> Mapping[str, Task]:
-        """Return all tasks of a domain by id, in official order."""
-        return _tasks(self.folder, played(domain))
 
     def splits(self, domain: str) -> Mapping[str, list[str]]:
         """Return the ids of each split."""
@@ -58,11 +41,11 @@ class Edition:
         Raises:
             UsageError: there is none.
         """
-        for suffix in _TEXTS:
+        for suffix in (".md", ".txt"):
             path = self.folder / f"{name}{suffix}"
             if path.exists():
-                text = path.read_text(encoding="utf-8")
-                return text if self.has_checkout else _as_upstream(name, text)
+                text = read_regular_text(path, "utf-8")
+                return _as_upstream(name, text) if self.name == WHEEL else text
         raise UsageError(f"the text {name} is missing", where=str(self.folder), hint="Pull the data again.")
 
 
@@ -110,32 +93,39 @@ def played(domain: str) -> str:
 
 
 @cache
-def _domain(folder: Path, name: str) -> Domain:
-    place, kind = folder / "domains" / name, WORLDS[name].rows
-    if name == "telecom":
-        rows = {**_read(place / "db.toml"), "phone": _read(place / "user_db.toml")}
-    elif (place / "user_db.json").exists():
-        rows = {**_read(place / "db.json"), **_read(place / "user_db.json")}
-    else:
-        return Domain(name, _read(place / "db.json", kind))
+def domain_of(edition: Edition, name: str) -> Domain:
+    """Return a domain with its rows.
+
+    Raises:
+        UsageError: an unknown or refused domain, or corrupt data.
+    """
+    place, rows = edition.folder / "domains" / played(name), dict[str, Any]()
+    for path in place.glob("*db.*"):  # `db` and, if the user has tools, `user_db`
+        rows |= _read(path)
     try:
-        return Domain(name, msgspec.convert(rows, ready_type(kind), strict=False))
+        return Domain(name, msgspec.convert(rows, ready_type(WORLDS[name].rows), strict=False))
     except msgspec.ValidationError as error:
         raise UsageError(f"cannot be read: {error}", where=str(place), hint="Pull the data again.") from error
 
 
 @cache
-def _tasks(folder: Path, domain: str) -> Mapping[str, Task]:
-    return {task.id: task for task in _read(folder / "domains" / domain / "tasks.json", list[Task])}
+def tasks_of(edition: Edition, domain: str) -> Mapping[str, Task]:
+    """Return all tasks of a domain by id, in official order.
+
+    Raises:
+        UsageError: an unknown or refused domain, or corrupt data.
+    """
+    tasks = _read(edition.folder / "domains" / played(domain) / "tasks.json", list[Task])
+    return {task.id: task for task in tasks}
 
 
 def _read(path: Path, kind: Any = dict[str, Any]) -> Any:
-    """Read a JSON file, the same with `.gz`, or a TOML file."""
-    packed = path.with_name(f"{path.name}.gz")
+    """Read a TOML file, or a JSON file that may have got `.gz`."""
+    path = path if path.exists() else path.with_name(f"{path.name}.gz")
     try:
+        raw = gzip.decompress(read_regular(path)) if path.suffix == ".gz" else read_regular(path)
         if path.suffix == ".toml":
-            return tomllib.loads(path.read_text(encoding="utf-8"))
-        raw = path.read_bytes() if path.exists() else gzip.decompress(packed.read_bytes())
+            return tomllib.loads(raw.decode())
         return msgspec.json.decode(raw, type=ready_type(kind), strict=False)
-    except (OSError, EOFError, zlib.error, msgspec.DecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, EOFError, zlib.error, msgspec.DecodeError, ValueError) as error:
         raise UsageError(f"cannot be read: {error}", where=str(path), hint="Pull the data again.") from error

@@ -8,7 +8,6 @@ from console.benchmarks.tau2.data.editions import CHECKOUT, WHEEL, Edition
 from console.benchmarks.tau2.data.wording import texts_of, wheel_instruction
 from console.benchmarks.tau2.rules.domains.world import USER
 from console.benchmarks.tau2.rules.task import Instructions, Message, Task
-from console.core.fault import UsageError
 
 MANUAL, WORKFLOW = "manual", "workflow"
 """Policies of telecom; `manual` is that of the leaderboard."""
@@ -45,31 +44,19 @@ def agent_prompt(edition: Edition, domain: str, task: Task, *, variant: str = MA
     text = policy(edition, domain, variant=variant, solo=agent == SOLO)
     source = _checkout_source(edition, "llm_agent.py")
     if agent == MODEL:
-        instruction = texts_of(source)["AGENT_INSTRUCTION"] if source.exists() else _wheel_instruction(edition)
+        wheel = edition.folder.parent / WHEEL / "sources" / "common" / "agents.py"
+        instruction = texts_of(source)["AGENT_INSTRUCTION"] if source.exists() else wheel_instruction(wheel)
         return f"<instructions>\n{instruction}\n</instructions>\n<policy>\n{text}\n</policy>"
     own = texts_of(source)
     if agent == GROUND_TRUTH:
-        steps = _resolution_steps(task)
-        return own["SYSTEM_PROMPT_GT"].format(
-            agent_instruction=own["AGENT_GT_INSTRUCTION"], domain_policy=text, resolution_steps=steps
-        )
-    return own["SYSTEM_PROMPT_SOLO"].format(
-        agent_instruction=own["AGENT_SOLO_INSTRUCTION"].format(stop_function_name="done"),
-        domain_policy=text,
-        ticket=task.ticket,
-    )
+        instruction, steps = own["AGENT_GT_INSTRUCTION"], _resolution_steps(task)
+        return own["SYSTEM_PROMPT_GT"].format(agent_instruction=instruction, domain_policy=text, resolution_steps=steps)
+    instruction = own["AGENT_SOLO_INSTRUCTION"].format(stop_function_name="done")
+    return own["SYSTEM_PROMPT_SOLO"].format(agent_instruction=instruction, domain_policy=text, ticket=task.ticket)
 
 
 def _checkout_source(edition: Edition, name: str) -> Path:
     return edition.folder.parent / CHECKOUT / "sources" / name
-
-
-def _wheel_instruction(edition: Edition) -> str:
-    source = edition.folder.parent / WHEEL / "sources" / "common" / "agents.py"
-    if not source.exists():
-        hint = "Run `eval-console pull tau2`, or pull a whole checkout."
-        raise UsageError("the agent's instruction is missing", where=str(source), hint=hint)
-    return wheel_instruction(source)
 
 
 def _resolution_steps(task: Task) -> str:
@@ -91,12 +78,18 @@ def user_prompt(edition: Edition, task: Task, *, has_tools: bool) -> str:
 
 def scenario_text(task: Task) -> str:
     """Return the description of the user in the official format."""
-    scenario, lines = task.user_scenario, list[str]()
-    if scenario.persona is not None:
-        lines += ["Persona:", _indented(scenario.persona)]
-    instructions = scenario.instructions
-    text = _instructions(instructions) if isinstance(instructions, Instructions) else instructions
-    return "\n".join([*lines, "Instructions:", _indented(text)])
+    scenario, text = task.user_scenario, task.user_scenario.instructions
+    if isinstance(text, Instructions):
+        known = {"Known info": text.known_info, "Unknown info": text.unknown_info}
+        parts = {"Reason for call": text.reason_for_call, **known, "Task instructions": text.task_instructions}
+        text = f"Domain: {text.domain}\n{_titled(parts)}"
+    return _titled({"Persona": scenario.persona, "Instructions": text})
+
+
+def _titled(texts: dict[str, str | None]) -> str:
+    """Return the texts that are given, indented below their titles."""
+    parts = ((title, textwrap.indent(text, "\t")) for title, text in texts.items() if text is not None)
+    return "\n".join(f"{title}:\n{text}" for title, text in parts)
 
 
 def judge_messages(edition: Edition, task: Task, messages: Sequence[Message]) -> list[dict[str, str]]:
@@ -109,16 +102,3 @@ def judge_messages(edition: Edition, task: Task, messages: Sequence[Message]) ->
     assertions = list(task.criteria.nl_assertions or ())
     filled = user.replace("{nl_assertions}", str(assertions)).replace("{trajectory_str}", trajectory)
     return [{"role": "system", "content": system}, {"role": "user", "content": filled}]
-
-
-def _instructions(item: Instructions) -> str:
-    lines = [f"Domain: {item.domain}", "Reason for call:", _indented(item.reason_for_call)]
-    if item.known_info is not None:
-        lines += ["Known info:", _indented(item.known_info)]
-    if item.unknown_info is not None:
-        lines += ["Unknown info:", _indented(item.unknown_info)]
-    return "\n".join([*lines, "Task instructions:", _indented(item.task_instructions)])
-
-
-def _indented(text: str) -> str:
-    return textwrap.indent(text, "\t")

@@ -26,10 +26,9 @@ _DOMAINS = (*DOMAINS, "mock")
 _DATA_FOLDERS = (*(f"domains/{name}" for name in _DOMAINS), "user_simulator")
 _UNUSED = ("tasks_full.json", "audio_difficulty.json")
 _UNUSED_PARTS = ("_voice", "task_issues", "workflows")
-_SOURCES = (
-    *("tools.py", "user_tools.py", "data_model.py", "user_data_model.py"),
-    *("llm_agent.py", "evaluator_nl_assertions.py"),
-)
+_WHEEL_SOURCES = {name: name for name in (*DOMAINS, "common")}
+_CHECKOUT_SOURCES = {**{f"domains/{name}": name for name in _DOMAINS}, "agent": ".", "evaluator": "."}
+"""Folders with wording of tools and prompts, and their places among ours."""
 _SUFFIXES = (".json", ".gz", ".toml", ".txt", ".md")
 _LIMITS = ArchiveLimits(member_bytes=256 << 20, total_bytes=2 << 30)
 """Limits of a packed checkout."""
@@ -52,10 +51,10 @@ def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
         wheel = find_wheel(OFFICIAL, scratch, request)
         request.notify(f"unpacking {wheel.name}")
         unpack_zip(wheel, scratch / "wheel", _is_in_wheel)
-        root, name = scratch / "wheel" / _PACKAGE, WHEEL
+        root, name, parts = scratch / "wheel" / _PACKAGE, WHEEL, _WHEEL_SOURCES
         data, sources = root / "data", root
     else:
-        root, name = _unpacked(source, scratch), CHECKOUT
+        root, name, parts = _unpacked(source, scratch), CHECKOUT, _CHECKOUT_SOURCES
         data, sources = _data_of(root), root / "src" / "tau2"
     target = new_folder / name
     shutil.rmtree(target, ignore_errors=True)
@@ -64,7 +63,8 @@ def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
     pin = Pin(f"the data of edition {name}", tree_sha256(target), WHEEL_TREE if name == WHEEL else CHECKOUT_TREE)
     is_official = request.is_pinned([pin])
     (target / "official").write_text("true" if is_official else "false", encoding="utf-8")
-    _copy_sources(sources, target / "sources", is_wheel=name == WHEEL)
+    for part, place in parts.items():
+        copy_files(sources / part, target / "sources" / place, lambda path: path.suffix == ".py")
     if name == CHECKOUT and not (target / "sources").exists():
         request.notify("the folder has no sources: wording of tools and prompts is that of the wheel (pull tau2)")
     _describe(new_folder)
@@ -109,16 +109,6 @@ def _is_in_wheel(name: str) -> bool:
 def _is_data(path: Path) -> bool:
     is_unused = path.name in _UNUSED or any(part in path.as_posix() for part in _UNUSED_PARTS)
     return path.suffix in _SUFFIXES and not is_unused
-
-
-def _copy_sources(sources: Path, target: Path, *, is_wheel: bool) -> None:
-    if is_wheel:
-        for part in (*DOMAINS, "common"):
-            copy_files(sources / part, target / part, lambda path: path.suffix == ".py")
-        return
-    for part in (*(f"domains/{name}" for name in _DOMAINS), "agent", "evaluator"):
-        place = target / part.partition("/")[2]
-        copy_files(sources / part, place, lambda path: path.name in _SOURCES)
 
 
 def _describe(folder: Path) -> None:

@@ -12,9 +12,12 @@ from functools import cache
 from pathlib import Path
 
 from console.core.fault import UsageError
+from console.core.xml_tags import tag_contents
 
 _SECTION = re.compile(r"^(Args|Returns|Raises|Yields|Examples?):[ \t]*$", re.MULTILINE)
-_ARGUMENT = re.compile(r"^(\w+)\s*(?:\([^\n]*?\))?:\s*(.*)\Z", re.DOTALL)
+_ARGUMENT = re.compile(r"^(\w+)[ \t]*(?:\(.*?\))?:[ \t]*(.*(?:\n(?:[ \t].*)?)*)", re.MULTILINE)
+"""An argument with its description, which goes on in indented lines."""
+_HINT = "Run `eval-console pull tau2`, or pull a whole checkout with --from."
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +29,15 @@ class ToolWording:
 
 
 @cache
-def tool_wordings(folder: Path) -> dict[str, dict[str, ToolWording]]:
-    """Return the wording of all tools below a folder of sources, by file (`airline/tools.py`) and name."""
-    by_file: dict[str, dict[str, ToolWording]] = {}
-    for path in sorted(folder.rglob("*.py")):
-        functions: dict[str, ToolWording] = {}
-        for node in ast.walk(_tree(path)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                inner = next((item for item in node.body if isinstance(item, ast.AsyncFunctionDef)), node)
-                if (text := ast.get_docstring(inner, clean=False)) and node.name != "execute":
-                    functions[node.name] = read_docstring(text)
-        by_file[path.relative_to(folder).as_posix()] = functions
-    return by_file
+def tool_wordings(path: Path) -> dict[str, ToolWording]:
+    """Return the wording of the tools in a source file by name; empty if there is no such file."""
+    wordings: dict[str, ToolWording] = {}
+    for node in ast.walk(_tree(path)) if path.exists() else ():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            inner = next((item for item in node.body if isinstance(item, ast.AsyncFunctionDef)), node)
+            if (text := ast.get_docstring(inner, clean=False)) and node.name != "execute":
+                wordings[node.name] = read_docstring(text)
+    return wordings
 
 
 @cache
@@ -61,8 +61,6 @@ def texts_of(path: Path) -> dict[str, str]:
     Raises:
         UsageError: the file is missing or no Python.
     """
-    if not path.exists():
-        raise UsageError("official wording is missing", where=str(path), hint="Pull a whole checkout with --from.")
     texts: dict[str, str] = {}
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -74,45 +72,31 @@ def texts_of(path: Path) -> dict[str, str]:
 
 @cache
 def wheel_instruction(path: Path) -> str:
-    """Return the agent's instruction from the wheel's prompt, without its indentation."""
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.JoinedStr):
-            text = _text(node) or ""
-            _, mark, rest = text.partition("<instructions>")
-            if mark:
-                return textwrap.dedent(rest.partition("</instructions>")[0]).strip()
-    raise UsageError("the agent's instruction is missing", where=str(path), hint="Pull the data again.")
+    """Return the agent's instruction from the wheel's prompt, without its indentation.
+
+    Raises:
+        UsageError: it is missing.
+    """
+    prompts = (_text(node) or "" for node in ast.walk(_tree(path)) if isinstance(node, ast.JoinedStr))
+    for instruction in (text for prompt in prompts for text in tag_contents(prompt, "instructions")):
+        return textwrap.dedent(instruction).strip()
+    raise UsageError("the agent's instruction is missing", where=str(path), hint=_HINT)
 
 
 def read_docstring(text: str) -> ToolWording:
     """Read a docstring in Google style as the official schemas do."""
-    clean = inspect.cleandoc(text)
-    marks = list(_SECTION.finditer(clean))
-    head = clean[: marks[0].start()] if marks else clean
+    head, *parts = _SECTION.split(inspect.cleandoc(text))
     short, _, long = head.partition("\n")
     description = "\n\n".join(filter(None, (short.strip(), long.strip())))
-    arguments: dict[str, str] = {}
-    for number, mark in enumerate(marks):
-        if mark[1] == "Args":
-            end = marks[number + 1].start() if number + 1 < len(marks) else len(clean)
-            arguments = _arguments(clean[mark.end() : end])
-    return ToolWording(description, arguments)
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    arguments = _ARGUMENT.findall(textwrap.dedent(sections.get("Args", "")))
+    return ToolWording(description, {name: _dedented(body) for name, body in arguments})
 
 
-def _arguments(text: str) -> dict[str, str]:
-    lines = textwrap.dedent(text.strip("\n")).splitlines()
-    parts: list[list[str]] = []
-    for line in lines:
-        if line[:1].strip():
-            parts.append([line])
-        elif parts:
-            parts[-1].append(line)
-    arguments: dict[str, str] = {}
-    for first, *rest in parts:
-        body = "\n".join([first, *([textwrap.dedent("\n".join(rest))] if rest else [])])
-        if argument := _ARGUMENT.match(body):
-            arguments[argument[1]] = argument[2].strip()
-    return arguments
+def _dedented(text: str) -> str:
+    """Return a text without the common indentation of all lines but the first."""
+    first, _, rest = text.partition("\n")
+    return f"{first}\n{textwrap.dedent(rest)}".strip()
 
 
 def _description(value: ast.expr | None) -> str:
@@ -142,4 +126,4 @@ def _tree(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path), hint="Pull the data again.") from error
+        raise UsageError(f"official wording cannot be read: {error}", where=str(path), hint=_HINT) from error

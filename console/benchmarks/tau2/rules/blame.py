@@ -6,16 +6,16 @@ there is none, the answer is `open`.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
 from console.benchmarks.tau2.rules.domain import Domain
-from console.benchmarks.tau2.rules.domains.world import AGENT, USER, World, canonical, differing
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER, Difference, canonical, differing
 from console.benchmarks.tau2.rules.evaluate import Evaluation
-from console.benchmarks.tau2.rules.replay import begun, expected, replayed
-from console.benchmarks.tau2.rules.task import Action, Call, Message, Output, Task, calls_of
+from console.benchmarks.tau2.rules.replay import Trial, begun, carry_out, replayed
+from console.benchmarks.tau2.rules.task import Action, Call, Output, Task
 
 AGENTS, USERS, GRADERS, TASKS, OPEN = "agent", "user", "grader", "task", "open"
 PARTIES = (GRADERS, USERS, AGENTS, TASKS, OPEN)
@@ -40,13 +40,13 @@ class Sign(msgspec.Struct, frozen=True):
     strong: bool = False
 
 
-def blame(domain: Domain, task: Task, output: Output, evaluation: Evaluation, *, solo: bool) -> tuple[str, list[Sign]]:
+def blame(trial: Trial, output: Output, evaluation: Evaluation) -> tuple[str, list[Sign]]:
     """Return the party to blame for a failure, and all signs."""
     signs: list[Sign] = [
-        *_grader_signs(domain, task, output, evaluation, solo=solo),
-        *(() if solo else _user_signs(domain, task, output)),
-        *_agent_signs(domain, task, output, evaluation),
-        *task_signs(domain, task),
+        *_grader_signs(trial, evaluation),
+        *(() if trial.solo else _user_signs(trial, output)),
+        *_agent_signs(trial, output, evaluation),
+        *task_signs(trial.domain, trial.task),
     ]
     for is_strong in (True, False):
         for party in PARTIES:
@@ -58,39 +58,31 @@ def blame(domain: Domain, task: Task, output: Output, evaluation: Evaluation, *,
 # Grader --------------------------------------------------------------------------------------------------------------
 
 
-def _grader_signs(domain: Domain, task: Task, output: Output, evaluation: Evaluation, *, solo: bool) -> Iterator[Sign]:
+def _grader_signs(trial: Trial, evaluation: Evaluation) -> Iterator[Sign]:
     """Yield differences that mean nothing, if they are the only ones."""
-    parts = evaluation.reward_breakdown or {}
-    failed = {name for name, part in parts.items() if part == 0}
+    failed = {name for name, part in (evaluation.reward_breakdown or {}).items() if part == 0}
     if failed == {"DB"}:
-        pairs = differing(replayed(domain, task, output.messages, strict=False, solo=solo), expected(domain, task))
-        states = [(here and here.after, there and there.after) for here, there in pairs]
-        if all(canonical(_as_floats(here)) == canonical(_as_floats(there)) for here, there in states):
+        if _are_alike(trial.differences, parse_int=float):
             yield Sign(GRADERS, "number_spelling", "the worlds differ only in 2 against 2.0", strong=True)
-        elif all(canonical(_without_texts(here)) == canonical(_without_texts(there)) for here, there in states):
+        elif _are_alike(trial.differences, object_hook=_without_texts):
             yield Sign(GRADERS, "free_text", "the worlds differ only in free texts", strong=True)
     if failed == {"COMMUNICATE"}:
-        texts = [_loose(item.content or "") for item in output.messages if item.role == AGENT]
-        if all(any(_loose(info) in text for text in texts) for info in task.criteria.communicate_info or ()):
+        texts = [_loose(item.content or "") for item in trial.messages if item.role == AGENT]
+        if all(any(_loose(info) in text for text in texts) for info in trial.task.criteria.communicate_info or ()):
             yield Sign(GRADERS, "number_format", "all is said, in another format", strong=True)
 
 
-def _as_floats(value: Any) -> Any:
-    is_int = isinstance(value, int) and not isinstance(value, bool)
-    return float(cast(int, value)) if is_int else _mapped(value, _as_floats)
+def _are_alike(differences: Sequence[Difference], **reading: Any) -> bool:
+    """Return whether two worlds are equal if their JSON is read in another way."""
+
+    def read(row: Any) -> str:
+        return canonical(json.loads(canonical(row), **reading))
+
+    return all(read(item.ours) == read(item.theirs) for item in differences)
 
 
-def _without_texts(value: Any) -> Any:
-    if isinstance(value, dict):
-        value = {key: item for key, item in cast(dict[str, Any], value).items() if key not in _FREE_TEXTS}
-    return _mapped(value, _without_texts)
-
-
-def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a JSON value with all its parts changed."""
-    if isinstance(value, dict):
-        return {key: change(item) for key, item in cast(dict[str, Any], value).items()}
-    return [change(item) for item in cast(list[Any], value)] if isinstance(value, list) else value
+def _without_texts(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in _FREE_TEXTS}
 
 
 def _loose(text: str) -> str:
@@ -102,56 +94,50 @@ def _loose(text: str) -> str:
 # User ----------------------------------------------------------------------------------------------------------------
 
 
-def _user_signs(domain: Domain, task: Task, output: Output) -> Iterator[Sign]:
-    yield from _early_stop(domain, task, output)
-    yield from _invented(task, output.messages)
-    texts = [item.content or "" for item in output.messages if item.role == USER]
-    last, calls = texts[-1] if texts else "", calls_of(output.messages)
-    if output.reason == "user_stop" and "###TRANSFER###" in last and not any(call.name == TRANSFER for call in calls):
+def _user_signs(trial: Trial, output: Output) -> Iterator[Sign]:
+    if output.reason == "user_stop":
+        yield from _early_stop(trial)
+    yield from _invented(trial)
+    texts = [item.content or "" for item in trial.messages if item.role == USER]
+    last = texts[-1] if texts else ""
+    if output.reason == "user_stop" and "###TRANSFER###" in last and not _has_transfer(trial.calls):
         yield Sign(USERS, "transfer_without_transfer", "says it was transferred, but was not", strong=True)
     if sum(mark in last for mark in ("###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###")) > 1:
         yield Sign(USERS, "two_marks", "ends with two marks")
     if any(_AGENT_WORDS.search(text) for text in texts):
         yield Sign(USERS, "left_role", "speaks like the agent", strong=True)
-    expected_names = {action.name for action in task.criteria.actions or () if action.requestor == USER}
-    world = domain.world()
-    for call in calls:
-        tool = world.find_tool(USER, call.name) if call.requestor == USER else None
-        if tool is not None and tool.kind == "write" and expected_names and call.name not in expected_names:
+    expected_names = {action.name for action in trial.task.criteria.actions or () if action.requestor == USER}
+    for call in trial.calls:
+        is_users = call.requestor == USER and trial.is_write(call)
+        if is_users and expected_names and call.name not in expected_names:
             yield Sign(USERS, "needless_write", f"{call.name} is expected of nobody")
     if output.reason == "user_error":
         yield Sign(USERS, "protocol", "text and calls in one message", strong=True)
 
 
-def _early_stop(domain: Domain, task: Task, output: Output) -> Iterator[Sign]:
-    """Yield a sign if the user left while the agent was on the right way."""
-    if output.reason != "user_stop" or not output.messages:
+def _early_stop(trial: Trial) -> Iterator[Sign]:
+    """Yield a sign if the user left after a question; a strong one if the agent was on the right way."""
+    replies = [item.content for item in trial.messages if item.role == AGENT and item.content]
+    if not trial.missing or not replies or not _ASKS.search(replies[-1]):
         return
-    replies = [item for item in output.messages if item.role == AGENT and item.content]
-    asks = bool(replies) and _ASKS.search(replies[-1].content or "") is not None
-    rest = _remaining(task, calls_of(output.messages))
-    if not rest:
-        return
-    world = replayed(domain, task, output.messages, strict=False)
-    for action in rest:
-        world.call(action.requestor, action.name, action.arguments, sync=False)
-    was_right = _writes(domain, rest) and not differing(world, expected(domain, task))
-    if asks and was_right:
-        yield Sign(USERS, "stopped_early", f"leaves before {rest[0].name}, which the agent asks about", strong=True)
-    elif asks:
+    world = replayed(trial.domain, trial.task, trial.messages)
+    carry_out(world, trial.missing)
+    if any(map(trial.is_write, trial.missing)) and not differing(world, trial.expected):
+        text = f"leaves before {trial.missing[0].name}, which the agent asks about"
+        yield Sign(USERS, "stopped_early", text, strong=True)
+    else:
         yield Sign(USERS, "stopped_early", "leaves after a question of the agent")
 
 
-def _invented(task: Task, messages: Sequence[Message]) -> Iterator[Sign]:
+def _invented(trial: Trial) -> Iterator[Sign]:
     """Yield facts in the user's words that it could not know."""
-    told_facts = _known_text(json.dumps(msgspec.to_builtins(task.user_scenario), ensure_ascii=False))
-    for message in messages:
+    told_facts = _known_text(json.dumps(msgspec.to_builtins(trial.task.user_scenario), ensure_ascii=False))
+    for message in trial.messages:
         if message.role == USER:
             for fact in _FACT.findall(message.content or ""):
                 if _known_text(fact) not in told_facts:
                     yield Sign(USERS, "invented", f"says {fact}, which it cannot know", strong=True)
-            continue
-        if message.role == AGENT or message.requestor == USER:
+        elif message.role == AGENT or message.requestor == USER:
             told_facts += " " + _known_text(message.content or "")
 
 
@@ -162,24 +148,32 @@ def _known_text(text: str) -> str:
 # Agent and task ------------------------------------------------------------------------------------------------------
 
 
-def _agent_signs(domain: Domain, task: Task, output: Output, evaluation: Evaluation) -> Iterator[Sign]:
-    calls, world = calls_of(output.messages), domain.world()
-    actions = task.criteria.actions or []
-    for call in calls:
-        tool = world.find_tool(AGENT, call.name) if call.requestor == AGENT else None
-        if tool is not None and tool.kind == "write" and not any(action.fits(call) for action in actions):
+def _write_signs(trial: Trial) -> Iterator[Sign]:
+    """Yield the agent's writes that are not expected, and the expected ones that its tools refuse."""
+    actions = trial.task.criteria.actions or []
+    for call in trial.calls:
+        is_agents = call.requestor == AGENT and trial.is_write(call)
+        if is_agents and not any(action.fits(call) for action in actions):
             near = [action for action in actions if action.name == call.name]
             yield Sign(AGENTS, "wrong_write", f"{call.name}: {_differing_keys(near, call)}", strong=True)
-    yield from _refused_writes(domain, task, output)
-    if any(call.name == TRANSFER for call in calls) and not any(action.name == TRANSFER for action in actions):
+    refusals = {item.id for item in trial.messages if item.error and item.requestor == AGENT}
+    for action in filter(trial.is_write, actions):
+        fitting = [call for call in trial.calls if action.fits(call)]
+        if fitting and all(call.id in refusals for call in fitting):
+            yield Sign(AGENTS, "failed_write", f"{action.name} is refused by the tool")
+
+
+def _agent_signs(trial: Trial, output: Output, evaluation: Evaluation) -> Iterator[Sign]:
+    yield from _write_signs(trial)
+    if _has_transfer(trial.calls) and not _has_transfer(trial.task.criteria.actions or ()):
         yield Sign(AGENTS, "needless_transfer", "hands over to a person, which is not expected")
-    errors = sum(item.error and item.requestor == AGENT for item in output.messages)
+    errors = sum(item.error and item.requestor == AGENT for item in trial.messages)
     if output.reason == "too_many_errors" and errors * 2 >= output.errors:
         yield Sign(AGENTS, "errors", f"{errors} tool errors", strong=True)
     if output.reason in ("max_steps", "agent_error"):
         yield Sign(AGENTS, "protocol" if output.reason == "agent_error" else "no_end", "", strong=True)
-    rest = [action for action in _remaining(task, calls) if action.requestor == AGENT]
-    if missing := _writes(domain, rest):
+    missing = [action for action in trial.missing if action.requestor == AGENT and trial.is_write(action)]
+    if missing:
         yield Sign(AGENTS, "missing_write", f"{missing[0].name} is not done")
     elif evaluation.communicate_checks and not all(evaluation.communicate_checks):
         yield Sign(AGENTS, "not_said", "words that are expected of it")
@@ -187,41 +181,22 @@ def _agent_signs(domain: Domain, task: Task, output: Output, evaluation: Evaluat
         yield Sign(AGENTS, "judged_unmet", "by the judge")
 
 
-def _refused_writes(domain: Domain, task: Task, output: Output) -> Iterator[Sign]:
-    """Yield the expected calls that were made only in a form that the tool refuses."""
-    calls = calls_of(output.messages)
-    failed = {item.id for item in output.messages if item.error and item.requestor == AGENT}
-    for action in _writes(domain, task.criteria.actions or []):
-        fitting = [call for call in calls if action.fits(call)]
-        if fitting and all(call.id in failed for call in fitting):
-            yield Sign(AGENTS, "failed_write", f"{action.name} is refused by the tool")
+def _has_transfer(calls: Sequence[Call | Action]) -> bool:
+    return any(call.name == TRANSFER for call in calls)
 
 
 def _differing_keys(near: Sequence[Action], call: Call) -> str:
-    if not near:
-        return "not expected"
-    keys = [_other_keys(action.arguments, call.arguments) for action in near]
-    return f"differs in {', '.join(min(keys, key=len))}"
-
-
-def _other_keys(gold: dict[str, Any], actual: dict[str, Any]) -> list[str]:
-    return [name for name in {**gold, **actual} if gold.get(name) != actual.get(name)]
+    given = call.arguments
+    pairs = (({**action.arguments, **given}, action.arguments) for action in near)
+    keys = [[name for name in names if gold.get(name) != given.get(name)] for names, gold in pairs]
+    return f"differs in {', '.join(min(keys, key=len))}" if near else "not expected"
 
 
 def task_signs(domain: Domain, task: Task) -> Iterator[Sign]:
     """Yield the expected calls that fail when they are made, so that nobody can make them."""
-    world: World = begun(domain, task)
-    for action in _writes(domain, task.criteria.actions or []):
-        result = world.call(action.requestor, action.name, action.arguments)
-        if result.error:
-            yield Sign(TASKS, "gold_fails", f"{action.name} of the expected calls fails: {result.content[:200]}")
-
-
-def _remaining(task: Task, calls: Sequence[Call]) -> list[Action]:
-    return [action for action in task.criteria.actions or () if not any(action.fits(call) for call in calls)]
-
-
-def _writes(domain: Domain, actions: Sequence[Action]) -> list[Action]:
-    world = domain.world()
-    with_tools = ((action, world.find_tool(action.requestor, action.name)) for action in actions)
-    return [action for action, tool in with_tools if tool is not None and tool.kind == "write"]
+    world = begun(domain, task)
+    for action in task.criteria.actions or ():
+        if domain.kind_of(action.requestor, action.name) == "write":
+            result = world.call(action.requestor, action.name, action.arguments)
+            if result.error:
+                yield Sign(TASKS, "gold_fails", f"{action.name} of the expected calls fails: {result.content[:200]}")

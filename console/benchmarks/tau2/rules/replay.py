@@ -2,53 +2,99 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from console.benchmarks.tau2.rules.domain import Domain
-from console.benchmarks.tau2.rules.domains.world import Result, World
-from console.benchmarks.tau2.rules.task import Call, Message, Task
+from console.benchmarks.tau2.rules.domains.world import Difference, Result, World, differing
+from console.benchmarks.tau2.rules.task import Action, Call, Message, Task, calls_of
 
 
 class ReplayError(ValueError):
     """A trajectory cannot be carried out again: results are missing, mixed up or, if strict, others."""
 
 
+@dataclass(frozen=True)
+class Trial:
+    """A conversation of a task with the worlds that it and the expected calls lead to, each made when first needed."""
+
+    domain: Domain
+    task: Task
+    messages: Sequence[Message]
+    solo: bool = False
+    strict: bool = False
+    """Recorded results must be those of our tools."""
+
+    @cached_property
+    def calls(self) -> list[Call]:
+        """All calls, in order."""
+        return calls_of(self.messages)
+
+    @cached_property
+    def missing(self) -> list[Action]:
+        """The expected calls that nobody made."""
+        return [action for action in self.task.criteria.actions or () if not any(map(action.fits, self.calls))]
+
+    @cached_property
+    def world(self) -> World:
+        """The world after the conversation.
+
+        Raises:
+            ReplayError: see `replayed`.
+        """
+        return replayed(self.domain, self.task, self.messages, strict=self.strict, solo=self.solo)
+
+    @cached_property
+    def expected(self) -> World:
+        """The world after the expected calls, which nothing follows; failing ones are skipped, as officially."""
+        world = begun(self.domain, self.task)
+        carry_out(world, self.task.criteria.actions or ())
+        return world
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """The rows in which the two worlds differ.
+
+        Raises:
+            ReplayError: see `replayed`.
+        """
+        return differing(self.world, self.expected)
+
+    def is_write(self, call: Call | Action) -> bool:
+        """Return whether a call is made to change the world."""
+        return self.domain.kind_of(call.requestor, call.name) == "write"
+
+
 def begun(domain: Domain, task: Task, *, solo: bool = False) -> World:
     """Return the world in which a conversation begins, after its earlier messages.
 
     Raises:
-        ReplayError: see `opened` and `replayed`.
+        ReplayError: see `replayed`.
     """
-    return replayed(domain, task, task.earlier_messages, strict=False, solo=solo)
+    return replayed(domain, task, task.earlier_messages, solo=solo)
 
 
-def opened(domain: Domain, task: Task, *, solo: bool = False) -> World:
-    """Return the world in which a task begins, before its earlier messages.
+def replayed(
+    domain: Domain, task: Task, messages: Sequence[Message], *, strict: bool = False, solo: bool = False
+) -> World:
+    """Return the world of a task after the writing calls of a trajectory.
 
     Raises:
-        ReplayError: a function of the task is unknown or fails.
+        ReplayError: a function of the task's beginning is unknown or fails, calls and results do not belong together,
+            or, if strict, a result differs.
     """
     state = task.initial_state
-    data = state and state.initialization_data
-    world = domain.world(data and data.agent_data, data and data.user_data)
+    data = (state and state.initialization_data) or {}
+    world = domain.world(filter(None, data.values()))
     world.is_solo = solo
     for action in (state and state.initialization_actions) or ():
         try:
-            world.run(action.env_type, action.func_name, action.arguments)
+            world.run(action.func_name, action.arguments)
         except Exception as error:  # functions of the data, with arguments of the data
             raise ReplayError(f"{action.func_name} of the task's beginning: {error}") from error
-    return world
-
-
-def replayed(domain: Domain, task: Task, messages: Sequence[Message], *, strict: bool, solo: bool = False) -> World:
-    """Return the world after the writing calls of a trajectory.
-
-    Raises:
-        ReplayError: calls and results do not belong together, or, if strict, a result differs.
-    """
-    world = opened(domain, task, solo=solo)
     for call, recorded in answered(messages):
-        tool = world.find_tool(call.requestor, call.name)
+        tool = world.tools(call.requestor, call.name).get(call.name)
         if tool is None or tool.kind != "write":
             continue
         result = world.call(call.requestor, call.name, call.arguments)
@@ -57,12 +103,10 @@ def replayed(domain: Domain, task: Task, messages: Sequence[Message], *, strict:
     return world
 
 
-def expected(domain: Domain, task: Task) -> World:
-    """Return the world after the expected calls, which nothing follows; failing ones are skipped, as officially."""
-    world = begun(domain, task)
-    for action in task.criteria.actions or ():
+def carry_out(world: World, actions: Sequence[Action]) -> None:
+    """Make expected calls without the exchange between the parties that follows other calls, as officially."""
+    for action in actions:
         world.call(action.requestor, action.name, action.arguments, sync=False)
-    return world
 
 
 def answered(messages: Sequence[Message]) -> Iterator[tuple[Call, Message]]:

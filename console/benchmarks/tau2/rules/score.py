@@ -7,7 +7,7 @@ import msgspec
 from console.benchmarks.tau2.rules.blame import AGENTS, USERS, blame
 from console.benchmarks.tau2.rules.domain import Domain
 from console.benchmarks.tau2.rules.evaluate import Evaluation, UnreadableJudge, evaluate
-from console.benchmarks.tau2.rules.replay import ReplayError
+from console.benchmarks.tau2.rules.replay import ReplayError, Trial
 from console.benchmarks.tau2.rules.task import Output, Task
 from console.core.outcome import BLAME_PREFIX, Outcome, Verdict
 from console.core.ready_type import ready_type
@@ -32,10 +32,9 @@ def score(domain: Domain, task: Task, value: Any, *, solo: bool) -> Verdict:
         return _silent(output)
     if output.judge_problem:
         return Verdict(Outcome.UNDECIDED, "judge_unreadable", messages=(output.judge_problem,))
+    trial = Trial(domain, task, output.messages, solo)
     try:
-        evaluation = evaluate(
-            domain, task, output.messages, output.reason, strict=False, solo=solo, judge_reply=output.judge
-        )
+        evaluation = evaluate(trial, output.reason, judge_reply=output.judge)
     except UnreadableJudge as error:
         return Verdict(Outcome.UNDECIDED, "judge_unreadable", messages=(str(error),))
     except ReplayError as error:
@@ -46,7 +45,7 @@ def score(domain: Domain, task: Task, value: Any, *, solo: bool) -> Verdict:
     if evaluation.passed:
         return Verdict(Outcome.PASSED, scores=scores, detail=detail)
     reason, messages = _why(output, evaluation)
-    party, signs = blame(domain, task, output, evaluation, solo=solo)
+    party, signs = blame(trial, output, evaluation)
     decisive = next((sign for sign in signs if sign.who == party), None)
     detail["blame"] = {"who": party, "signs": msgspec.to_builtins(signs)}
     scores[f"{BLAME_PREFIX}{party}"] = 1.0
@@ -55,12 +54,12 @@ def score(domain: Domain, task: Task, value: Any, *, solo: bool) -> Verdict:
 
 
 def _silent(output: Output) -> Verdict:
-    if output.silent == "user":
-        text = "the simulated user wrote no message, twice"
-        scores, detail = {f"{BLAME_PREFIX}{USERS}": 1.0}, {"end": output.silence}
-        return Verdict(Outcome.UNDECIDED, "user_silent", messages=(text,), scores=scores, detail=detail)
-    scores, detail = {f"{BLAME_PREFIX}{AGENTS}": 1.0}, {"end": output.silence}
-    return Verdict(Outcome.FAILED, output.silence, scores=scores, detail=detail)
+    is_user, detail = output.silent == "user", {"end": output.silence}
+    scores = {f"{BLAME_PREFIX}{USERS if is_user else AGENTS}": 1.0}
+    if not is_user:
+        return Verdict(Outcome.FAILED, output.silence, scores=scores, detail=detail)
+    text = "the simulated user wrote no message, twice"
+    return Verdict(Outcome.UNDECIDED, "user_silent", messages=(text,), scores=scores, detail=detail)
 
 
 def _why(output: Output, evaluation: Evaluation) -> tuple[str, tuple[str, ...]]:

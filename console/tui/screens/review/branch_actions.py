@@ -99,7 +99,7 @@ class BranchActions:
         if is_trial(self.run.manifest()):
             await show_trial(self.services, self.run)
             return
-        case, chosen = self.controller.case(), [rollout.key.case for rollout in self.controller.triage.order]
+        case, chosen = self.controller.case.load(), [rollout.key.case for rollout in self.controller.triage.order]
         points = points_of(case.conversation) if case is not None else []
         if case is None or not points or not chosen:
             self.services.refuse(UsageError("nothing is listed that was answered, so nothing can be tried"))
@@ -161,7 +161,8 @@ class BranchActions:
 
     def _trial(self, arm: Arm, chosen: list[str], model: str, seed: int, has_control: bool) -> "tuple[Plan, str]":
         """Return the plan of a trial, and what it will take in words. Call in a thread."""
-        from console.engine.experiment import expected_use, experiment_plan
+        from console.engine.experiment import experiment_plan
+        from console.engine.experiment_use import expected_use
         from console.engine.plan import prepare
         from console.exchange.tried import draw_strata
 
@@ -183,7 +184,7 @@ class BranchActions:
         return plan, f"about {expected_use(prepare(plan)).words}"
 
     async def _branch(self) -> None:
-        case, run = self.controller.case(), self.controller.run
+        case, run = self.controller.case.load(), self.controller.run
         if case is None or run is None:
             return
         points = points_of(case.conversation)
@@ -237,7 +238,7 @@ class BranchActions:
         return None
 
     def _text(self, form: _Form, arm: Arm, took: list[str]) -> Content:
-        key = self.controller.rollout.key if self.controller.rollout is not None else ""
+        key = self.controller.cursor.rollout.key if self.controller.cursor.rollout is not None else ""
         where = "from the start" if form.point is None else f"from {form.point.beginning.place}"
         lines = [Content.assemble("Go on ", (where, "bold"), " of ", one_line(str(key), 40, "bold"))]
         if form.point is not None:
@@ -253,7 +254,7 @@ class BranchActions:
     def _plan(self, form: _Form, points: list[Point], arm: Arm) -> "Plan":
         from console.engine.experiment import experiment_plan
 
-        rollout = self.controller.rollout
+        rollout = self.controller.cursor.rollout
         assert rollout is not None  # asked about it
         case, paths = rollout.key.case, self.services.paths
         beginning = beginning_of(points, form.point, arm) if form.point is not None else None
@@ -270,14 +271,10 @@ class BranchActions:
 
     def _use(self, form: _Form, points: list[Point], arm: Arm) -> list[str]:
         """Return the cost of the branch, as lines. Call in a thread."""
-        from console.engine.experiment import branch_use
+        from console.engine.experiment_use import branch_use
         from console.engine.plan import prepare
-        from console.exchange.tried import rollouts_before
-        from console.insight.deciding import usual_calls
 
-        assert self.controller.rollout is not None  # asked about it
-        usual = usual_calls([*self.controller.rollouts, *rollouts_before(self.run)], self.controller.rollout)
-        return branch_use(prepare(self._plan(form, points, arm)), usual)[1]
+        return branch_use(prepare(self._plan(form, points, arm))).lines
 
     def _start(self, form: _Form, points: list[Point], arm: Arm) -> None:
         """Start the branch beside the original. Call in a thread."""
@@ -295,7 +292,7 @@ class BranchActions:
         start_plan(self.services, plan, lambda branch: self.services.navigator.open_compare(self.run, branch))
 
     def _command(self, form: _Form) -> str:
-        rollout = self.controller.rollout
+        rollout = self.controller.cursor.rollout
         words = run_words([self.run], rollout.key.case if rollout is not None else "")
         if rollout is not None and rollout.key.rollout:
             words += ["--rollout", str(rollout.key.rollout + 1)]

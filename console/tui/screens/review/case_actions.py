@@ -26,7 +26,8 @@ from console.tui.data.run_feed import RunFeed
 from console.tui.dialogs.small_dialogs import Answer, CommentScreen, Question
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_pane import TAGS
-from console.tui.screens.review.controller import ReviewController, Stale
+from console.tui.screens.review.controller import ReviewController
+from console.tui.screens.review.stale import Stale
 from console.tui.screens.review.views import expected_text, prompt_text, reply_json
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
@@ -70,7 +71,7 @@ class TagActions:
 
     def action_review_done(self) -> None:
         """Toggle the current case's review mark and move to the next case."""
-        self._annotate_and_go_on("reviewed", "" if self.controller.annotation.reviewed else "yes")
+        self._annotate_and_go_on("reviewed", "" if self.controller.cursor.annotation.reviewed else "yes")
 
     def _annotate(self, rollouts: Sequence[Rollout], kind: str, value: str) -> bool:
         """Write notes; show the error and return False if that fails."""
@@ -86,7 +87,7 @@ class TagActions:
         self.start(self._tag_shown(), group="tag")
 
     async def _tag_shown(self) -> None:
-        group = self.controller.current_group
+        group = self.controller.cursor.group
         rollouts = list(group.rollouts if group is not None else self.controller.triage.order)
         if not rollouts:
             return
@@ -96,20 +97,20 @@ class TagActions:
         answer = await self.services.ask(Question(text, answers))
         if answer in TAGS and self._annotate(rollouts, "tag", TAGS[answer][0]):
             self.services.notify(Content(f"{len(rollouts)} tagged; u undoes it."))
-            self.controller.go(self.controller.triage.step(rollouts[-1], 1) or rollouts[-1])
+            self.controller.cursor.go(self.controller.triage.step(rollouts[-1], 1) or rollouts[-1])
         self.draw()
 
     def action_note_add(self) -> None:
         """Edit the comment on the current case."""
-        self.start(self._ask_for("comment", "Comment on ", self.controller.annotation.comment), group="tag")
+        self.start(self._ask_for("comment", "Comment on ", self.controller.cursor.annotation.comment), group="tag")
 
     def action_dispute(self) -> None:
         """Dispute the ground truth of the current case; the score does not change."""
         words = "What is wrong with the ground truth of "
-        self.start(self._ask_for("dispute", words, self.controller.annotation.dispute), group="tag")
+        self.start(self._ask_for("dispute", words, self.controller.cursor.annotation.dispute), group="tag")
 
     async def _ask_for(self, kind: str, words: str, text: str) -> None:
-        rollout = self.controller.rollout
+        rollout = self.controller.cursor.rollout
         if rollout is None:
             return
         title = Content.assemble(words, one_line(str(rollout.key), 50, "bold"))
@@ -147,12 +148,12 @@ class CopyActions:
 
     @property
     def _case_id(self) -> str:
-        rollout = self.controller.rollout
+        rollout = self.controller.cursor.rollout
         return rollout.key.case if rollout is not None else ""
 
     def _case(self) -> ReviewedCase | None:
         try:
-            return self.controller.case()
+            return self.controller.case.load()
         except UsageError:
             return None
 
@@ -241,7 +242,7 @@ class CopyActions:
 
     def action_mark(self) -> None:
         """Mark this run for Compare; a second mark opens it."""
-        rollout = self.controller.rollout
+        rollout = self.controller.cursor.rollout
         self.services.navigator.mark_for_compare(self.run, rollout.slot if rollout is not None else None)
 
 
@@ -296,7 +297,7 @@ class RetryActions:
 
     def action_run_again(self) -> None:
         """Retry the current case."""
-        rollout = self.controller.rollout
+        rollout = self.controller.cursor.rollout
         if rollout is not None:
             self.start(self._retry([rollout]), group="retry")
 

@@ -171,7 +171,7 @@ def status_text(
     controller: ReviewController, overview: Overview, manifest: Manifest, width: int, *, live: bool = False
 ) -> Content:
     """Return the position in the list, preceded by outcomes, rate and cost as far as there is room."""
-    triage, tally, rollout = controller.triage, overview.fold.tally, controller.rollout
+    triage, tally, rollout = controller.triage, overview.fold.tally, controller.cursor.rollout
     place = counters(triage.item_of(rollout), triage.items, triage.seen, rollout.outcome if rollout else None)
     by_look = overview.fold.is_shown_by_look(manifest, live=live)
     score = (

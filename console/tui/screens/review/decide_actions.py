@@ -30,7 +30,7 @@ from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 
 if TYPE_CHECKING:  # engine code is imported when it is needed
-    from console.engine.experiment import SearchUse
+    from console.engine.experiment_use import SearchUse
 
 _LOOK_EVERY_S = 0.5
 _ROOM_ABOVE = 1.5
@@ -68,11 +68,11 @@ class DecideActions:
         from console.tui.dialogs.filter_dialog import Chooser
         from console.tui.screens.review.branch_view import branch_lines
 
-        run, rollout = self.controller.run, self.controller.rollout
+        run, rollout = self.controller.run, self.controller.cursor.rollout
         if run is None or rollout is None:
             return
         model = run.manifest.model.name
-        branches = self.controller.branches
+        branches = self.controller.case.branches
         lines = zip(branches, branch_lines(branches, model), strict=True)
         rows = {branch.run: (line,) for branch, line in lines}
         nothing = "This case has no branch yet. A h goes on from a step."
@@ -81,7 +81,7 @@ class DecideActions:
             self.services.navigator.open_compare(self.run, RunFolder(self.run.path.parent / chosen))
 
     async def _decide(self) -> None:
-        case = self.controller.case()
+        case = self.controller.case.load()
         if case is None:
             return
         key, points, times = case.rollout.key, points_of(case.conversation), 8
@@ -110,13 +110,13 @@ class DecideActions:
 
     def _use(self, rollout: Rollout, points: list[Point], times: int) -> "SearchUse":
         """Reckon what the search takes. Call in a thread."""
-        from console.engine.experiment import experiment_plan, search_use
+        from console.engine.experiment import experiment_plan
+        from console.engine.experiment_use import search_use
         from console.engine.plan import prepare
-        from console.exchange.tried import rollouts_before
-        from console.insight.deciding import curve_of, searches_left, usual_calls
+        from console.insight.deciding import curve_of, searches_left
 
         paths, beginnings, key = self.services.paths, [point.beginning for point in points], rollout.key
-        curve = curve_of(self.controller.branches, key.case, key.rollout, self.run.manifest().model.name)
+        curve = curve_of(self.controller.case.branches, key.case, key.rollout, self.run.manifest().model.name)
         plan = experiment_plan(
             self.run,
             (key.case,),
@@ -125,8 +125,7 @@ class DecideActions:
             models_path=paths.models,
             data_path=paths.data,
         )
-        usual = usual_calls([*self.controller.rollouts, *rollouts_before(self.run)], rollout)
-        return search_use(prepare(plan), beginnings, searches_left(curve, len(points)), usual)
+        return search_use(prepare(plan), beginnings, searches_left(curve, len(points)))
 
     async def _follow(self, words: list[str]) -> None:
         """Search in a process of its own, and draw the curve as it grows."""

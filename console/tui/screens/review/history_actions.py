@@ -29,7 +29,7 @@ class HistoryActions:
 
     @property
     def _runs(self) -> "list[CaseRun]":
-        feed, current = self.controller.run, self.controller.current
+        feed, current = self.controller.run, self.controller.cursor.slot
         return [] if feed is None or current is None else self.histories.get((feed.manifest.suite, current[0]))
 
     def line(self, width: int) -> Content:

@@ -45,7 +45,7 @@ class Keeping:
             self.services.refuse(error)
 
     async def _ask_and_keep(self) -> None:
-        case, run = self.controller.case(), self.controller.run
+        case, run = self.controller.case.load(), self.controller.run
         if case is None or run is None:
             return
         data = self.services.paths.data

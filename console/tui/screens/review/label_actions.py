@@ -12,6 +12,7 @@ from textual.content import Content
 
 from console.core.fault import UsageError
 from console.insight import number_format
+from console.insight.judging import judge_name
 from console.store.runs import RunFolder
 from console.tui.data.label_session import LabelForecast, LabelProgress, LabelResult, LabelSession
 from console.tui.data.models import read_models
@@ -19,7 +20,8 @@ from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_actions import StartWorker
-from console.tui.screens.review.controller import ReviewController, Stale
+from console.tui.screens.review.controller import ReviewController
+from console.tui.screens.review.stale import Stale
 from console.tui.services import Services
 from console.tui.symbols import SYMBOLS, muted
 
@@ -130,7 +132,8 @@ class LabelActions:
             models = await asyncio.to_thread(read_models, self.services.paths)
         title = Content("Which model should label the listed failures with their causes?")
         rows = {line.name: row_cells.model_cells(line) for line in models.lines if line.ready}
-        judge, run = self.controller.judge_name, self.controller.run
+        run = self.controller.run
+        judge = judge_name(run.manifest) if run is not None else ""
         if judge in rows or (run is not None and run.manifest.simulated):  # the simulated judge is not in the workspace
             price = rows.pop(judge)[-1] if judge in rows else muted("free")
             mark, words = Content.styled(SYMBOLS.passed, "$pass"), muted("the judge of the run")

@@ -148,7 +148,7 @@ class StepActions:
         """Move to the next or previous case or match."""
         if self.pane.find_step(by):
             return
-        if not self.controller.step(by):
+        if not self.controller.cursor.step(by):
             self.services.notify(end_of_list_text(self.controller, by))
         self.draw()
 
@@ -156,7 +156,7 @@ class StepActions:
     action_fail_prev = partialmethod(_step, -1)
 
     def _step_group(self, by: int) -> None:
-        self.controller.step_group(by)
+        self.controller.cursor.step_group(by)
         self.draw()
 
     action_group_next = partialmethod(_step_group, 1)
@@ -175,14 +175,14 @@ class RepeatActions:
 
     def action_repeats_show(self) -> None:
         """List the repeats of the case under the cursor, or move to the next pane."""
-        if self.case_list.has_focus and self.controller.unfold():
+        if self.case_list.has_focus and self.controller.cursor.unfold():
             self.draw()
         else:
             self.zoom.action_pane_next()
 
     def action_repeats_hide(self) -> None:
         """Hide the repeats of the case under the cursor, or move to the previous pane."""
-        if self.case_list.has_focus and self.controller.fold():
+        if self.case_list.has_focus and self.controller.cursor.fold():
             self.draw()
         else:
             self.zoom.action_pane_prev()
@@ -229,21 +229,21 @@ class FilterActions:
 
     def action_filter_reason(self) -> None:
         """List only cases with the current case's reason."""
-        rollout = self.controller.rollout
+        rollout = self.controller.cursor.rollout
         if rollout is not None and rollout.reason:
             subject = [_term("subject", rollout.subject)] if rollout.subject else []
             self._add(_term("error", rollout.reason), *subject)
 
     def action_filter_category(self) -> None:
         """List only cases with the current case's category."""
-        rollout = self.controller.rollout
+        rollout = self.controller.cursor.rollout
         if rollout is not None and rollout.category:
             self._add(_term("cat", rollout.category))
 
     def action_filter_label(self) -> None:
         """List only cases with the current case's label, or without a label if it has none."""
-        if self.controller.rollout is not None:
-            label = self.controller.annotation.label
+        if self.controller.cursor.rollout is not None:
+            label = self.controller.cursor.annotation.label
             self._add(_term("label", label.name if label is not None else "none"))
 
     def action_filter_clear(self) -> None:

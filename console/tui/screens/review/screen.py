@@ -38,12 +38,13 @@ from console.tui.screens.review.case_list import (
 )
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
-from console.tui.screens.review.controller import ReviewController, Stale
+from console.tui.screens.review.controller import ReviewController
 from console.tui.screens.review.decide_actions import DecideActions
 from console.tui.screens.review.history_actions import HistoryActions
 from console.tui.screens.review.label_actions import LabelActions
 from console.tui.screens.review.list_actions import FilterActions, RepeatActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister, ListPace
+from console.tui.screens.review.stale import Stale
 from console.tui.screens.run_screen import RunScreen
 from console.tui.screens.sorting import SortActions
 from console.tui.services import Services, Severity
@@ -96,7 +97,7 @@ class ReviewScreen(RunScreen):
         self.controller = ReviewController(Notes(run.path), self.loader, self.lister, slot)
         self.search = RunSearch(
             run.journal_path,
-            self.controller.rollout_of,
+            self.controller.cursor.rollout_of,
             self._in_loop,
             self._relist,
             partial(self._draw_again, Stale.FIGURES),
@@ -169,14 +170,14 @@ class ReviewScreen(RunScreen):
             self._labels.follow_running()
         controller.choose_suite_view()
         if changes.settled:
-            controller.put_largest_first()
-            if controller.missing_case:
-                words = Content.assemble("The run has no case ", one_line(controller.missing_case, 60), ".")
+            controller.triage.forget_order()
+            if controller.cursor.missing_case:
+                words = Content.assemble("The run has no case ", one_line(controller.cursor.missing_case, 60), ".")
                 self.services.notify(words, severity="error")
         self._pace.note_news()
         if changes.settled or not self._pace.has_begun or not changes.records:
             self._list_again()
-        if (rollout := controller.rollout) is not None and rollout.key in changes.keys:
+        if (rollout := controller.cursor.rollout) is not None and rollout.key in changes.keys:
             controller.mark_stale(Stale.CASE)
         self.draw()
 
@@ -224,7 +225,7 @@ class ReviewScreen(RunScreen):
     @on(RowList.RowHighlighted, "#list")
     def _enter_row(self, event: RowList.RowHighlighted) -> None:
         if event.key == self.case_list.cursor:  # the cursor may have moved since
-            self.controller.enter_row(event.key)
+            self.controller.cursor.enter_row(event.key)
             self.draw()
 
     @on(RowList.RowChosen, "#list")
@@ -232,7 +233,7 @@ class ReviewScreen(RunScreen):
         self.case_pane.text.focus()
 
     def _go_to_end(self, place: int) -> None:
-        self.controller.go_to_end(place)
+        self.controller.cursor.go_to_end(place)
         self.draw()
 
     def action_show_view(self, place: int) -> None:
@@ -269,7 +270,7 @@ class ReviewScreen(RunScreen):
         stale = self.controller.pop_stale()
         if Stale.LIST in stale:
             self._draw_list()
-        elif Stale.CASE in stale and (current := self.controller.current_row) is not None:
+        elif Stale.CASE in stale and (current := self.controller.cursor.row) is not None:
             self.case_list.move_to(current)
         if Stale.CASE in stale:
             self._draw_case()
@@ -290,7 +291,7 @@ class ReviewScreen(RunScreen):
         self.case_list.show_rows(
             controller.rows(with_tops=self.has_class("-wide")) if controller.triage.order else None,
             self._draw_row,
-            cursor=controller.current_row,
+            cursor=controller.cursor.row,
             empty=empty_text(controller),
             has_values=controller.triage.shows_values,
         )
@@ -301,7 +302,7 @@ class ReviewScreen(RunScreen):
 
     def _draw_case(self) -> None:
         try:
-            shown = self.controller.shown_case()
+            shown = self.controller.case.for_drawing(self.controller.views)
         except UsageError as error:
             self.services.refuse(error)
             return
@@ -328,7 +329,7 @@ class ReviewScreen(RunScreen):
 
     def _prefetch(self) -> None:
         if self.is_current:
-            self.controller.prefetch()
+            self.controller.case.prefetch_neighbors()
 
     def _draw_figures(self) -> None:
         feed, controller, width = self.feed, self.controller, self.size.width

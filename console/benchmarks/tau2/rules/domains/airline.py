@@ -1,9 +1,10 @@
 """The airline: flights, users and reservations. Errors keep the official wording."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import asdict
 
 from console.benchmarks.tau2.rules.domains import world
 from console.benchmarks.tau2.rules.domains.world import (
@@ -21,6 +22,8 @@ NOW = "2024-05-15T15:00:00"
 BAG_PRICE = 50
 INSURANCE_PRICE = 30
 _AVAILABLE = "available"
+_NEW_IDS = ("HATHAT", "HATHAU", "HATHAV")
+"""Ids of new reservations."""
 
 Cabin = Literal["business", "economy", "basic_economy"]
 Membership = Literal["gold", "silver", "regular"]
@@ -58,9 +61,9 @@ class DirectFlight(msgspec.Struct, gc=False):
     status: str
     scheduled_departure_time_est: str
     scheduled_arrival_time_est: str
-    date: str | None
-    available_seats: dict[Cabin, int]
-    prices: dict[Cabin, int]
+    date: str | None = None
+    available_seats: dict[Cabin, int] = {}
+    prices: dict[Cabin, int] = {}
 
 
 class GiftCard(msgspec.Struct, tag_field="source", tag="gift_card", gc=False):
@@ -167,12 +170,14 @@ class Airport(msgspec.Struct, gc=False):
 # Tools ---------------------------------------------------------------------------------------------------------------
 
 
-class AirlineAgent:
-    """Tools of the agent."""
+class AirlineWorld(World):
+    """An airline; the user has no tools."""
+
+    rows = Data
 
     def __init__(self, data: Data) -> None:
-        self.flights, self.users = Table(data.flights), Table(data.users)
-        self.reservations = Table(data.reservations)
+        self.flights, self.users = Table(data.flights, "Flight {} not found"), Table(data.users, "User {} not found")
+        self.reservations = Table(data.reservations, "Reservation {} not found")
 
     @tool("write")
     def book_reservation(
@@ -192,11 +197,11 @@ class AirlineAgent:
         """Book flights; certificates are used up whole."""
         flight_infos, people = rows_or_given(FlightInfo, flights), rows_or_given(Passenger, passengers)
         payments = rows_or_given(Payment, payment_methods)
-        user = self._user(user_id)
+        user = self.users.get(user_id)
         reservation = converted(
             Reservation,
             {
-                "reservation_id": self._free_id(),
+                "reservation_id": _first_free(_NEW_IDS, self.reservations, "Too many reservations"),
                 "user_id": user_id,
                 "origin": origin,
                 "destination": destination,
@@ -225,7 +230,7 @@ class AirlineAgent:
     @tool("write")
     def cancel_reservation(self, reservation_id: str) -> Reservation:
         """Cancel a reservation and note the refunds; never refused."""
-        reservation = self._reservation(reservation_id)
+        reservation = self.reservations.get(reservation_id)
         refunds = [Payment(payment.payment_id, -payment.amount) for payment in reservation.payment_history]
         reservation.payment_history.extend(refunds)
         reservation.status = "cancelled"
@@ -233,11 +238,11 @@ class AirlineAgent:
 
     @tool("read")
     def get_reservation_details(self, reservation_id: str) -> Reservation:
-        return self._reservation(reservation_id)
+        return self.reservations.get(reservation_id)
 
     @tool("read")
     def get_user_details(self, user_id: str) -> User:
-        return self._user(user_id)
+        return self.users.get(user_id)
 
     @tool("read")
     def list_all_airports(self) -> list[Airport]:
@@ -263,13 +268,11 @@ class AirlineAgent:
 
     @tool("write")
     def send_certificate(self, user_id: str, amount: int) -> str:
-        methods = self._user(user_id).payment_methods
-        for number in range(3221322, 3221325):
-            name = f"certificate_{number}"
-            if name not in methods:
-                methods[name] = converted(Certificate, {"source": "certificate", "id": name, "amount": amount})
-                return f"Certificate {name} added to user {user_id} with amount {amount}."
-        raise ToolError("Too many certificates")
+        methods = self.users.get(user_id).payment_methods
+        names = (f"certificate_{number}" for number in range(3221322, 3221325))
+        name = _first_free(names, methods, "Too many certificates")
+        methods[name] = converted(Certificate, {"id": name, "amount": amount})
+        return f"Certificate {name} added to user {user_id} with amount {amount}."
 
     transfer_to_human_agents = world.transfer_to_human_agents
 
@@ -278,7 +281,7 @@ class AirlineAgent:
         self, reservation_id: str, total_baggages: int, nonfree_baggages: int, payment_id: str
     ) -> Reservation:
         """Change the bags, and charge those that are added."""
-        reservation = self._reservation(reservation_id)
+        reservation = self.reservations.get(reservation_id)
         self._settle(reservation, payment_id, BAG_PRICE * max(0, nonfree_baggages - reservation.nonfree_baggages))
         reservation.total_baggages, reservation.nonfree_baggages = total_baggages, nonfree_baggages
         return reservation
@@ -288,7 +291,7 @@ class AirlineAgent:
         self, reservation_id: str, cabin: Cabin, flights: list[FlightInfo | dict[str, Any]], payment_id: str
     ) -> Reservation:
         """Replace all flights; kept ones keep their price; seats stay as they are."""
-        reservation = self._reservation(reservation_id)
+        reservation = self.reservations.get(reservation_id)
         people, old = len(reservation.passengers), reservation.flights
         kept = {(leg.flight_number, leg.date): leg.price for leg in reversed(old) if cabin == reservation.cabin}
         legs = self._legs(rows_or_given(FlightInfo, flights), cabin, people, kept)
@@ -303,7 +306,7 @@ class AirlineAgent:
     ) -> Reservation:
         """Replace the passengers by as many others."""
         people = rows_or_given(Passenger, passengers)
-        reservation = self._reservation(reservation_id)
+        reservation = self.reservations.get(reservation_id)
         if len(people) != len(reservation.passengers):
             raise ToolError("Number of passengers does not match")
         reservation.passengers = people
@@ -313,17 +316,8 @@ class AirlineAgent:
     def get_flight_status(self, flight_number: str, date: str) -> str:
         return self._day(flight_number, date).status
 
-    def _user(self, user_id: str) -> User:
-        return self.users.get(user_id, f"User {user_id} not found")
-
-    def _reservation(self, reservation_id: str) -> Reservation:
-        return self.reservations.get(reservation_id, f"Reservation {reservation_id} not found")
-
-    def _flight(self, number: str) -> Flight:
-        return self.flights.get(number, f"Flight {number} not found")
-
     def _day(self, number: str, date: str) -> Day:
-        day = self._flight(number).dates.get(date)
+        day = self.flights.get(number).dates.get(date)
         if day is None:
             raise ToolError(f"Flight {number} not found on date {date}")
         return day
@@ -343,15 +337,9 @@ class AirlineAgent:
                 if day.available_seats[cabin] < people:
                     raise ToolError(f"Not enough seats on flight {number}")
                 price = day.prices[cabin]
-            flight = self._flight(number)
+            flight = self.flights.get(number)
             legs.append(ReservationFlight(number, flight.origin, flight.destination, date, price))
         return legs
-
-    def _free_id(self) -> str:
-        for name in ("HATHAT", "HATHAU", "HATHAV"):
-            if name not in self.reservations:
-                return name
-        raise ToolError("Too many reservations")
 
     def _pay(self, user: User, payments: list[Payment], total: Any) -> None:
         """Check and charge the payments of a booking."""
@@ -374,7 +362,7 @@ class AirlineAgent:
 
     def _settle(self, reservation: Reservation, payment_id: str, total: Any) -> None:
         """Charge or refund the difference of a change."""
-        method = self._user(reservation.user_id).payment_methods.get(payment_id)
+        method = self.users.get(reservation.user_id).payment_methods.get(payment_id)
         if method is None:
             raise ToolError("Payment method not found")
         if isinstance(method, Certificate):
@@ -392,20 +380,11 @@ class AirlineAgent:
             if origin not in (None, flight.origin) or destination not in (None, flight.destination):
                 continue
             if day is not None and day.status == _AVAILABLE:
-                yield DirectFlight(
-                    flight.flight_number,
-                    flight.origin,
-                    flight.destination,
-                    day.status,
-                    flight.scheduled_departure_time_est,
-                    flight.scheduled_arrival_time_est,
-                    None,
-                    day.available_seats,
-                    day.prices,
-                )
+                yield converted(DirectFlight, asdict(flight) | asdict(day))
 
 
-class AirlineWorld(World):
-    """An airline; the user has no tools."""
-
-    rows, agent_kit = Data, AirlineAgent
+def _first_free(names: Iterable[str], taken: Container[str], refusal: str) -> str:
+    for name in names:
+        if name not in taken:
+            return name
+    raise ToolError(refusal)

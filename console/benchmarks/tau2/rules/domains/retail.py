@@ -9,18 +9,8 @@ import msgspec
 from console.benchmarks.tau2.rules.domains import world
 from console.benchmarks.tau2.rules.domains.world import CreditCard, Name, Table, ToolError, World, converted, tool
 
-Status = Literal[
-    "processed",
-    "pending",
-    "pending (item modified)",
-    "delivered",
-    "cancelled",
-    "exchange requested",
-    "return requested",
-]
-_PENDING: tuple[Status, ...] = ("pending", "pending (item modified)")
-Reason = Literal["no longer needed", "ordered by mistake"]
-_REASONS: tuple[Reason, ...] = ("no longer needed", "ordered by mistake")
+_PENDING = ("pending", "pending (item modified)")
+_REASONS = ("no longer needed", "ordered by mistake")
 
 # Rows ----------------------------------------------------------------------------------------------------------------
 
@@ -105,10 +95,10 @@ class Order(msgspec.Struct, gc=False):
     user_id: str
     address: UserAddress
     items: list[OrderItem]
-    status: Status
+    status: str
     fulfillments: list[dict[str, list[str]]]
     payment_history: list[OrderPayment]
-    cancel_reason: Reason | None = None
+    cancel_reason: str | None = None
     exchange_items: list[str] | None = None
     exchange_new_items: list[str] | None = None
     exchange_payment_method_id: str | None = None
@@ -128,11 +118,14 @@ class Data(msgspec.Struct, gc=False):
 # Tools ---------------------------------------------------------------------------------------------------------------
 
 
-class RetailAgent:
-    """Tools of the agent."""
+class RetailWorld(World):
+    """A shop; the user has no tools."""
+
+    rows = Data
 
     def __init__(self, data: Data) -> None:
-        self.products, self.users, self.orders = Table(data.products), Table(data.users), Table(data.orders)
+        self.products = Table(data.products, "Product not found")
+        self.users, self.orders = Table(data.users, "User not found"), Table(data.orders, "Order not found")
 
     calculate = world.calculate
 
@@ -183,11 +176,11 @@ class RetailAgent:
 
     @tool("read")
     def get_order_details(self, order_id: str) -> Order:
-        return self._order(order_id)
+        return self.orders.get(order_id)
 
     @tool("read")
     def get_product_details(self, product_id: str) -> Product:
-        return self._product(product_id)
+        return self.products.get(product_id)
 
     @tool("read")
     def get_item_details(self, item_id: str) -> Variant:
@@ -198,7 +191,7 @@ class RetailAgent:
 
     @tool("read")
     def get_user_details(self, user_id: str) -> User:
-        return self._user(user_id)
+        return self.users.get(user_id)
 
     @tool("read")
     def list_all_product_types(self) -> str:
@@ -256,7 +249,7 @@ class RetailAgent:
     def modify_user_address(
         self, user_id: str, address1: str, address2: str, city: str, state: str, country: str, zip: str
     ) -> User:
-        user = self._user(user_id)
+        user = self.users.get(user_id)
         user.address = _address(address1, address2, city, country, state, zip)
         return user
 
@@ -274,24 +267,15 @@ class RetailAgent:
 
     transfer_to_human_agents = world.transfer_to_human_agents
 
-    def _user(self, user_id: str) -> User:
-        return self.users.get(user_id, "User not found")
-
-    def _order(self, order_id: str) -> Order:
-        return self.orders.get(order_id, "Order not found")
-
-    def _order_in(self, order_id: str, states: Sequence[Status], action: str) -> Order:
+    def _order_in(self, order_id: str, states: Sequence[str], action: str) -> Order:
         """Return an order in one of these states, after the first of which it is called."""
-        order = self._order(order_id)
+        order = self.orders.get(order_id)
         if order.status not in states:
             raise ToolError(f"Non-{states[0]} order cannot be {action}")
         return order
 
-    def _product(self, product_id: str) -> Product:
-        return self.products.get(product_id, "Product not found")
-
     def _method(self, order: Order, method_id: str) -> Method:
-        methods = self._user(order.user_id).payment_methods
+        methods = self.users.get(order.user_id).payment_methods
         if method_id not in methods:
             raise ToolError("Payment method not found")
         return methods[method_id]
@@ -305,7 +289,7 @@ class RetailAgent:
             if must_differ and item_id == new_item_id:
                 raise ToolError("The new item id should be different from the old item id")
             item = _item(order, item_id)
-            variants = self._product(item.product_id).variants
+            variants = self.products.get(item.product_id).variants
             if new_item_id not in variants:
                 raise ToolError("Variant not found")
             variant = variants[new_item_id]
@@ -342,9 +326,3 @@ def _check_owned(order: Order, item_ids: list[str], text: str) -> None:
 
 def _address(*values: str) -> UserAddress:
     return converted(UserAddress, dict(zip(UserAddress.__struct_fields__, values, strict=True)))
-
-
-class RetailWorld(World):
-    """A shop; the user has no tools."""
-
-    rows, agent_kit = Data, RetailAgent

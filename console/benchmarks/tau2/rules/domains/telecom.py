@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 
 from console.benchmarks.tau2.rules.domains import world
-from console.benchmarks.tau2.rules.domains.phone import PaymentRequest, PhoneData, TelecomUser
-from console.benchmarks.tau2.rules.domains.world import RowT, Table, ToolError, World, tool
+from console.benchmarks.tau2.rules.domains.phone import PaymentRequest, Phone, PhoneData
+from console.benchmarks.tau2.rules.domains.world import RowT, Table, ToolError, tool
 
 TODAY = date(2025, 2, 25)
 _EPSILON = 1e-6
 ACTIVE, SUSPENDED, PENDING = "Active", "Suspended", "Pending Activation"
 DRAFT, AWAITING, PAID, OVERDUE = "Draft", "Awaiting Payment", "Paid", "Overdue"
 
-# Rows; dates are texts in ISO form, times as Python prints them ------------------------------------------------------
+# Rows; dates are texts in ISO form -----------------------------------------------------------------------------------
 
 
 class Plan(msgspec.Struct, gc=False):
@@ -41,7 +41,7 @@ class Customer(msgspec.Struct, gc=False):
     payment_methods: list[dict[str, str]] = []
     line_ids: list[str] = []
     bill_ids: list[str] = []
-    created_at: str = "2025-01-01"
+    created_at: datetime = datetime(2025, 1, 1)  # noqa: DTZ001 - printed as it is
     last_extension_date: str | None = None
     goodwill_credit_used_this_year: float = 0.0
 
@@ -95,11 +95,11 @@ class Device(msgspec.Struct, gc=False):
     imei: str | None = None
     is_esim_capable: bool = False
     activated: bool = False
-    activation_date: str | None = None
-    last_esim_transfer_date: str | None = None
+    activation_date: datetime | None = None
+    last_esim_transfer_date: datetime | None = None
 
 
-class Data(msgspec.Struct, gc=False):
+class Data(PhoneData, gc=False, kw_only=True):
     """The pulled data of both parties."""
 
     plans: list[Plan]
@@ -107,27 +107,24 @@ class Data(msgspec.Struct, gc=False):
     lines: list[Line]
     bills: list[Bill]
     devices: list[Device]
-    phone: PhoneData = msgspec.field(default_factory=PhoneData)
-
-    def __post_init__(self) -> None:
-        """Write times as the official state prints them."""
-        for customer in self.customers:
-            customer.created_at = str(datetime.fromisoformat(customer.created_at))
-        for device in self.devices:
-            device.activation_date = device.activation_date and str(datetime.fromisoformat(device.activation_date))
-            moved = device.last_esim_transfer_date
-            device.last_esim_transfer_date = moved and str(datetime.fromisoformat(moved))
 
 
 # Tools ---------------------------------------------------------------------------------------------------------------
 
 
-def _roaming(*, is_on: bool) -> Callable[["TelecomAgent", str, str], str]:
+class _Rows(Table[RowT]):
+    """A table whose official rows are searched one by one, so that a key that cannot be hashed is only not found."""
+
+    def get(self, key: Any) -> RowT:
+        return super().get(str(key))
+
+
+def _roaming(*, is_on: bool) -> Callable[["TelecomWorld", str, str], str]:
     """Make the tool that lets a line roam, or not."""
     word = "enabled" if is_on else "disabled"
 
     @tool("write")
-    def switch(self: "TelecomAgent", customer_id: str, line_id: str) -> str:
+    def switch(self: "TelecomWorld", customer_id: str, line_id: str) -> str:
         line = self.line_of(customer_id, line_id)
         if line.roaming_enabled == is_on:
             return f"Roaming was already {word}"
@@ -137,28 +134,53 @@ def _roaming(*, is_on: bool) -> Callable[["TelecomAgent", str, str], str]:
     return switch
 
 
-class TelecomAgent:
-    """Tools of the agent, and functions of the tasks."""
+class TelecomWorld(Phone):
+    """The company and the user's phone: tools of the agent, and functions of the tasks."""
+
+    rows = Data
 
     def __init__(self, data: Data) -> None:
-        self.plans = Table({row.plan_id: row for row in data.plans})
-        self.customers = Table({row.customer_id: row for row in data.customers})
-        self.lines = Table({row.line_id: row for row in data.lines})
-        self.bills = Table({row.bill_id: row for row in data.bills})
-        self.devices = Table({row.device_id: row for row in data.devices})
+        super().__init__(data)
+        self.plans = _Rows({row.plan_id: row for row in data.plans}, "Plan with ID {} not found")
+        self.customers = _Rows({row.customer_id: row for row in data.customers}, "Customer with ID {} not found")
+        self.lines = _Rows({row.line_id: row for row in data.lines}, "Line with ID {} not found")
+        self.bills = _Rows({row.bill_id: row for row in data.bills}, "Bill with ID {} not found")
+        self.devices = _Rows({row.device_id: row for row in data.devices}, "Device with ID {} not found")
+        self.sync()
+
+    def sync(self) -> None:
+        """Tell the phone what the company knows, and the company what was paid."""
+        around = self.surroundings
+        number = around.phone_number
+        if number is None:
+            return
+        line = next((row for row in self.lines if row.phone_number == number), None)
+        if line is None:
+            raise ToolError(f"Line with phone number {number} not found")
+        around.line_active = line.status == ACTIVE
+        around.roaming_allowed = bool(line.roaming_enabled)
+        limit = self.plans.get(line.plan_id).data_limit_gb + line.data_refueling_gb
+        around.mobile_data_usage_exceeded = line.data_used_gb >= limit
+        if around.payment_request is not None and around.payment_request.paid:
+            self.bills.get(around.payment_request.bill_id).status = PAID
+            around.payment_request = None
+        if around.payment_request is None:
+            bill = self.first_bill(self.get_customer_by_phone(number), AWAITING)
+            if bill is not None:
+                around.payment_request = PaymentRequest(bill.bill_id, bill.total_due)
 
     @tool("read")
     def get_customer_by_phone(self, phone_number: str) -> Customer:
         """Find a customer by their own number, or that of a line."""
         for customer in self.customers:
-            numbers = [self.line(line_id).phone_number for line_id in customer.line_ids]
+            numbers = [self.lines.get(line_id).phone_number for line_id in customer.line_ids]
             if phone_number in (customer.phone_number, *numbers):
                 return customer
         raise ToolError(f"Customer with phone number {phone_number} not found")
 
     @tool("read")
     def get_customer_by_id(self, customer_id: str) -> Customer:
-        return _row(self.customers, customer_id, "Customer")
+        return self.customers.get(customer_id)
 
     @tool("read")
     def get_customer_by_name(self, full_name: str, dob: str) -> list[Customer]:
@@ -169,11 +191,11 @@ class TelecomAgent:
     @tool("read")
     def get_details_by_id(self, id: str) -> Any:
         """Return the row of an id, by its first letter."""
-        kinds = {"L": self.line, "D": self.device, "B": self.bill, "C": self.get_customer_by_id, "P": self.plan}
-        find = next((kinds[letter] for letter in kinds if id.startswith(letter)), None)
-        if find is None:
+        tables = {"L": self.lines, "D": self.devices, "B": self.bills, "C": self.customers, "P": self.plans}
+        table = next((tables[letter] for letter in tables if id.startswith(letter)), None)
+        if table is None:
             raise ToolError(f"Unknown ID format or type: {id}")
-        return find(id)
+        return table.get(id)
 
     @tool("write")
     def suspend_line(self, customer_id: str, line_id: str, reason: str) -> dict[str, Any]:
@@ -198,18 +220,18 @@ class TelecomAgent:
     @tool("read")
     def get_bills_for_customer(self, customer_id: str, limit: int = 12) -> list[Bill]:
         """Return the bills of a customer, newest first."""
-        bills = [self.bill(bill_id) for bill_id in self.get_customer_by_id(customer_id).bill_ids]
+        bills = [self.bills.get(bill_id) for bill_id in self.customers.get(customer_id).bill_ids]
         return sorted(bills, key=lambda bill: bill.issue_date, reverse=True)[:limit]
 
     @tool("write")
     def send_payment_request(self, customer_id: str, bill_id: str) -> str:
         """Ask a customer to pay a bill, whatever its status."""
-        customer = self.get_customer_by_id(customer_id)
-        if self.awaiting(customer) is not None:
+        customer = self.customers.get(customer_id)
+        if self.first_bill(customer, AWAITING) is not None:
             raise ToolError("A bill is already awaiting payment for this customer")
         if bill_id not in customer.bill_ids:
             raise ToolError(f"Bill {bill_id} not found for customer {customer_id}")
-        self.bill(bill_id).status = AWAITING
+        self.bills.get(bill_id).status = AWAITING
         return f"Payment request sent to the customer for bill {bill_id}"
 
     @tool("read")
@@ -218,7 +240,7 @@ class TelecomAgent:
         return {
             "line_id": line_id,
             "data_used_gb": line.data_used_gb,
-            "data_limit_gb": self.plan(line.plan_id).data_limit_gb,
+            "data_limit_gb": self.plans.get(line.plan_id).data_limit_gb,
             "data_refueling_gb": line.data_refueling_gb,
             "cycle_end_date": _next_month(TODAY) - timedelta(days=1),
         }
@@ -234,10 +256,13 @@ class TelecomAgent:
         line = self.line_of(customer_id, line_id)
         if gb_amount <= 0:
             raise ToolError("Refuel amount must be positive")
-        price = self.plan(line.plan_id).data_refueling_price_per_gb
+        price = self.plans.get(line.plan_id).data_refueling_price_per_gb
         charge = gb_amount * price
         line.data_refueling_gb += gb_amount
-        bill = self._draft_of(self.get_customer_by_id(customer_id))
+        customer = self.customers.get(customer_id)
+        bill = self.first_bill(customer, DRAFT)
+        if bill is None:  # the original draws an id
+            bill = self._new_bill(customer, f"B{len(list(self.bills)):08x}", _next_month(TODAY), DRAFT)
         kind = "Credit" if charge < 0 else "Charge"
         bill.line_items.append(LineItem(f"Data refueling: {gb_amount} GB at ${price}/GB", charge, str(TODAY), kind))
         bill.total_due += charge
@@ -257,23 +282,20 @@ class TelecomAgent:
         self, customer_id: str, line_id: str, new_bill_id: str, contract_ended: bool
     ) -> None:
         """Suspend a line for a new bill that was not paid last month."""
-        line, customer = self.line(line_id), self.get_customer_by_id(customer_id)
+        line, customer = self.lines.get(line_id), self.customers.get(customer_id)
         if line.status != ACTIVE:
             raise ToolError("Line must be active to suspend for unpaid bill")
-        if any(self.bill(bill_id).status == OVERDUE for bill_id in customer.bill_ids):
+        if self.first_bill(customer, OVERDUE) is not None:
             raise ToolError("Customer already has an overdue bill")
-        end = TODAY.replace(day=1) - timedelta(days=1)
-        start, due = end.replace(day=1), end.replace(day=1) + timedelta(days=14)
-        bill = Bill(new_bill_id, customer_id, str(start), str(end), str(start), 0.0, str(due), status=OVERDUE)
-        amount = self.plan(line.plan_id).price_per_month
+        last_month = (TODAY.replace(day=1) - timedelta(days=1)).replace(day=1)
+        bill = self._new_bill(customer, new_bill_id, last_month, OVERDUE)
+        amount = self.plans.get(line.plan_id).price_per_month
         bill.line_items.append(LineItem(f"Charge for line {line_id}", amount, str(TODAY), "Charge"))
         bill.total_due += amount
-        self.bills.add(new_bill_id, bill)
-        customer.bill_ids.append(new_bill_id)
         line.status = SUSPENDED
         line.suspension_start_date = str(TODAY)
         if contract_ended:
-            line.contract_end_date = str(end)
+            line.contract_end_date = bill.period_end
 
     def assert_data_refueling_amount(self, customer_id: str, line_id: str, expected_amount: float) -> bool:
         return abs(self.line_of(customer_id, line_id).data_refueling_gb - expected_amount) < _EPSILON
@@ -284,79 +306,24 @@ class TelecomAgent:
 
     # Rows
 
-    def line(self, line_id: str) -> Line:
-        return _row(self.lines, line_id, "Line")
-
-    def plan(self, plan_id: str) -> Plan:
-        return _row(self.plans, plan_id, "Plan")
-
-    def bill(self, bill_id: str) -> Bill:
-        return _row(self.bills, bill_id, "Bill")
-
-    def device(self, device_id: str) -> Device:
-        return _row(self.devices, device_id, "Device")
-
-    def awaiting(self, customer: Customer) -> Bill | None:
-        """Return the first bill that the customer was asked to pay."""
-        bills = (self.bill(bill_id) for bill_id in customer.bill_ids)
-        return next((bill for bill in bills if bill.status == AWAITING), None)
+    def first_bill(self, customer: Customer, status: str) -> Bill | None:
+        """Return the first of a customer's bills that has a status."""
+        bills = (self.bills.get(bill_id) for bill_id in customer.bill_ids)
+        return next((bill for bill in bills if bill.status == status), None)
 
     def line_of(self, customer_id: str, line_id: str) -> Line:
-        if line_id not in self.get_customer_by_id(customer_id).line_ids:
+        if line_id not in self.customers.get(customer_id).line_ids:
             raise ToolError(f"Line {line_id} not found for customer {customer_id}")
-        return self.line(line_id)
+        return self.lines.get(line_id)
 
-    def _draft_of(self, customer: Customer) -> Bill:
-        """Return the customer's next bill; a new one has a fixed id, where the original draws one."""
-        for bill_id in customer.bill_ids:
-            if self.bill(bill_id).status == DRAFT:
-                return self.bill(bill_id)
-        start = _next_month(TODAY)
+    def _new_bill(self, customer: Customer, bill_id: str, start: date, status: str) -> Bill:
+        """Open the bill of a month."""
         end, due = _next_month(start) - timedelta(days=1), start + timedelta(days=14)
-        name = f"B{len(list(self.bills)):08x}"
-        bill = Bill(name, customer.customer_id, str(start), str(end), str(start), 0.0, str(due))
-        self.bills.add(name, bill)
-        customer.bill_ids.append(name)
+        bill = Bill(bill_id, customer.customer_id, str(start), str(end), str(start), 0.0, str(due), status=status)
+        self.bills.add(bill_id, bill)
+        customer.bill_ids.append(bill_id)
         return bill
-
-
-def _row(table: Table[RowT], key: str, name: str) -> RowT:
-    # official rows are searched one by one, so a key that cannot be hashed is only not found
-    return table.get(str(key), f"{name} with ID {key} not found")
 
 
 def _next_month(day: date) -> date:
     return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
-
-
-class TelecomWorld(World):
-    """The company, and the phone in the user's hands."""
-
-    rows, agent_kit, user_kit = Data, TelecomAgent, TelecomUser
-    agent: TelecomAgent
-    user: TelecomUser
-
-    def __init__(self, data: Data) -> None:
-        self.agent, self.user = TelecomAgent(data), TelecomUser(data.phone)
-        self.sync()
-
-    def sync(self) -> None:
-        """Tell the phone what the company knows, and the company what was paid."""
-        around = self.user.surroundings
-        number = around.phone_number
-        if number is None:
-            return
-        line = next((row for row in self.agent.lines if row.phone_number == number), None)
-        if line is None:
-            raise ToolError(f"Line with phone number {number} not found")
-        around.line_active = line.status == ACTIVE
-        around.roaming_allowed = bool(line.roaming_enabled)
-        limit = self.agent.plan(line.plan_id).data_limit_gb + line.data_refueling_gb
-        around.mobile_data_usage_exceeded = line.data_used_gb >= limit
-        if around.payment_request is not None and around.payment_request.paid:
-            self.agent.bill(around.payment_request.bill_id).status = PAID
-            around.payment_request = None
-        if around.payment_request is None:
-            bill = self.agent.awaiting(self.agent.get_customer_by_phone(number))
-            if bill is not None:
-                around.payment_request = PaymentRequest(bill.bill_id, bill.total_due)

@@ -8,6 +8,7 @@ import ast
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
@@ -49,52 +50,51 @@ class Result(NamedTuple):
     """The text of the error is ours or Python's, where the original has another one."""
 
 
-class Change(NamedTuple):
-    """One row that differs from the pulled data; None: the row did not exist."""
+class Difference(NamedTuple):
+    """One row that two worlds have not alike; None: it does not exist there."""
 
-    side: str
     table: str
     key: str
-    before: Any
-    after: Any
+    ours: Any
+    theirs: Any
 
 
-def tool(kind: Kind) -> Callable[[ToolT], ToolT]:
-    """Mark a method as a tool; other methods are for tasks only."""
+def tool(kind: Kind, side: str = AGENT) -> Callable[[ToolT], ToolT]:
+    """Mark a method of a world as a tool of a party; other methods are for tasks only."""
 
     def mark(function: ToolT) -> ToolT:
-        function.__dict__["kind"] = kind
+        function.__dict__.update(kind=kind, side=side)
         return function
 
     return mark
 
 
 @cache
-def tools_of(kit: type[Any]) -> Mapping[str, Tool]:
-    """Return the tools of a kit in order of definition."""
-    tools: dict[str, Tool] = {}
-    for name, function in vars(kit).items():
-        if kind := getattr(function, "kind", None):
-            tools[name] = Tool(name, kind, function, inspect.signature(function))
+def tools_of(world: "type[World]", side: str) -> Mapping[str, Tool]:
+    """Return the tools of a party by name, in order of definition."""
+    functions = {name: item for part in reversed(world.__mro__) for name, item in vars(part).items()}
+    own = {name: item for name, item in functions.items() if getattr(item, "side", None) == side}
+    tools = {name: Tool(name, item.kind, item, inspect.signature(item)) for name, item in own.items()}
     return MappingProxyType(tools)
 
 
 class Table(Generic[RowT]):
     """Rows by id. The data is shared; a row is copied when it is first fetched, so tools may change what they get."""
 
-    def __init__(self, rows: Mapping[str, RowT]) -> None:
-        self._rows = rows
+    def __init__(self, rows: Mapping[str, RowT], refusal: str) -> None:
+        """Store the data, and the text of the error for a missing row, in which `{}` stands for its id."""
+        self._rows, self._refusal = rows, refusal
         self._own: dict[str, RowT] = {}
 
-    def get(self, key: Any, refusal: str) -> RowT:
+    def get(self, key: Any) -> RowT:
         """Fetch a row.
 
         Raises:
-            ToolError: there is none; the text is the given one.
+            ToolError: there is none.
         """
         if key not in self._own:
             if key not in self._rows:
-                raise ToolError(refusal)
+                raise ToolError(self._refusal.format(key))
             row = self._rows[key]
             self._own[key] = msgspec.msgpack.decode(msgspec.msgpack.encode(row), type=ready_type(type(row)))
         return self._own[key]
@@ -110,64 +110,52 @@ class Table(Generic[RowT]):
         """Yield all rows, for reading only."""
         return iter({**self._rows, **self._own}.values())
 
-    def changes(self, side: str, name: str) -> Iterator[Change]:
-        """Yield the rows that differ from the data."""
+    def changes(self) -> Iterator[tuple[str, Any, Any]]:
+        """Yield the rows that differ from the data: id, before and after; None: the row did not exist."""
         for key, row in self._own.items():
-            before = self._rows.get(key)
-            change = Change(side, name, key, before and msgspec.to_builtins(before), msgspec.to_builtins(row))
-            if canonical(change.before) != canonical(change.after):
-                yield change
+            before, after = msgspec.to_builtins(self._rows.get(key)), msgspec.to_builtins(row)
+            if canonical(before) != canonical(after):
+                yield key, before, after
 
 
 class World:
-    """The state of one conversation with the tools of both parties."""
+    """The state of one conversation, whose attributes are tables, with the tools of both parties."""
 
     rows: ClassVar[type[msgspec.Struct]]
     """The class of the pulled data."""
-    agent_kit: ClassVar[type[Any]]
-    """The class of the agent's tools, made of the data; its attributes are tables."""
-    user_kit: ClassVar[type[Any] | None] = None
-    """The class of the user's tools; None: the user has none."""
-    agent: Any
-    user: Any
     is_solo: bool = False
     """The agent holds the user's tools too."""
 
     def __init__(self, data: Any) -> None:
-        make_user = type(self).user_kit
-        self.agent, self.user = type(self).agent_kit(data), make_user and make_user(data)
+        """Make tables of the pulled data."""
 
     def sync(self) -> None:
         """Carry changes between the parties' states; after each call."""
 
-    def changes(self) -> Iterator[Change]:
-        """Yield the rows that differ from the pulled data, of both parties."""
-        for side, kit in ((AGENT, self.agent), (USER, self.user)):
-            for name, table in cast(dict[str, Any], {} if kit is None else vars(kit)).items():
-                if isinstance(table, Table):
-                    yield from cast(Table[Any], table).changes(side, name)
+    def changes(self) -> dict[tuple[str, str], tuple[Any, Any]]:
+        """Return the rows that differ from the pulled data, before and after, by table and id."""
+        return {
+            (name, key): (before, after)
+            for name, table in vars(self).items()
+            if isinstance(table, Table)
+            for key, before, after in cast(Table[Any], table).changes()
+        }
 
-    def kit(self, requestor: str, name: str = "") -> Any:
-        """Return the kit of a party, for a tool; None: it has no tools."""
-        is_users = self.is_solo and self.user is not None and name in tools_of(cast(type[Any], type(self.user)))
-        return self.user if requestor == USER or is_users else self.agent
-
-    def find_tool(self, requestor: str, name: str) -> Tool | None:
-        """Return a tool of a party by name."""
-        kit = self.kit(requestor, name)
-        return None if kit is None else tools_of(cast(type[Any], type(kit))).get(name)
+    def tools(self, requestor: str, name: str) -> Mapping[str, Tool]:
+        """Return the tools of the party that a call of this name reaches."""
+        is_users = self.is_solo and name in tools_of(type(self), USER)
+        return tools_of(type(self), USER if is_users else requestor)
 
     def call(self, requestor: str, name: str, arguments: Mapping[str, Any], *, sync: bool = True) -> Result:
         """Carry out one call of a party."""
-        kit = self.kit(requestor, name)
-        if kit is None:
-            return Result("Error: User tools not available", error=True)
-        asked_tool = self.find_tool(requestor, name)
-        if asked_tool is None:
-            return Result(f"Error: Tool '{name}' not found.", error=True)
+        tools = self.tools(requestor, name)
+        if name not in tools:
+            return Result(
+                f"Error: Tool '{name}' not found." if tools else "Error: User tools not available", error=True
+            )
         try:
-            bound = asked_tool.signature.bind(kit, **arguments)
-            value = asked_tool.function(*bound.args, **bound.kwargs)
+            bound = tools[name].signature.bind(self, **arguments)
+            value = tools[name].function(*bound.args, **bound.kwargs)
             if sync:
                 self.sync()
             return Result(result_text(value))
@@ -175,13 +163,13 @@ class World:
             is_official = isinstance(error, ToolError) and not isinstance(error, Misfit)
             return Result(f"Error: {error}", error=True, is_own=not is_official)
 
-    def run(self, requestor: str, name: str, arguments: Mapping[str, Any]) -> Any:
+    def run(self, name: str, arguments: Mapping[str, Any]) -> Any:
         """Run a function of a task.
 
         Raises:
-            ToolError: the party has no such function.
+            ToolError: there is none.
         """
-        function = getattr(self.kit(requestor), name, None)
+        function = getattr(self, name, None)
         if function is None or name.startswith("_"):
             raise ToolError(f"Function '{name}' not found.")
         value = function(**arguments)
@@ -194,12 +182,15 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def differing(world: World, other: World) -> list[tuple[Change | None, Change | None]]:
+def differing(world: World, other: World) -> list[Difference]:
     """Return the rows in which two worlds over the same data differ."""
-    here = {change[:3]: change for change in world.changes()}
-    there = {change[:3]: change for change in other.changes()}
-    pairs = [(here.get(place), there.get(place)) for place in {**here, **there}]
-    return [pair for pair in pairs if canonical(pair[0] and pair[0].after) != canonical(pair[1] and pair[1].after)]
+    here, there = world.changes(), other.changes()
+    differences: list[Difference] = []
+    for place, (before, _) in {**here, **there}.items():
+        (_, ours), (_, theirs) = here.get(place, (before, before)), there.get(place, (before, before))
+        if canonical(ours) != canonical(theirs):
+            differences.append(Difference(*place, ours, theirs))
+    return differences
 
 
 def result_text(value: Any) -> str:
@@ -208,9 +199,9 @@ def result_text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return JSON values: rows with all their fields; numbers outside of rows as texts."""
+    """Return JSON values: rows with all their fields; numbers outside of rows as texts; times as Python prints them."""
     if isinstance(value, msgspec.Struct):
-        return msgspec.to_builtins(value)
+        return msgspec.to_builtins(value, builtin_types=(datetime,))
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in cast(dict[str, Any], value).items()}
     if isinstance(value, list | tuple):
