@@ -104,7 +104,8 @@ def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     style = "bold" if head.is_open else MUTED if annotation.is_seen else ""
     label = one_line(head.group.label if len(rollouts) > 1 else str(rollouts[0].key), lines.LONGEST_ID, style)
     if len(rollouts) < width // 2:
-        right = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in rollouts))
+        in_run_order = sorted(rollouts, key=lambda rollout: rollout.key.rollout)
+        right = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in in_run_order))
     else:
         right = one_line(_marks_in_words(rollouts), width // 2)
     if (ended := count_ended(rollouts)) < head.repeats:
