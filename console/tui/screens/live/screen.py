@@ -333,6 +333,8 @@ class LiveScreen(RunScreen):
     def _watch_highlighted(self, event: RowList.RowHighlighted) -> None:
         """Show the conversation under the cursor of the focused list or of the conversations."""
         is_meant = event.rows.has_focus or event.rows is self.conversations
+        if event.key != event.rows.cursor:
+            return  # the cursor has moved on, as when the list was sorted after a key
         if not event.is_moved and self.controller.is_following:
             return  # the row under the cursor was removed; the cursor will follow the tile
         if is_meant and self.controller.move_cursor(slot_of(event.key)):
