@@ -130,7 +130,13 @@ class Engine:
             self._plan_queue(self._read_journal())
             journal = JournalWriter(self.folder.journal_path)
             self.journal = JournalBuffer(
-                journal, self.fold, self._changed.set, self.notify, partial(self.end, "halted"), lock.successor
+                journal,
+                self.fold,
+                self._changed.set,
+                self.notify,
+                partial(self.end, "halted"),
+                lock.successor,
+                is_graded_again=bool(self.manifest.regraded),
             )
             self.publisher = Publisher(self.folder.socket_path, self.status, self.handle_command, self._player.watch)
             try:
