@@ -115,12 +115,14 @@ def completed_runs(root: Path, suite: str) -> list[tuple[RunFolder, Summary]]:
 
 def _discordance(runs: list[RunFolder]) -> float | None:
     """Return the share of cases with different outcomes in the newest two runs that share enough cases."""
-    graded = [passed for run in runs[:4] if (passed := _passed(run))]
-    for number, newer in enumerate(graded):
-        for older in graded[number + 1 :]:
+    graded: list[dict[Slot, bool]] = []
+    for run in runs[:4]:
+        older = _passed(run)
+        for newer in graded:
             shared = newer.keys() & older.keys()
             if len(shared) >= _ENOUGH_CASES:
                 return sum(newer[slot] != older[slot] for slot in shared) / len(shared)
+        graded.append(older)
     return None
 
 
