@@ -253,6 +253,11 @@ MUTATIONS = (
         "tests/cli/test_gate.py",
     ),
     Mutation(
+        "a margin of 1 is taken for 100 points",
+        "console/insight/gate.py", "margin.value >= 1)", "margin.value > 1)",
+        "tests/cli/test_gate.py",
+    ),
+    Mutation(
         "a run at the limit of broken cases is not judged",
         "console/insight/gate.py", "if broken > LEFT_OUT_SHARE", "if broken >= LEFT_OUT_SHARE",
         "tests/cli/test_gate.py",
@@ -302,7 +307,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a rollout that ended is played again",
-        "console/engine/queue.py", "finished.key.attempt == attempt:", "finished.key.attempt > attempt:",
+        "console/engine/queue.py", "if finished is None or finished.key.attempt != attempt:", "if True:",
         "tests/engine/test_queue.py tests/engine/test_runner.py",
     ),
     Mutation(
