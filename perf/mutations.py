@@ -650,6 +650,12 @@ MUTATIONS = (
         "tests/cli/test_batches.py::test_an_answer_that_is_damaged_is_asked_again_and_no_other",
     ),
     Mutation(
+        "what replies do not hold is asked for all the same",
+        "console/llm/gateway/chat_dialect.py",
+        "if asked := [name for name in _UNANSWERED if params.get(name)]:", "if False:",
+        "tests/benchmarks/harness/test_gateway.py",
+    ),
+    Mutation(
         "a client that packs its body wrongly is logged",
         "console/llm/gateway/server.py", " | web.RequestPayloadError)", ")",
         "tests/benchmarks/harness/test_gateway_clients.py",
