@@ -106,8 +106,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a run starts cases while its provider asks it to wait",
-        "console/engine/engine.py", "self.journal.blocked_by is not None or self._provider_pause.left_s:",
-        "self.journal.blocked_by is not None:",
+        "console/engine/run_host.py", "(self.pause_reason or self.provider_pause.left_s)", "(self.pause_reason)",
         "tests/engine/test_engine.py",
     ),
     Mutation(
@@ -307,7 +306,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a rollout that ended is played again",
-        "console/engine/queue.py", "if finished is None or finished.key.attempt != attempt:", "if True:",
+        "console/engine/queue.py", "finished.key.attempt != attempt:", "finished.key.attempt <= attempt:",
         "tests/engine/test_queue.py tests/engine/test_runner.py",
     ),
     Mutation(

@@ -34,7 +34,7 @@ PLAY = {
 SCORE = {f"{name} in score": PLAY[name] for name in list(PLAY)[:7]}
 
 
-@pytest.mark.parametrize("name", first_quick([*list(PLAY)[::2], *SCORE, *list(PLAY)[1::2]], 12))
+@pytest.mark.parametrize("name", first_quick([*list(PLAY)[::2], *SCORE, *list(PLAY)[1::2]], 8))
 def test_its_case_is_broken_with_the_place_and_the_others_go_on(console: Any, home: Path, name: str) -> None:
     write_escaping_suite(home / "data", play=PLAY.get(name, "pass"), score=SCORE.get(name, "pass"))
     assert console("allow", "escapes").code == 0
@@ -189,7 +189,7 @@ def test_a_copy_of_the_engine_that_it_forks_writes_neither_a_record_nor_a_report
     assert sorted(line["key"][0] for line in lines if line["t"] == "finished") == ["bad", "first", "last"]
 
 
-@pytest.mark.parametrize("first", [3, 6], ids=["all", "all but the terminal"])
+@pytest.mark.parametrize("first", first_quick([3, 6]), ids=["all", "all but the terminal"])
 def test_an_engine_whose_files_it_closes_ends_with_a_sentence_and_resume_continues(
     console: Any, home: Path, first: int
 ) -> None:

@@ -70,7 +70,7 @@ async def wire() -> AsyncIterator[Wire]:
     wire = Wire()
     await wire.open()
     yield wire
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await wire.gateway.aclose()
     for writer in wire.writers:
         writer.close()
