@@ -251,6 +251,11 @@ MUTATIONS = (
         "tests/cli/test_gate.py",
     ),
     Mutation(
+        "a margin of 1 is taken for 100 points",
+        "console/insight/gate.py", "margin.value >= 1)", "margin.value > 1)",
+        "tests/cli/test_gate.py",
+    ),
+    Mutation(
         "a run at the limit of broken cases is not judged",
         "console/insight/gate.py", "if broken > LEFT_OUT_SHARE", "if broken >= LEFT_OUT_SHARE",
         "tests/cli/test_gate.py",
@@ -641,6 +646,12 @@ MUTATIONS = (
         "an answer of a batch beside an error counts",
         "console/llm/batches.py", "if not error and (answered :=", "if (answered :=",
         "tests/cli/test_batches.py::test_an_answer_that_is_damaged_is_asked_again_and_no_other",
+    ),
+    Mutation(
+        "what replies do not hold is asked for all the same",
+        "console/llm/gateway/chat_dialect.py",
+        "if asked := [name for name in _UNANSWERED if params.get(name)]:", "if False:",
+        "tests/benchmarks/harness/test_gateway.py",
     ),
     Mutation(
         "a client that packs its body wrongly is logged",
