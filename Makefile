@@ -45,7 +45,7 @@ slow: $(STAMP)  ## the tests that `make test` leaves out
 bench: $(STAMP)  ## measure, here and now
 	@for script in $(filter-out $(SOAK),$(wildcard perf/bench_*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
-soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, kills of every verb, 40 walks in random Unicode, all fuzzers, new examples for property tests, mutations
+soak: $(STAMP)  ## long and large: 10,000 cases, a million rollouts, 1,000 runs, 64 streams for 10 minutes, all signals, kills of every verb, 40 walks in random Unicode, all fuzzers, new examples for property tests, mutations
 	$(BIN)/python $(SOAK)
 	EVAL_CONSOLE_KILLS=all $(BIN)/pytest --timeout 0 -n 2 tests/engine/test_kill_suites.py
 	EVAL_CONSOLE_VERB_KILLS=20 $(BIN)/pytest --timeout 0 -n 2 tests/reliability/test_killed_verbs.py
