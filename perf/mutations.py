@@ -302,7 +302,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a rollout that ended is played again",
-        "console/engine/queue.py", "finished.key.attempt == attempt:", "finished.key.attempt > attempt:",
+        "console/engine/queue.py", "finished.key.attempt != attempt:", "finished.key.attempt <= attempt:",
         "tests/engine/test_queue.py tests/engine/test_runner.py",
     ),
     Mutation(
