@@ -226,7 +226,7 @@ class BatchedEndpoint:
                 return
             state = await self._until_ended(batch)
             if state.ended != "failed":
-                await self._persist(batch, lambda: self._hand_out(batch, state))
+                await self._hand_out(batch, state)
             await self._end_with(batch, state)
         except Fault as fault:
             words = f"{batch_words([batch.record])}: {fault.advice}"
@@ -314,7 +314,8 @@ class BatchedEndpoint:
         """Return whether an ended batch has answers to the calls of this one."""
         names = {name_of(call) for call in batch.calls}
         async for answer in self._client.answers(state):
-            return name_of(answer.call) in names
+            if answer is not None:
+                return name_of(answer.call) in names
         return False
 
     async def _submitted(self, batch: _Batch, state: BatchState) -> None:
@@ -339,14 +340,53 @@ class BatchedEndpoint:
             await self._pause(batch)
 
     async def _hand_out(self, batch: _Batch, state: BatchState) -> None:
-        """Hand out the answers to an ended batch."""
+        """Hand out the answers to an ended batch once they are read to their end."""
         seconds = max(0.0, time.time() - batch.record.submitted_at)
-        async for answer in self._client.answers(state):
-            if answer.call not in batch.calls or (answer.missing == "cancelled"):
-                continue
+        for answer in await self._read_answers(batch, state):
             call = batch.calls.pop(answer.call)
             if call is not None:
                 self._answer(call, answer, seconds)
+
+    async def _read_answers(self, batch: _Batch, state: BatchState) -> list[BatchAnswer]:
+        """Return the answers to the calls of a batch.
+
+        Answers that are damaged or fewer than announced are read once more; then the calls without an answer, and
+        those with two that differ, have none.
+
+        Raises:
+            Fault: the provider refuses them, or none is readable.
+        """
+        answers: dict[str, BatchAnswer | None] = {}
+        was_damaged = False
+
+        async def read() -> None:
+            nonlocal was_damaged
+            answers.clear()
+            count, damage = 0, None
+            try:
+                async for answer in self._client.answers(state):
+                    if answer is None:
+                        damage = "an answer of the batch is unreadable"
+                        continue
+                    count += not answer.missing
+                    if answer.call in batch.calls and answer.missing != "cancelled":
+                        is_only = answers.get(answer.call, answer) == answer
+                        answers[answer.call] = answer if is_only else None
+            except Fault as fault:
+                if fault.kind is not FaultKind.BAD_ANSWER:
+                    raise
+                damage = fault.message
+            if count < state.done:
+                damage = damage or f"the batch has {count:,} answers, not {state.done:,}"
+            if damage and not was_damaged:
+                was_damaged = True
+                raise Fault(FaultKind.BAD_ANSWER, damage)
+            if damage and not count:
+                hint = "Resume the run to read them again; nothing is paid twice."
+                raise Fault(FaultKind.DATA, f"its answers cannot be read: {damage}", hint=hint)
+
+        await self._persist(batch, read)
+        return [answer for answer in answers.values() if answer is not None]
 
     def _answer(self, call: _Call, answer: BatchAnswer, seconds: float) -> None:
         if call.answer.done():

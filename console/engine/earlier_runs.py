@@ -28,7 +28,7 @@ def detectable(root: Path, suite: str, cases: int, rollouts: int) -> Detectable:
 
     Two runs give the share of cases with different outcomes; a run with repeats gives the part due to sampling.
     """
-    runs = _completed(root, suite)
+    runs = completed_runs(root, suite)
     is_simulated = bool(runs) and all(summary.simulated_note == SIMULATED for _, summary in runs)
     discordance = _discordance([run for run, _ in runs])
     within = next(
@@ -75,7 +75,7 @@ def earlier_use(root: Path, suite: str) -> EarlierUse | None:
 
     Runs of simulated models count only if there are no others.
     """
-    completed = _completed(root, suite)
+    completed = completed_runs(root, suite)
     real = [(run, summary) for run, summary in completed if summary.simulated_note != SIMULATED]
     averaged = (real or completed)[:_RUNS_FOR_USE]
     tallies = [summary.tally for _, summary in averaged]
@@ -95,10 +95,11 @@ def earlier_use(root: Path, suite: str) -> EarlierUse | None:
 
 def earlier_rate(root: Path, suite: str) -> Interval | None:
     """Return the pass rate of the newest completed run of a suite; None without one."""
-    return next((summary.tally.rate for _, summary in _completed(root, suite)), None)
+    return next((summary.tally.rate for _, summary in completed_runs(root, suite)), None)
 
 
-def _completed(root: Path, suite: str) -> list[tuple[RunFolder, Summary]]:
+def completed_runs(root: Path, suite: str) -> list[tuple[RunFolder, Summary]]:
+    """Return the newest completed runs of a suite with their summaries, newest first."""
     listed: list[tuple[RunFolder, Summary]] = []
     for run in list_runs(root)[:_MOST_RUNS]:
         try:

@@ -42,8 +42,10 @@ def serve(home: Path, provider: str) -> Iterator[Callable[..., BatchServer]]:
     """Start a server, and name it in models.toml."""
     servers: list[BatchServer] = []
 
-    def start(answer: Callable[[dict[str, Any]], Any] = right, **options: Any) -> BatchServer:
-        server = BatchServer(answer, **options)
+    def start(
+        answer: Callable[[dict[str, Any]], Any] = right, kind: type[BatchServer] = BatchServer, **options: Any
+    ) -> BatchServer:
+        server = kind(answer, **options)
         servers.append(server)
         server.__enter__()
         entry = f'[m]\nmodel_id = "m-1"\nprovider = "{provider}"\nbase_url = "{server.base_url}"\n'
@@ -274,6 +276,85 @@ def test_what_cannot_be_batched_is_refused_by_name(
     assert not HarnessSuite.waits_for_batches
     monkeypatch.setattr(Suite, "waits_for_batches", False)
     assert "--batch: the harness of suite dialogue-starter does not wait hours" in console(*RUN).err
+
+
+def broken(line: bytes) -> bytes:
+    return line[: len(line) // 2]
+
+
+def deep(line: bytes) -> bytes:
+    return b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+
+
+def foreign(line: bytes) -> bytes:
+    return line.replace(b'"custom_id": "', b'"custom_id": "x')
+
+
+def nameless(line: bytes) -> bytes:
+    return line.replace(b'"custom_id"', b'"id"')
+
+
+def doubled(line: bytes) -> bytes:
+    return line + b"\n" + line.replace(b"is 4", b"is 5")
+
+
+def failed_as_well(line: bytes) -> bytes:
+    failed = line.replace(b'"error": null', b'"error": {"code": "server_error", "message": "it"}')
+    return failed.replace(b'"succeeded"', b'"won"')
+
+
+class DamagingServer(BatchServer):
+    """Damages the third answer of each batch, the first times that it is read."""
+
+    damage: Callable[[bytes], bytes] = staticmethod(bytes)
+    times = 0
+
+    def _do(self, exchange: Any, step: str, path: str, query: str) -> object:
+        reply = super()._do(exchange, step, path, query)
+        if step != "answers" or not isinstance(reply, bytes) or not self.times or reply.count(b"\n") < 3:
+            return reply
+        self.times -= 1
+        lines = reply.splitlines()
+        return b"\n".join([*lines[:2], self.damage(lines[2]), *lines[3:]])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [broken, doubled, *(pytest.param(it, marks=pytest.mark.slow) for it in (deep, foreign, nameless, failed_as_well))],
+)
+def test_an_answer_that_is_damaged_is_asked_again_and_no_other(
+    console, home: Path, serve, damage: Callable[[bytes], bytes]
+) -> None:
+    server = serve(kind=DamagingServer)
+    server.damage, server.times = damage, 1000
+    assert console(*RUN).code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES, 1]
+    assert [record.reply.content for record in records(home, Asked)] == [right({})] * CASES
+
+
+def test_an_answer_that_is_damaged_once_is_read_again(console, home: Path, serve) -> None:
+    server = serve(kind=DamagingServer)
+    server.damage, server.times = broken, 1
+    assert console(*RUN).code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES]
+
+
+def test_answers_of_which_none_is_readable_end_the_run_and_are_not_paid_again(console, home: Path, serve) -> None:
+    pages = [True] * 4
+
+    class Pages(BatchServer):
+        def _do(self, exchange: Any, step: str, path: str, query: str) -> object:
+            reply = super()._do(exchange, step, path, query)
+            return b"<html>log in</html>" if step == "answers" and pages and pages.pop() else reply
+
+    server = serve(kind=Pages)
+    ended = console(*RUN)
+    assert "halted" in ended.out
+    assert "its answers cannot be read" in ended.out
+    assert records(home, Asked) == []
+    pages.clear()
+    assert console("resume", "latest").code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES]
 
 
 # Kill -9 -------------------------------------------------------------------------------------------------------------
