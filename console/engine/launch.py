@@ -171,9 +171,9 @@ def run_in_foreground(
         notify=on_signal,
     )
     if on_start is not None:
-        on_start(engine.fold)
-    loop = EngineLoop(prepared.suite, engine.notify)
-    limit = StallLimit(loop.loop, files_of(prepared.suite), engine.notify)
+        on_start(engine.host.fold)
+    loop = EngineLoop(prepared.suite, engine.host.notify)
+    limit = StallLimit(loop.loop, files_of(prepared.suite), engine.host.notify)
     with limit.watching():
         return loop.run(_play(engine, limit, beside))
 
@@ -225,19 +225,19 @@ class _Signals:
         engine, is_first = self._engine, self.last is None
         self.last = signal.SIGINT
         if is_first:
-            engine.end("stopped")
-            engine.notify(f"stopping: {engine.in_flight} in flight may finish; ctrl+c again aborts them")
+            engine.host.end("stopped")
+            engine.host.notify(f"stopping: {engine.in_flight} in flight may finish; ctrl+c again aborts them")
         else:
             self._limit.leave_within(ABORT_S, 128 + signal.SIGINT)
-            engine.cancel()
-            engine.notify("aborting calls in flight; `resume` continues the run")
+            engine.host.cancel()
+            engine.host.notify("aborting calls in flight; `resume` continues the run")
 
     def _terminated(self) -> None:
         self.last = signal.SIGTERM
-        self._engine.cancel()
+        self._engine.host.cancel()
 
     def _hung_up(self) -> None:
-        self._engine.notify("the terminal is gone; the run continues")
+        self._engine.host.notify("the terminal is gone; the run continues")
 
 
 async def _play(engine: Engine, limit: StallLimit, beside: Callable[[], Coroutine[Any, Any, None]] | None) -> Ending:
@@ -250,7 +250,7 @@ async def _play(engine: Engine, limit: StallLimit, beside: Callable[[], Coroutin
                     closed = await engine.run()
         finally:
             await stop(companion)
-    return Ending(closed, engine.folder, signals.last)
+    return Ending(closed, engine.host.folder, signals.last)
 
 
 @contextlib.asynccontextmanager

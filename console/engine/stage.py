@@ -233,8 +233,6 @@ class JournaledStage(Stage):
         self.cut = self.model = self.server = self.written = ""
         self.spent: dict[str, list[Reply]] = {}
         self.embedded: list[Embedded] = []
-        self._last_call = Counter({effect.role: effect.n for effect in recorded.in_order if isinstance(effect, Asked)})
-        """Number of the last journaled call, by role."""
         self._addresses: dict[str, str] = {}
         """Address that answered last, by role; its server has the conversation's prompt cached."""
 

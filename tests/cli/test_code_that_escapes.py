@@ -34,7 +34,7 @@ PLAY = {
 SCORE = {f"{name} in score": PLAY[name] for name in list(PLAY)[:7]}
 
 
-@pytest.mark.parametrize("name", first_quick([*list(PLAY)[::2], *SCORE, *list(PLAY)[1::2]], 12))
+@pytest.mark.parametrize("name", first_quick([*list(PLAY)[::2], *SCORE, *list(PLAY)[1::2]], 8))
 def test_its_case_is_broken_with_the_place_and_the_others_go_on(console: Any, home: Path, name: str) -> None:
     write_escaping_suite(home / "data", play=PLAY.get(name, "pass"), score=SCORE.get(name, "pass"))
     assert console("allow", "escapes").code == 0
@@ -59,6 +59,26 @@ def run_apart(home: Path, *argv: str, program: str = "") -> "subprocess.Complete
     ]
     environment = dict(os.environ) | {"PYTHONPATH": top}
     return subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=110, check=False)
+
+
+def test_streams_that_it_replaces_are_not_those_of_the_command(console: Any, home: Path) -> None:
+    write_escaping_suite(home / "data", play="sys.stdout = sys.stderr = None")
+    assert console("allow", "escapes").code == 0
+    ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--json")
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["report"]["outcomes"] == {"passed": 3}
+
+
+def test_a_limit_of_file_sizes_ends_the_run_which_can_be_resumed(console: Any, home: Path) -> None:
+    limit = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (100, r.getrlimit(r.RLIMIT_FSIZE)[1]))"
+    write_escaping_suite(home / "data", play=f"os.path.exists('once') or (open('once', 'w'), exec('{limit}'))")
+    assert console("allow", "escapes").code == 0
+    ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes")
+    assert ended.returncode == 3, ended.stderr
+    assert "cannot write journal.jsonl: File too large" in ended.stderr
+    assert "`eval-console resume` continues it" in ended.stderr
+    ended = run_apart(home, "resume", "latest")
+    assert "3 passed" in ended.stdout, ended.stderr
 
 
 LEFT = {
@@ -169,7 +189,7 @@ def test_a_copy_of_the_engine_that_it_forks_writes_neither_a_record_nor_a_report
     assert sorted(line["key"][0] for line in lines if line["t"] == "finished") == ["bad", "first", "last"]
 
 
-@pytest.mark.parametrize("first", [3, 6], ids=["all", "all but the terminal"])
+@pytest.mark.parametrize("first", first_quick([3, 6]), ids=["all", "all but the terminal"])
 def test_an_engine_whose_files_it_closes_ends_with_a_sentence_and_resume_continues(
     console: Any, home: Path, first: int
 ) -> None:

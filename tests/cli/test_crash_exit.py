@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.quick_rows import first_quick
 
 from console.cli import main
 from console.store.lock import read_holder
@@ -33,7 +34,7 @@ def started(environment: dict[str, str], *argv: str) -> subprocess.Popen[str]:
     return process
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "code"), first_quick([(signal.SIGTERM, 143), (signal.SIGINT, 130)]))
 def test_a_signal_leaves_a_run_that_can_be_resumed(environment, number, code):
     process = started(environment, "run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "4", "--json")
     process.send_signal(number)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from server.openai_server import OpenAIServer, Scripted, last_text
+from support.quick_rows import first_quick
 
 from console.cli.exitcode import Exit
 
@@ -25,7 +26,7 @@ def answering(shift: float, *, with_logprobs: bool) -> Callable[[dict[str, Any]]
     return answer
 
 
-@pytest.mark.parametrize("with_logprobs", [True, False])
+@pytest.mark.parametrize("with_logprobs", first_quick([True, False]))
 def test_the_command_keeps_recognizes_and_finds_a_change(console, home: Path, with_logprobs: bool) -> None:
     with OpenAIServer(answering(0.0, with_logprobs=with_logprobs)) as server:
         (home / "models.toml").write_text(f'[m]\nmodel_id = "m"\nbase_url = "{server.base_url}"\n')

@@ -34,8 +34,7 @@ def ends(console: Any, run: str) -> dict[str, tuple[str, str]]:
             ),
             ("bfcl-starter/multiple", ("--mode", "fc"), {"multiple"}),
             ("aidan-starter", ("-n", "2"), {"causes"}),
-        ],
-        2,
+        ]
     ),
 )
 def test_kept_cases_end_again_as_they_did(

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import tokenizers
 from server.api_server import ApiServer, Said
+from support.quick_rows import first_quick
 
 from console.cli.exitcode import Exit
 from console.config.model import ModelConfig
@@ -281,7 +282,7 @@ def test_a_row_of_a_service_says_what_to_write(console, home):
     assert 'provider = "anthropic" and bfcl_name = "claude-haiku-4-5-20251001-FC"' in ended.err
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", first_quick([signal.SIGTERM, signal.SIGINT]))
 def test_signals_in_mid_answer_stop_the_server_too(home, port, programs, number):
     (programs / "mode").write_text("holds")
     os.mkfifo(programs / "holding")

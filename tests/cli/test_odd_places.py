@@ -121,7 +121,7 @@ def test_an_export_writes_to_a_pipe_and_through_a_link_and_replaces_neither(cons
     target.write_text("old")
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
     assert console("export", run, "-o", pipe).code == 0
-    text, _ = reader.communicate(timeout=20)
+    text, _ = reader.communicate(timeout=60)
     assert text.startswith(b"case,rollout,")
     assert console("export", run, "-o", link).code == 0
     assert target.read_bytes() == text

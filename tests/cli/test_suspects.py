@@ -110,6 +110,7 @@ def test_scores_stand_apart_in_reports(console, home, harbor):
         assert ("without_contested" if form == "json" else "without contested") in written
 
 
+@pytest.mark.slow
 def test_keys_that_nobody_can_match_or_that_a_reader_disputed_are_marked(console, home, harbor):
     path = home / "data" / "harbor" / "possible_answer" / "BFCL_v4_simple_python.json"
     rows = [json.loads(line) for line in path.read_text().splitlines()]

@@ -53,7 +53,7 @@ async def test_a_task_that_fails_is_reported_by_its_name_although_nobody_awaits_
     reports = Reports()
     with failures_reported(reports):
         task = start_task(fail(), "journal sync")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await reports.arrived.wait()
             await stop(task, None)
     assert reports == [("journal sync", "AttributeError: nobody expects this")]
@@ -80,7 +80,7 @@ async def test_code_of_this_program_is_reported_wherever_it_fails(what: str, nam
     reports = Reports()
     with failures_reported(reports):
         await fail_in(what, code_of(OURS), tmp_path)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await reports.arrived.wait()
     assert reports == [(name, "ValueError: unexpected")]
 
@@ -110,7 +110,7 @@ async def test_code_of_a_library_goes_where_it_went_before(
     loop.set_exception_handler(lambda _, context: note(context["exception"]))
     with failures_reported(reports):
         await fail_in(what, code_of(OTHERS), tmp_path)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await arrived.wait()
     assert (reports, others) == ([], ["unexpected"])
     assert threading.excepthook is hook

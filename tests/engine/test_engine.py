@@ -95,7 +95,7 @@ def new_engine(
 
 
 def records(engine: Engine) -> list[AnyRecord]:
-    return JournalReader(engine.folder.journal_path).read_new()
+    return JournalReader(engine.host.folder.journal_path).read_new()
 
 
 def ended(engine: Engine) -> dict[str, Outcome]:
@@ -117,7 +117,7 @@ async def test_all_cases_are_played_within_the_concurrency(tmp_path: Path, scrip
     assert model.most == 5
     assert model.asked == 60
     assert model.closed
-    assert not engine.folder.socket_path.exists()
+    assert not engine.host.folder.socket_path.exists()
     finished = next(record for record in records(engine) if isinstance(record, Finished))
     assert (finished.calls, finished.input_tokens, finished.output_tokens) == (2, 20, 10)
     assert finished.cost_usd == pytest.approx(30.0)
@@ -146,7 +146,7 @@ async def test_a_lost_case_takes_its_dependants_with_it_and_resume_mends_both(tm
     script(always_right)
     engine = new_engine(tmp_path / "r", suite, retry=RetryScope.BROKEN)
     await engine.run()
-    assert (engine.fold.tally.passed, engine.fold.tally.finished) == (4, 4)
+    assert (engine.host.fold.tally.passed, engine.host.fold.tally.finished) == (4, 4)
 
 
 @pytest.mark.parametrize("kind", [FaultKind.AUTH, FaultKind.QUOTA, FaultKind.NOT_FOUND])
@@ -176,7 +176,7 @@ async def test_one_refused_case_is_broken_and_the_run_goes_on(tmp_path: Path, sc
     engine = new_engine(tmp_path / "r", DialogueSuite(9, 1, judged=False))
     assert (await engine.run()).reason == "completed"
     assert ended(engine)["d0-1"] is Outcome.BROKEN
-    assert engine.fold.tally.passed == 8
+    assert engine.host.fold.tally.passed == 8
 
 
 async def test_a_judge_that_refuses_halts_although_the_model_answers(tmp_path: Path, script: Script) -> None:
@@ -206,7 +206,7 @@ async def test_a_fault_in_the_suite_costs_one_case_and_names_file_and_line(tmp_p
     assert (verdict.outcome, verdict.reason) == (Outcome.BROKEN, "suite")
     assert "ZeroDivisionError" in verdict.messages[0]
     assert re.search(r"test_engine\.py:\d+ in play", verdict.messages[0])
-    assert b"very-secret" not in engine.folder.journal_path.read_bytes()
+    assert b"very-secret" not in engine.host.folder.journal_path.read_bytes()
 
 
 async def test_pause_holds_new_conversations_and_concurrency_changes_at_once(tmp_path: Path, script: Script) -> None:
@@ -223,14 +223,14 @@ async def test_pause_holds_new_conversations_and_concurrency_changes_at_once(tmp
     engine = new_engine(tmp_path / "r", DialogueSuite(6, 1, judged=False), concurrency=1)
     task = asyncio.create_task(engine.run())
     first = await asyncio.wait_for(gates.get(), 60)
-    engine.handle_command(Command("pause"))
-    assert engine.status().state == "pausing"
+    engine.control.execute(Command("pause"))
+    assert engine.control.status().state == "pausing"
     first.set()
     await until(lambda: not engine.in_flight)
-    assert engine.status().state == "paused"
+    assert engine.control.status().state == "paused"
     assert gates.empty()
-    engine.handle_command(Command("concurrency", value=3))
-    engine.handle_command(Command("resume"))
+    engine.control.execute(Command("concurrency", value=3))
+    engine.control.execute(Command("resume"))
     opened = [await asyncio.wait_for(gates.get(), 60) for _ in range(3)]
     assert engine.in_flight == 3
     for before_call in opened:
@@ -257,17 +257,19 @@ async def test_pause_lets_the_call_in_flight_finish_and_starts_no_further_one_of
     engine = new_engine(tmp_path / "r", DialogueSuite(1, 3, judged=False))
     task = asyncio.create_task(engine.run())
     first = await asyncio.wait_for(gates.get(), 60)
-    engine.handle_command(Command("pause"))
-    assert engine.status().state == "pausing"
+    engine.control.execute(Command("pause"))
+    assert engine.control.status().state == "pausing"
     first.set()
-    await until(lambda: engine.status().state == "paused")
-    assert [(activity.state, activity.why) for activity in engine.status().activities] == [("waiting", "paused")]
+    await until(lambda: engine.control.status().state == "paused")
+    assert [(activity.state, activity.why) for activity in engine.control.status().activities] == [
+        ("waiting", "paused")
+    ]
     assert gates.empty()
-    engine.handle_command(Command("resume"))
+    engine.control.execute(Command("resume"))
     (await asyncio.wait_for(gates.get(), 60)).set()
     await asyncio.wait_for(gates.get(), 60)
-    engine.handle_command(Command("pause"))
-    engine.handle_command(Command("kill"))
+    engine.control.execute(Command("pause"))
+    engine.control.execute(Command("kill"))
     assert (await asyncio.wait_for(task, 60)).reason == "stopped"
 
 
@@ -285,7 +287,7 @@ async def test_stop_lets_calls_finish_and_kill_gives_them_up(tmp_path: Path, scr
     engine = new_engine(tmp_path / "r", suite, concurrency=2)
     task = asyncio.create_task(engine.run())
     gates = [await asyncio.wait_for(started.get(), 60) for _ in range(2)]
-    engine.handle_command(Command("stop"))
+    engine.control.execute(Command("stop"))
     for before_call in gates:
         before_call.set()
     assert (await asyncio.wait_for(task, 60)).reason == "stopped"
@@ -295,10 +297,10 @@ async def test_stop_lets_calls_finish_and_kill_gives_them_up(tmp_path: Path, scr
     task = asyncio.create_task(engine.run())
     for _ in range(2):
         await asyncio.wait_for(started.get(), 60)
-    engine.handle_command(Command("kill"))
+    engine.control.execute(Command("kill"))
     assert (await asyncio.wait_for(task, 60)).reason == "stopped"
     assert len(ended(engine)) == 2
-    assert engine.folder.summary().state == "stopped"
+    assert engine.host.folder.summary().state == "stopped"
 
     script(always_right)
     engine = new_engine(tmp_path / "r", suite)
@@ -319,13 +321,13 @@ async def test_one_case_is_stopped_and_retried(tmp_path: Path, script: Script) -
     engine = new_engine(tmp_path / "r", DialogueSuite(3, 1, judged=False), concurrency=1)
     task = asyncio.create_task(engine.run())
     await asyncio.wait_for(hanging.wait(), 60)
-    engine.handle_command(Command("pause"))
-    engine.handle_command(Command("stop_case", key=Key("d0-1")))
+    engine.control.execute(Command("pause"))
+    engine.control.execute(Command("stop_case", key=Key("d0-1")))
     await until(lambda: not engine.in_flight)
     assert ended(engine)["d0-1"] is Outcome.NOT_RUN
     others.set()
-    engine.handle_command(Command("retry_case", key=Key("d0-1")))
-    engine.handle_command(Command("resume"))
+    engine.control.execute(Command("retry_case", key=Key("d0-1")))
+    engine.control.execute(Command("resume"))
     assert (await asyncio.wait_for(task, 60)).reason == "completed"
     assert ended(engine)["d0-1 attempt 2"] is Outcome.PASSED
 
@@ -336,13 +338,13 @@ async def test_a_case_that_is_stopped_before_its_first_step_holds_nothing_up(tmp
 
     def stop_the_first(record: AnyRecord) -> None:
         if isinstance(record, Started) and record.key.case == "d1-1":
-            engine.handle_command(Command("stop_case", key=Key("d0-1")))
+            engine.control.execute(Command("stop_case", key=Key("d0-1")))
 
     engine = new_engine(tmp_path / "r", DialogueSuite(3, 1, judged=False), on_record=stop_the_first)
     assert (await asyncio.wait_for(engine.run(), 60)).reason == "completed"
     assert ended(engine) == {"d0-1": Outcome.NOT_RUN, "d1-1": Outcome.PASSED, "d2-1": Outcome.PASSED}
     engine = new_engine(tmp_path / "s", DialogueSuite(3, 1, judged=False))
-    engine._on_record = lambda record: engine.cancel() if str(getattr(record, "key", "")) == "d1-1" else None
+    engine._on_record = lambda record: engine.host.cancel() if str(getattr(record, "key", "")) == "d1-1" else None
     assert (await asyncio.wait_for(engine.run(), 60)).reason == "stopped"
     assert "d0-1" not in ended(engine)
 
@@ -353,12 +355,12 @@ async def test_the_budget_stops_the_run_and_a_higher_one_goes_on(tmp_path: Path,
     engine = new_engine(tmp_path / "r", suite, concurrency=8, budget=Budget(cost_usd=300.0))
     closed = await asyncio.wait_for(engine.run(), 60)
     assert closed.reason == "budget"
-    assert engine.budget_meter.cost_usd <= 300.0
-    assert engine.budget_meter.cost_usd + 150 > 300.0, "as much was played as certainly fits"
+    assert engine.host.budget_meter.cost_usd <= 300.0
+    assert engine.host.budget_meter.cost_usd + 150 > 300.0, "as much was played as certainly fits"
     assert 0 < len(ended(engine)) < 20
     before = model.asked
     engine = new_engine(tmp_path / "r", suite, budget=None)
-    engine.budget_meter.budget = Budget()
+    engine.host.budget_meter.budget = Budget()
     assert (await engine.run()).reason == "completed"
     assert model.asked - before == 20 - before
     assert len(ended(engine)) == 20
@@ -379,10 +381,12 @@ async def test_a_provider_that_asks_for_an_hour_holds_the_run_until_somebody_say
     engine = new_engine(tmp_path / "r", DialogueSuite(6, 1, judged=False), concurrency=1)
     task = asyncio.create_task(engine.run())
     await asyncio.wait_for(refused.wait(), 60)
-    await until(lambda: "3600 s more" in engine.status().message or "3599 s more" in engine.status().message)
-    assert [one.why for one in engine.status().activities] == ["come back in an hour"]
+    await until(
+        lambda: "3600 s more" in engine.control.status().message or "3599 s more" in engine.control.status().message
+    )
+    assert [one.why for one in engine.control.status().activities] == ["come back in an hour"]
     assert model.asked == 1
-    engine.handle_command(Command("retry_now"))
+    engine.control.execute(Command("retry_now"))
     assert (await asyncio.wait_for(task, 60)).reason == "completed"
     assert set(ended(engine).values()) == {Outcome.PASSED}
 
@@ -403,13 +407,13 @@ async def test_no_further_case_starts_while_the_provider_asks_to_wait(tmp_path: 
     engine = new_engine(tmp_path / "r", DialogueSuite(4, 1, judged=False), concurrency=2)
     task = asyncio.create_task(engine.run())
     await asyncio.wait_for(held.wait(), 60)
-    await until(lambda: "s more" in engine.status().message)
+    await until(lambda: "s more" in engine.control.status().message)
     end_first.set()
     await until(lambda: "d0-1" in ended(engine))
     for _ in range(10):  # a freed slot is given away within a few turns of the loop
         await asyncio.sleep(0)
     assert model.asked == 2
-    engine.handle_command(Command("retry_now"))
+    engine.control.execute(Command("retry_now"))
     assert (await asyncio.wait_for(task, 60)).reason == "completed"
     assert set(ended(engine).values()) == {Outcome.PASSED}
 
@@ -426,8 +430,8 @@ async def test_a_held_run_can_be_stopped_and_goes_on_later(tmp_path: Path, scrip
     engine = new_engine(tmp_path / "r", DialogueSuite(2, 1, judged=False))
     task = asyncio.create_task(engine.run())
     await asyncio.wait_for(refused.wait(), 60)
-    await until(lambda: len(engine.status().activities) == 2 and bool(engine.status().message))
-    engine.handle_command(Command("kill"))
+    await until(lambda: len(engine.control.status().activities) == 2 and bool(engine.control.status().message))
+    engine.control.execute(Command("kill"))
     assert (await asyncio.wait_for(task, 60)).reason == "stopped"
     assert ended(engine) == {}
     script(always_right)
@@ -455,7 +459,7 @@ async def test_a_replay_that_asks_something_else_is_reported(tmp_path: Path, scr
     async def stop_at_judge(text: str, request: ChatRequest, watch: Watch) -> Reply:
         asked.append(text)
         if text.startswith("judge"):
-            engine.cancel()
+            engine.host.cancel()
             await asyncio.Event().wait()
         return right(text)
 
@@ -480,7 +484,7 @@ async def test_equal_requests_of_a_conversation_are_replayed_in_their_order(tmp_
     async def stop_at_third(text: str, request: ChatRequest, watch: Watch) -> Reply:
         asked.append(text)
         if len(asked) == 3:
-            engine.cancel()
+            engine.host.cancel()
             await asyncio.Event().wait()
         return Reply(f"answer {len(asked)}")
 
@@ -514,7 +518,7 @@ async def test_a_disk_that_is_full_at_the_end_is_waited_for(
     said: list[str] = []
     engine = new_engine(tmp_path / "r", DialogueSuite(1, 1, judged=False), notify=said.append)
     task = asyncio.create_task(engine.run())
-    await until(lambda: bool(said) and "1 record waiting" in engine.status().message)
+    await until(lambda: bool(said) and "1 record waiting" in engine.control.status().message)
     assert (len(said), engine.in_flight, task.done()) == (1, 0, False)
     full[0] = False
     assert (await asyncio.wait_for(task, 60)).reason == "completed"
@@ -523,8 +527,8 @@ async def test_a_disk_that_is_full_at_the_end_is_waited_for(
     full[0] = True
     engine = new_engine(tmp_path / "s", DialogueSuite(1, 1, judged=False), notify=said.append)
     task = asyncio.create_task(engine.run())
-    await until(lambda: len(said) > 2 and engine.in_flight == 0 and "waiting" in engine.status().message)
-    engine.handle_command(Command("kill"))
+    await until(lambda: len(said) > 2 and engine.in_flight == 0 and "waiting" in engine.control.status().message)
+    engine.control.execute(Command("kill"))
     with pytest.raises(Fault, match="No space left"):
         await asyncio.wait_for(task, 60)
 
@@ -541,7 +545,7 @@ async def test_growing_chats_are_stored_once(tmp_path: Path, script: Script) -> 
 async def test_a_second_engine_is_told_who_has_the_run(tmp_path: Path, script: Script) -> None:
     script(always_right)
     engine = new_engine(tmp_path / "r", DialogueSuite(1, 1))
-    with RunLock(engine.folder.lock_path), pytest.raises(RunLocked, match="already open in process"):
+    with RunLock(engine.host.folder.lock_path), pytest.raises(RunLocked, match="already open in process"):
         await engine.run()
     assert (await new_engine(tmp_path / "r", DialogueSuite(1, 1)).run()).reason == "completed"
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.child_process import run_module
+from support.quick_rows import first_quick
 
 ALL = os.environ.get("EVAL_CONSOLE_KILLS") == "all"
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
@@ -41,7 +42,7 @@ def matrix(suite: str) -> list[tuple[str, str, int]]:
 
 
 @pytest.mark.timeout(3600 if ALL else 300)
-@pytest.mark.parametrize("suite", sorted(MORE))
+@pytest.mark.parametrize("suite", first_quick(MORE))
 def test_ended_anywhere_and_resumed_equals_undisturbed(
     suite: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

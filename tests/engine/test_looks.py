@@ -95,7 +95,7 @@ def looks(folder: RunFolder) -> list[Look]:
 
 
 def summary(engine: Engine) -> Summary:
-    return engine.folder.fold()[1]
+    return engine.host.folder.fold()[1]
 
 
 async def test_looks_do_not_depend_on_what_finishes_first(tmp_path: Path, model: Install) -> None:
@@ -105,7 +105,7 @@ async def test_looks_do_not_depend_on_what_finishes_first(tmp_path: Path, model:
         ready = planned(tmp_path / f"r{at_once}", TalkSuite(300), at_once=at_once)
         closed, engine = await play(ready)
         assert closed.reason == "completed"
-        seen.append(looks(engine.folder))
+        seen.append(looks(engine.host.folder))
     assert [look.rollouts for look in seen[0]] == list(range(15, 301, 15))
     assert seen[0] == seen[1] == seen[2]
     passed = passes(0.7, "b")
@@ -129,7 +129,7 @@ async def test_looks_over_http_do_not_depend_on_what_finishes_first(tmp_path: Pa
             ready = planned(tmp_path / f"r{at_once}", TalkSuite(90), at_once=at_once, base_url=server.base_url)
             closed, engine = await play(ready)
             assert closed.reason == "completed"
-            seen[at_once] = looks(engine.folder)
+            seen[at_once] = looks(engine.host.folder)
     assert seen[1] == seen[16] == seen[64]
     assert [look.value for look in seen[1]] == [
         sum(passed(f"d{n}-1") for n in range(look.rollouts)) / look.rollouts for look in seen[1]
@@ -141,13 +141,13 @@ async def test_a_regression_of_ten_points_ends_early(tmp_path: Path, model: Inst
     worse, better = passes(0.17, "worse"), passes(0.1, "better")
     model(lambda case: not worse(case) if a(case) else better(case))
     closed, engine = await play(planned(tmp_path / "r", suite, DECIDED, results(suite, a), at_once=8))
-    last = looks(engine.folder)[-1]
+    last = looks(engine.host.folder)[-1]
     assert (closed.reason, last.decision) == ("decided", "worse")
     assert last.rollouts <= 300
     assert last.above is not None
     assert last.above < -0.01
     assert closed.message == f"worse at look {last.number} of 20, after {last.rollouts} of 1,000"
-    assert len(engine.fold.latest) <= last.rollouts + 8
+    assert len(engine.host.fold.latest) <= last.rollouts + 8
     assert summary(engine).state == "decided"
     assert summary(engine).decision == "worse"
 
@@ -157,7 +157,7 @@ async def test_equal_models_go_to_the_end(tmp_path: Path, model: Install) -> Non
     one, other = passes(0.1, "one"), passes(0.3, "other")
     model(lambda case: not one(case) if a(case) else other(case))
     closed, engine = await play(planned(tmp_path / "r", suite, DECIDED, results(suite, a)))
-    last = looks(engine.folder)[-1]
+    last = looks(engine.host.folder)[-1]
     assert (closed.reason, last.decision, last.number) == ("completed", "cannot tell", last.of)
     assert summary(engine).decision == "cannot tell"
 
@@ -167,7 +167,7 @@ async def test_a_wide_margin_shows_that_nothing_is_worse(tmp_path: Path, model: 
     model(a)
     until = msgspec.structs.replace(DECIDED, margin=0.2)
     closed, engine = await play(planned(tmp_path / "r", suite, until, results(suite, a)))
-    assert (closed.reason, looks(engine.folder)[-1].decision) == ("decided", "not worse")
+    assert (closed.reason, looks(engine.host.folder)[-1].decision) == ("decided", "not worse")
 
 
 async def test_a_decided_run_can_be_played_to_the_end(tmp_path: Path, model: Install) -> None:
@@ -178,11 +178,11 @@ async def test_a_decided_run_can_be_played_to_the_end(tmp_path: Path, model: Ins
     assert closed.reason == "decided"
     again, engine = await play(ready)
     assert again.reason == "decided"
-    assert len(engine.fold.latest) < 200
+    assert len(engine.host.fold.latest) < 200
     whole, engine = await play(ready, to_the_end=True)
     assert whole.reason == "completed"
-    assert len(engine.fold.latest) == 200
-    decisions = [look.decision for look in looks(engine.folder) if look.decision]
+    assert len(engine.host.fold.latest) == 200
+    decisions = [look.decision for look in looks(engine.host.folder) if look.decision]
     assert decisions == ["worse"]
 
 
@@ -190,12 +190,12 @@ async def test_a_width_ends_a_run(tmp_path: Path, model: Install) -> None:
     model(passes(0.9, "b"))
     until = Until(Rule.WIDTH, half_width=0.05)
     closed, engine = await play(planned(tmp_path / "r", TalkSuite(600), until))
-    last = looks(engine.folder)[-1]
+    last = looks(engine.host.folder)[-1]
     assert (closed.reason, last.decision) == ("decided", "narrow enough")
     assert last.low is not None
     assert last.high is not None
     assert (last.high - last.low) / 2 <= 0.05
-    before = looks(engine.folder)[-2]
+    before = looks(engine.host.folder)[-2]
     assert (before.high or 0) - (before.low or 0) > 0.1
 
 
@@ -207,7 +207,7 @@ async def test_a_narrow_interval_of_too_few_graded_cases_ends_nothing(tmp_path: 
 
     model(passes(0.9, "b"))
     closed, engine = await play(planned(tmp_path / "r", UngradedTenth(200), Until(Rule.WIDTH, half_width=0.2)))
-    last = looks(engine.folder)[-1]
+    last = looks(engine.host.folder)[-1]
     assert (last.high or 0) - (last.low or 1) < 0.4
     assert (closed.reason, last.decision, last.left_out) == ("completed", "cannot tell", 20)
 
@@ -222,7 +222,7 @@ async def test_a_run_stopped_by_hand_is_not_decided(tmp_path: Path, model: Insta
     def stop(record: AnyRecord) -> None:
         finished["all"] += isinstance(record, Finished)
         if finished["all"] == 20:
-            engine.end("stopped")
+            engine.host.end("stopped")
 
     engine = Engine(folder, ready, on_record=stop)
     closed = await engine.run()
@@ -242,7 +242,7 @@ async def test_broken_cases_are_left_out_and_too_many_decide_nothing(tmp_path: P
     model(lambda case: False)
     closed, engine = await play(planned(tmp_path / "r", suite, DECIDED, baseline))
     assert closed.reason == "completed"
-    seen = looks(engine.folder)
+    seen = looks(engine.host.folder)
     assert {look.decision for look in seen[:-1]} == {""}
     assert seen[-1].decision == "cannot tell"
     assert seen[-1].left_out == 25
@@ -255,7 +255,7 @@ async def test_categories_are_questions_of_their_own(tmp_path: Path, model: Inst
     until = msgspec.structs.replace(DECIDED, margin=0.1, by_category=True)
     closed, engine = await play(planned(tmp_path / "r", suite, until, results(suite, a), at_once=at_once))
     assert closed.reason == "decided"
-    decided = {look.category: look for look in looks(engine.folder) if look.decision}
+    decided = {look.category: look for look in looks(engine.host.folder) if look.decision}
     assert {name: look.decision for name, look in decided.items()} == {
         "short": "worse",
         "middle": "not worse",
@@ -333,7 +333,7 @@ async def test_a_category_that_is_answered_passes_its_share_on(tmp_path: Path, m
     _, engine = await play(ready)
     decided: list[str] = []
     middle: list[Look] = []
-    for look in looks(engine.folder):
+    for look in looks(engine.host.folder):
         if look.difference is None or look.below is None or not look.category:
             continue
         lost = round(-look.difference * look.rollouts)
@@ -366,14 +366,14 @@ async def test_a_comparison_counts_what_the_deciding_look_has_seen(
     _, baseline = await play(planned(tmp_path / "a", suite))
     model(lambda case: False, slow_s=0.0005)
     _, engine = await play(planned(tmp_path / "b", suite, DECIDED, results(suite, a), at_once=32))
-    last = looks(engine.folder)[-1]
-    comparison = compare(RunReader(baseline.folder).side, RunReader(engine.folder).side)
-    assert len(engine.fold.latest) > last.rollouts
+    last = looks(engine.host.folder)[-1]
+    comparison = compare(RunReader(baseline.host.folder).side, RunReader(engine.host.folder).side)
+    assert len(engine.host.fold.latest) > last.rollouts
     assert comparison.counts.cases == last.rollouts
     assert sum(part.cases for part in comparison.categories.values()) == last.rollouts
     assert comparison.counts.difference.value == pytest.approx(last.difference)
-    assert {pair.b.slot for pair in comparison.pairs}.isdisjoint(engine.fold.beyond)
-    assert comparison.beyond == len(engine.fold.latest) - len(engine.fold.ungraded) - last.rollouts
+    assert {pair.b.slot for pair in comparison.pairs}.isdisjoint(engine.host.fold.beyond)
+    assert comparison.beyond == len(engine.host.fold.latest) - len(engine.host.fold.ungraded) - last.rollouts
     assert comparison.only_b == 0
     assert comparison.beyond <= 2 * 32 + 15, "setup holds a look up, but the rest is not played meanwhile"
     words = [line for section in statistics(comparison) for line in section.lines]

@@ -50,7 +50,7 @@ async def test_many_small_runs_beside_each_other_all_end(
     assert sum(ending.reason == "completed" for ending in closed) > RUNS / 2
     for engine, ending in zip(engines, closed, strict=True):
         if ending.reason == "completed":
-            assert engine.fold.tally.finished + engine.fold.tally.not_run == CASES
+            assert engine.host.fold.tally.finished + engine.host.fold.tally.not_run == CASES
 
 
 def _engine(folder: Path, base_url: str, random: Random) -> Engine:
@@ -63,9 +63,9 @@ async def _steer(engines: list[Engine], random: Random) -> None:
     while True:
         await asyncio.sleep(0.005)
         engine = random.choice(engines)
-        activities = engine.status().activities
+        activities = engine.control.status().activities
         key = random.choice(activities).key if activities else None
         do = random.choice(["pause", "resume", "resume", "concurrency", "retry_now", "stop_case"])
-        engine.handle_command(Command(do, key=key if do == "stop_case" else None, value=random.randrange(1, 6)))
+        engine.control.execute(Command(do, key=key if do == "stop_case" else None, value=random.randrange(1, 6)))
         if do == "pause":
-            asyncio.get_running_loop().call_later(0.05, engine.handle_command, Command("resume"))
+            asyncio.get_running_loop().call_later(0.05, engine.control.execute, Command("resume"))

@@ -72,20 +72,20 @@ async def test_the_worse_stop_early_and_the_best_is_found(start: Start) -> None:
     ends = await play(start("good", "poor", "even"))
     assert ends["poor"][0].reason == "decided"
     assert ends["poor"][0].message.startswith("worse at look ")
-    last = judged(ends["poor"][1].folder)[-1]
+    last = judged(ends["poor"][1].host.folder)[-1]
     assert last.decision == "worse"
     assert [one.model for one in last.standings][-1] == "poor"
     assert last.standings[-1].out_at == last.number
-    played = len(ends["poor"][1].fold.latest)
+    played = len(ends["poor"][1].host.fold.latest)
     assert played <= last.rollouts + 2 * 15 + 16
     assert played < 150
     for name in ("good", "even"):
         closed, engine = ends[name]
-        decision = judged(engine.folder)[-1].decision
+        decision = judged(engine.host.folder)[-1].decision
         assert decision in {"best", "worse", "cannot tell"}
-        assert (closed.reason == "completed") == (len(engine.fold.latest) == 300)
-        assert engine.folder.fold()[1].decision == decision
-    final = [judged(ends[name][1].folder)[-1] for name in ("good", "even")]
+        assert (closed.reason == "completed") == (len(engine.host.fold.latest) == 300)
+        assert engine.host.folder.fold()[1].decision == decision
+    final = [judged(ends[name][1].host.folder)[-1] for name in ("good", "even")]
     assert final[0].standings == final[1].standings
 
 
@@ -93,7 +93,7 @@ async def test_speed_changes_nothing(start: Start) -> None:
     seen: list[list[Look]] = []
     for number, (slow, at_once) in enumerate([((), 1), (("good",), 16), (("poor", "even"), 64)]):
         ends = await play(start("good", "even", "poor", cases=120, slow=slow, at_once=at_once, to=f"r{number}"))
-        seen.append(judged(ends["good"][1].folder))
+        seen.append(judged(ends["good"][1].host.folder))
     assert seen[0] == seen[1] == seen[2]
     assert seen[0]
 
@@ -102,7 +102,7 @@ async def test_equal_models_go_to_the_end_and_nothing_can_be_told(start: Start) 
     ends = await play(start("good", "good2", cases=60))
     for closed, engine in ends.values():
         assert closed.reason == "completed"
-        assert engine.folder.fold()[1].decision == "cannot tell"
+        assert engine.host.folder.fold()[1].decision == "cannot tell"
 
 
 async def test_a_model_that_was_hardly_graded_is_not_out(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,14 +114,14 @@ async def test_a_model_that_was_hardly_graded_is_not_out(start: Start, monkeypat
     ends = await play(start("good", "poor", cases=120))
     for closed, engine in ends.values():
         assert closed.reason == "completed"
-        assert {look.decision for look in judged(engine.folder)} == {"", "cannot tell"}
+        assert {look.decision for look in judged(engine.host.folder)} == {"", "cannot tell"}
 
 
 async def test_a_fast_model_waits_for_the_others(start: Start) -> None:
     runs = start("good", "poor", slow=("good",), at_once=2)
     ends = await play(runs)
-    first = judged(ends["poor"][1].folder)[-1]
-    assert len(ends["poor"][1].fold.latest) <= first.rollouts + 15
+    first = judged(ends["poor"][1].host.folder)[-1]
+    assert len(ends["poor"][1].host.fold.latest) <= first.rollouts + 15
 
 
 async def test_a_race_goes_on_where_it_was_stopped(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ async def test_a_race_goes_on_where_it_was_stopped(start: Start, monkeypatch: py
     def stop(record: AnyRecord) -> None:
         finished.extend([record] if isinstance(record, Finished) else [])
         if len(finished) == 20:
-            engine.end("stopped")
+            engine.host.end("stopped")
 
     engine, other = Engine(open_run(runs[0]), runs[0], on_record=stop), Engine(open_run(runs[1]), runs[1])
     closed = await asyncio.gather(engine.run(), other.run())
@@ -143,7 +143,7 @@ async def test_a_race_goes_on_where_it_was_stopped(start: Start, monkeypatch: py
     monkeypatch.setattr(race, "STARTING_S", 20.0)
     again = await play(runs)
     for name in ("good", "poor"):
-        assert judged(again[name][1].folder) == judged(whole[name][1].folder)
+        assert judged(again[name][1].host.folder) == judged(whole[name][1].host.folder)
         assert again[name][0].message == whole[name][0].message
 
 

@@ -25,6 +25,7 @@ def ask_to_pause(exchange: Exchange) -> None:
     exchange.error("429 Too Many Requests", "slow down", "rate_limit", retry_after=str(PAUSE_S))
 
 
+@pytest.mark.slow
 def test_refusals_in_a_row_of_one_engine_pause_the_other_though_no_limit_is_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,7 +76,7 @@ async def test_a_system_that_grants_no_thread_costs_speed_and_nothing_else(
         closed = await asyncio.wait_for(engine.run(), 60)
     assert closed.reason == "completed"
     assert any("no thread can be started" in message for message in messages)
-    assert isinstance(left_by(disk, engine.folder)[-1], Closed)
+    assert isinstance(left_by(disk, engine.host.folder)[-1], Closed)
     assert model.asked == 8, "4 cases of 2 turns"
 
 
@@ -95,10 +95,10 @@ async def test_a_sync_that_fails_is_made_good_before_the_run_is_completed(
     assert closed.reason == "completed"
     assert disk.counts["fdatasync", "journal.jsonl"] >= first + failures, "the sync was never refused"
     assert any("does not confirm" in message and "the run waits" in message for message in messages)
-    assert left_by(disk, engine.folder) == records(engine)
+    assert left_by(disk, engine.host.folder) == records(engine)
     assert len(ended(engine)) == SUITE.count
     assert model.asked == SUITE.count * SUITE.turns
-    assert [path.name for path in engine.folder.path.glob("*unsynced*")] == []
+    assert [path.name for path in engine.host.folder.path.glob("*unsynced*")] == []
 
 
 @pytest.mark.parametrize("first", range(1, SYNCS))
@@ -112,19 +112,19 @@ async def test_a_disk_that_never_confirms_holds_the_run_and_it_is_never_complete
     engine = new_engine(tmp_path / "r", SUITE, concurrency=1, notify=messages.append)
     task = asyncio.create_task(engine.run())
     await until(lambda: disk.counts["fdatasync", "journal.jsonl"] > first + 2 and model.now == 0)
-    assert "does not confirm" in engine.status().message
+    assert "does not confirm" in engine.control.status().message
     assert not task.done()
-    engine.handle_command(Command("kill"))
+    engine.control.execute(Command("kill"))
     with pytest.raises(Fault, match=r"does not confirm .* journal\.jsonl: Input/output") as caught:
         await asyncio.wait_for(task, 60)
     assert caught.value.kind is FaultKind.DISK
-    assert engine.folder.summary().state == "interrupted"
+    assert engine.host.folder.summary().state == "interrupted"
     assert not [record for record in records(engine) if isinstance(record, Closed) and record.reason == "completed"]
 
     disk.refuse = lambda call, name, count: 0
     resumed = new_engine(tmp_path / "r", SUITE)
     assert (await asyncio.wait_for(resumed.run(), 60)).reason == "completed"
-    assert left_by(disk, resumed.folder) == records(resumed)
+    assert left_by(disk, resumed.host.folder) == records(resumed)
     assert len(ended(resumed)) == SUITE.count
     assert model.asked == SUITE.count * SUITE.turns, "what the page cache still had was not asked again"
 
@@ -138,11 +138,11 @@ async def test_whoever_resumes_after_the_power_cut_plays_what_was_lost(
     engine = new_engine(tmp_path / "r", SUITE)
     task = asyncio.create_task(engine.run())
     await until(lambda: disk.counts["fdatasync", "journal.jsonl"] > 3)
-    engine.handle_command(Command("kill"))
+    engine.control.execute(Command("kill"))
     with pytest.raises(Fault):
         await asyncio.wait_for(task, 60)
     disk.refuse = lambda call, name, count: 0
-    engine.folder.journal_path.write_bytes(disk.after_power_cut(engine.folder.journal_path))
+    engine.host.folder.journal_path.write_bytes(disk.after_power_cut(engine.host.folder.journal_path))
     again = new_engine(tmp_path / "r", SUITE)
     assert (await asyncio.wait_for(again.run(), 60)).reason == "completed"
     assert set(ended(again).values()) == {Outcome.PASSED}
@@ -157,7 +157,7 @@ async def test_an_error_of_closing_a_file_that_is_synced_loses_nothing(
     engine = new_engine(tmp_path / "r", SUITE)
     assert (await engine.run()).reason == "completed"
     assert disk.counts["close", "journal.jsonl"] >= 1
-    assert left_by(disk, engine.folder) == records(engine)
+    assert left_by(disk, engine.host.folder) == records(engine)
 
 
 @pytest.mark.parametrize("name", ["r", "journal.jsonl"])
@@ -168,7 +168,7 @@ async def test_a_run_whose_journal_cannot_be_made_durable_does_not_start(
     model = script(always_right)
     engine = new_engine(tmp_path / "r", SUITE)
     if name == "journal.jsonl":
-        engine.folder.journal_path.write_bytes(b'{"v":1,"t":"op')
+        engine.host.folder.journal_path.write_bytes(b'{"v":1,"t":"op')
     PowerCutDisk(monkeypatch, times("fsync", name, 1, 1))
     with pytest.raises(Fault, match="Input/output error"):
         await engine.run()
@@ -187,13 +187,13 @@ async def test_a_run_folder_that_is_deleted_holds_the_run_until_somebody_ends_it
     task = asyncio.create_task(engine.run())
     await until(lambda: model.asked > 10)
     shutil.rmtree(tmp_path / "r")
-    await until(lambda: "was deleted" in engine.status().message and engine._running.all_wait)
+    await until(lambda: "was deleted" in engine.control.status().message and engine.host.running.all_wait)
     asked = model.asked
     assert asked < 800
     assert [message for message in messages if "was deleted" in message and "the run is paused" in message]
     await asyncio.sleep(0.05)
     assert (model.asked, task.done()) == (asked, False)
-    engine.handle_command(Command("stop"))
+    engine.control.execute(Command("stop"))
     with pytest.raises(Fault, match="was deleted"):
         await asyncio.wait_for(task, 60)
 
@@ -207,7 +207,7 @@ async def test_a_journal_that_is_deleted_ends_a_run_that_nobody_watches(
     engine = new_engine(tmp_path / "r", DialogueSuite(400, 2, judged=False), concurrency=1)
     task = asyncio.create_task(engine.run())
     await until(lambda: model.asked > 10)
-    engine.folder.journal_path.unlink()
+    engine.host.folder.journal_path.unlink()
     with pytest.raises(Fault, match="was deleted"):
         await asyncio.wait_for(task, 60)
     assert model.asked < 800
@@ -223,7 +223,7 @@ async def test_a_time_limit_ends_a_run_that_waits_for_a_full_disk(
         await asyncio.wait_for(engine.run(), 60)
     disk.refuse = accept
     engine = new_engine(tmp_path / "r", SUITE)
-    engine.budget_meter.budget = Budget()
+    engine.host.budget_meter.budget = Budget()
     assert (await engine.run()).reason == "completed"
     assert len(ended(engine)) == 4
 
@@ -236,7 +236,7 @@ async def test_a_journal_that_is_shortened_while_the_run_plays_ends_it_and_resum
         nonlocal shortened
         if not shortened and (at == "first" or len(ended(engine)) == 3):
             shortened = True
-            os.truncate(engine.folder.journal_path, 0)
+            os.truncate(engine.host.folder.journal_path, 0)
         return await always_right(text, request, watch)
 
     shortened = False

@@ -5,6 +5,7 @@ import math
 import random
 
 import pytest
+from support.quick_rows import first_quick
 
 from console.insight.deciding import Chance, Curve, fall_of, next_point, searches_left
 
@@ -19,7 +20,7 @@ def searched(replies: int, planted: int, before: float, after: float, times: int
     return curve
 
 
-@pytest.mark.parametrize("replies", [2, 3, 7, 20, 70, 200])
+@pytest.mark.parametrize("replies", first_quick([7, 2, 20, 3, 70, 200], 3))
 def test_a_planted_step_is_found_in_95_of_100_conversations(replies: int) -> None:
     rng = random.Random(replies)
     found = 0
@@ -42,6 +43,7 @@ def test_the_searches_that_may_follow_are_told_before_and_while_it_goes_on(repli
             assert points[played:] in left
 
 
+@pytest.mark.slow
 def test_one_number_is_within_a_factor_of_1_5_of_each_search_at_all_lengths() -> None:
     """In calls, and in tokens of requests that hold all earlier messages, beside a system prompt of any length."""
     for replies in range(1, 201):

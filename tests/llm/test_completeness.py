@@ -124,4 +124,5 @@ async def test_only_a_refused_prompt_counts_against_the_model(connect, question,
 def test_the_page_for_readers_shows_the_same_table():
     page = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| (?:`(\w+)`|—) \| ([^|]+) \| ([^|]+) \|$", page, re.MULTILINE)
-    assert rows == [tuple(quirk) for quirk in QUIRKS]
+    expected = [tuple(quirk) for quirk in QUIRKS]
+    assert rows == expected, f"make the table of docs/models.md: {expected}"

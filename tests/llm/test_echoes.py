@@ -66,7 +66,7 @@ async def test_an_answer_that_holds_the_key_is_kept_without_it(echoing, name, cl
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", ["streamed", "plain", pytest.param("litellm", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ERRORS)
 async def test_an_error_that_holds_the_key_is_told_without_it(echoing, name, client):
     skip_without_litellm(client)

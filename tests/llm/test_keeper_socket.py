@@ -64,7 +64,7 @@ class Server:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110  what is awaited has no event
             await asyncio.sleep(0.005)
 
@@ -163,4 +163,4 @@ async def test_a_killed_process_is_followed_by_another(endpoint: str) -> None:
     finally:
         with contextlib.suppress(ProcessLookupError):
             other.kill()
-        other.wait(10)
+        other.wait(60)

@@ -57,7 +57,7 @@ async def test_a_rate_limit_delays_its_request_only(seen):
 async def test_several_rate_limits_in_a_row_pause_everybody_until_their_time(seen):
     limiter = Limiter("x", ceiling=8)
     slots = [await acquire(limiter, seen) for _ in range(8)]
-    began = time.monotonic()
+    began, at = time.monotonic(), time.time()
     assert [limiter.throttled(slot, 0.1) for slot in slots[:3]] == [0.1, 0.1, 0]
     for slot in slots:
         limiter.release(slot)
@@ -65,14 +65,14 @@ async def test_several_rate_limits_in_a_row_pause_everybody_until_their_time(see
     assert 0.09 <= time.monotonic() - began < 30
     why, until = seen.waits[0]
     assert why == "rate limited"
-    assert until == pytest.approx(time.time(), abs=1)
+    assert at <= until <= time.time() + 0.1
 
 
 async def test_a_wait_too_long_for_one_request_pauses_everybody(seen):
     limiter = Limiter("x", ceiling=8)
     slot = await acquire(limiter, seen)
     assert limiter.throttled(slot, 3600, longest_alone_s=60) == 0
-    assert limiter.pause_s == pytest.approx(3600, abs=5)
+    assert limiter.pause_s == pytest.approx(3600, abs=60)
 
 
 async def test_a_shorter_pause_does_not_end_a_longer_one(seen, clock):
@@ -212,9 +212,9 @@ async def test_a_wait_beyond_the_allowed_one_is_a_fault_for_all_that_wait(seen):
         with pytest.raises(Fault) as caught:
             await late
         assert caught.value.kind is FaultKind.RATE_LIMIT
-        assert caught.value.retry_after_s == pytest.approx(3600, abs=5)
+        assert caught.value.retry_after_s == pytest.approx(3600, abs=60)
     limiter.release(slot)
-    assert limiter.state().paused_until == pytest.approx(time.time() + 3600, abs=5)
+    assert limiter.state().paused_until == pytest.approx(time.time() + 3600, abs=60)
     limiter.retry_now()
     await acquire(limiter, seen)
 
@@ -294,7 +294,7 @@ async def test_a_timer_that_fires_a_moment_early_is_set_again(seen, clock, monke
     until = clock.now + limiter.pause_s
     looks = iter([until - 1e-9])
     monkeypatch.setattr(clock, "monotonic", staticmethod(lambda: next(looks, until + 1e-9)))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await waiting
     assert limiter.state().waiting == 0
 

@@ -100,7 +100,7 @@ async def test_large_answers_are_whole(connect, question, seen, streamed):
 
 
 async def test_a_flood_of_chunks_is_read_to_the_end(connect, question, seen):
-    reply = await connect().ask(question("fault:s_flood"), seen)
+    reply = await connect({"timeout_s": 120}).ask(question("fault:s_flood"), seen)
     assert reply.content is not None
     assert len(reply.content) == 60_000
     assert len(seen.texts) == 20_000

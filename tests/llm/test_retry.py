@@ -89,9 +89,9 @@ async def test_an_hour_is_not_waited_for(connect, question, seen):
     endpoint = connect({"max_wait_s": 600})
     with pytest.raises(Fault) as caught:
         await endpoint.ask(question("fault:r429_hourx1"), seen)
-    assert caught.value.retry_after_s == pytest.approx(3600, abs=2)
+    assert caught.value.retry_after_s == pytest.approx(3600, abs=60)
     until = endpoint.states()[0].paused_until
-    assert until == pytest.approx(time.time() + 3600, abs=5)
+    assert until == pytest.approx(time.time() + 3600, abs=60)
     with pytest.raises(Fault):
         await endpoint.ask(question("another"), seen)
     endpoint.retry_now()

@@ -149,7 +149,7 @@ async def test_one_that_dies_costs_nothing_and_is_asked_again_when_it_is_back(co
         dead, sound = endpoint.states()
         assert (dead.name, bool(dead.why), sound.why) == (address_of(dying), True, "")
         with OpenAIServer(answering(), port=dying.port) as back:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while not back.counts["chat"]:
                     await ask_all(endpoint, seen, 4)
             back.counts.clear()

@@ -14,6 +14,7 @@ import pytest
 from reliability.conftest import COMMAND
 from server.openai_server import OpenAIServer, Scripted
 from support.lookup_suite import number_of, only_run, records, results, right, until, write_models, write_suite
+from support.quick_rows import first_quick
 
 from console.core.outcome import Outcome
 from console.core.record import CLOCK, Asked, Closed, Opened, Steered, Tried
@@ -35,7 +36,7 @@ def outcomes(run: Path) -> list[Outcome]:
     return [verdict.outcome for verdict, _, _ in results(run).values()]
 
 
-@pytest.mark.parametrize("limit", [pytest.param("-n 32", marks=pytest.mark.slow), "-n 24", "-v 120000"])
+@pytest.mark.parametrize("limit", first_quick(["-n 24", "-n 32", "-v 120000"]))
 def test_few_descriptors_and_little_memory(home: Path, start: Start, limit: str) -> None:
     """Sixty calls at once do not fit; those that do are played, and nothing is scored wrong."""
     data = write_suite(home / "data", 60)

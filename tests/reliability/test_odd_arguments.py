@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from server.openai_server import OpenAIServer, Scripted
 from support.lookup_suite import only_run, results, write_models
+from support.quick_rows import first_quick
 
 from console.core.outcome import Outcome
 
@@ -42,12 +43,15 @@ def odd_calls() -> Any:
 
 @pytest.mark.parametrize(
     ("suite", "more"),
-    [
-        ("bfcl-starter", ("--mode", "fc", "-n", 22)),
-        ("bfcl-starter", ("--mode", "prompt", "-n", 20)),
-        ("cave-starter", ("--mode", "json", "--rollouts", 2)),
-        ("dialogue-starter", ("--mode", "fc", "--judge", "sim/judge", "--user", "sim/user")),
-    ],
+    first_quick(
+        [
+            ("bfcl-starter", ("--mode", "fc", "-n", 22)),
+            ("dialogue-starter", ("--mode", "fc", "--judge", "sim/judge", "--user", "sim/user")),
+            ("bfcl-starter", ("--mode", "prompt", "-n", 20)),
+            ("cave-starter", ("--mode", "json", "--rollouts", 2)),
+        ],
+        2,
+    ),
 )
 def test_odd_arguments_are_graded(console: Any, home: Path, suite: str, more: tuple[Any, ...]) -> None:
     with OpenAIServer(odd_calls()) as server:

@@ -155,7 +155,7 @@ HOUR = {
 }
 
 
-@pytest.mark.parametrize("fault", [pytest.param(name, marks=() if name in ("h503", "h408") else SLOW) for name in HOUR])
+@pytest.mark.parametrize("fault", [pytest.param(name, marks=() if name == "h503" else SLOW) for name in HOUR])
 async def test_whatever_the_status_an_hour_holds_the_endpoint_and_not_the_case(
     home: Path, start: Start, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:

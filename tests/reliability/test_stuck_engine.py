@@ -83,7 +83,7 @@ def test_an_engine_that_is_stuck_says_so_and_ends_and_resume_completes(
         "finish = Engine._finish\n"
         "def finish_or_stick(self, job, finished):\n"
         "    finish(self, job, finished)\n"
-        "    if self.fold.tally.finished == 4: stick()\n"
+        "    if self.host.fold.tally.finished == 4: stick()\n"
         "Engine._finish = finish_or_stick\n"
     )
     data = write_suite(home / "data", 10)

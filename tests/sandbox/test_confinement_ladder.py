@@ -101,7 +101,7 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
         pytest.param(
             calls,
             id=name,
-            marks=() if name in ("user namespaces", "everything") else pytest.mark.slow,
+            marks=() if name == "everything" else pytest.mark.slow,
         )
         for name, calls in DENIED.items()
     ],

@@ -201,13 +201,13 @@ class ApiServer:
     def __enter__(self) -> "ApiServer":
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
         self._thread.start()
-        assert self._ready.wait(10), "the test server did not start"
+        assert self._ready.wait(60), "the test server did not start"
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         assert self._thread is not None
-        self._thread.join(10)
+        self._thread.join(60)
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()

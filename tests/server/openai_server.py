@@ -112,7 +112,7 @@ class OpenAIServer:
     def __enter__(self) -> "OpenAIServer":
         self._thread = threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True)
         self._thread.start()
-        assert self._ready.wait(10), "the test server did not start"
+        assert self._ready.wait(60), "the test server did not start"
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -120,7 +120,7 @@ class OpenAIServer:
         assert self._stop is not None
         assert self._thread is not None
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._thread.join(60)
 
     async def serve(self, announce: Callable[[int], None] = lambda port: None) -> None:
         """Serve until stopped."""

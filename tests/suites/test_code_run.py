@@ -33,7 +33,7 @@ SECRET = 5
 
 async def test_each_test_has_a_result_and_the_journal_has_no_test() -> None:
     stage = MemoryStage("case")
-    result = await stage.run_code(CODE, tests=TESTS, timeout=20)
+    result = await stage.run_code(CODE, tests=TESTS, timeout=60)
     right, wrong, raises, leaves, after = result.tests
     assert (result.passed, right.passed) == (False, True)
     assert (wrong.expected, wrong.got) == ("5", "4")
@@ -42,7 +42,7 @@ async def test_each_test_has_a_result_and_the_journal_has_no_test() -> None:
     assert (after.passed, after.error) == (False, "not run")
     assert "SECRET" not in str(stage.journal)
     again = MemoryStage("case", journal=stage.journal)
-    assert await again.run_code(CODE, tests=TESTS, timeout=20) == result
+    assert await again.run_code(CODE, tests=TESTS, timeout=60) == result
     assert again.new == 0
 
 
@@ -60,8 +60,8 @@ async def test_wheels_of_a_folder_can_be_imported(tmp_path: Path) -> None:
         wheel.writestr("tiny.py", "def half(n):\n    return n / 2\n")
         wheel.writestr("tiny-1.0.dist-info/METADATA", "Name: tiny\nVersion: 1.0\n")
     code, tests = "from tiny import half\n", "assert half(3) == 1.5"
-    assert (await MemoryStage("case").run_code(code, tests=tests, packages=tmp_path, timeout=20)).passed
-    assert "No module" in (await MemoryStage("case").run_code(code, tests=tests, timeout=20)).error
+    assert (await MemoryStage("case").run_code(code, tests=tests, packages=tmp_path, timeout=60)).passed
+    assert "No module" in (await MemoryStage("case").run_code(code, tests=tests, timeout=60)).error
 
 
 def test_statements_are_tests_where_there_is_no_function() -> None:

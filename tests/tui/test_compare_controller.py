@@ -17,6 +17,12 @@ LOST = ["live_multiple_131-52", "live_multiple_140-58", "live_simple_77-40-0"]
 GAINED = ["live_simple_14-3-9"]
 
 
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for suites as if every machine were quick."""
+    monkeypatch.setattr(case_reads, "WAIT_S", 60.0)
+
+
 class Loop:
     """Collects what threads hand over; calls it in the test's own thread."""
 
@@ -30,7 +36,7 @@ class Loop:
         self.arrived.set()
 
     def run(self) -> None:
-        assert self.arrived.wait(10)
+        assert self.arrived.wait(60)
         for call in self.calls:
             call()
 
@@ -159,10 +165,11 @@ def test_a_suite_that_fails_costs_that_case_only(two: Any, monkeypatch: pytest.M
 
 def test_a_slow_suite_is_not_waited_for(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     let_go = threading.Event()
+    monkeypatch.setattr(case_reads, "WAIT_S", 0.05)
 
     class Slow(CallSuite):
         def compare(self, *arguments: Any) -> Any:
-            let_go.wait(10)
+            let_go.wait(60)
             return super().compare(*arguments)
 
     compare_by(monkeypatch, Slow())
@@ -182,7 +189,7 @@ def test_a_suite_that_hangs_is_left_behind(two: Any, monkeypatch: pytest.MonkeyP
     class Hanging(CallSuite):
         def compare(self, case: Any, *rest: Any) -> Any:
             if case.id == LOST[0]:
-                let_go.wait(10)
+                let_go.wait(60)
             return super().compare(case, *rest)
 
     monkeypatch.setattr(case_reads, "GIVE_UP_S", 0.05)
@@ -190,6 +197,7 @@ def test_a_suite_that_hangs_is_left_behind(two: Any, monkeypatch: pytest.MonkeyP
     compare_by(monkeypatch, Hanging())
     controller = opened(*two)
     assert controller.case() is None
+    monkeypatch.setattr(case_reads, "WAIT_S", 60.0)
     controller.current_key = controller.step(1) or ""
     assert controller.case() is not None
     let_go.set()

@@ -186,6 +186,7 @@ async def test_a_run_that_is_gone_is_said(opened: Any, two: Any, settle: Any, fr
         assert "run.json is missing" in frame(app)
 
 
+@pytest.mark.slow
 async def test_hostile_text_is_only_shown(
     opened: Any, workspace: Any, settle: Any, frame: Any, all_hostile: Any
 ) -> None:
@@ -339,6 +340,7 @@ async def test_the_leaderboard_leads_on(opened: Any, field: Any, settle: Any) ->
         assert app.screen.where == "review"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", first_size(SIZES))
 async def test_every_official_column_can_be_reached_sideways(
     size: tuple[int, int], opened: Any, field: Any, settle: Any, frame: Any, monkeypatch: pytest.MonkeyPatch

@@ -278,6 +278,7 @@ async def test_a_replay_has_no_engine_to_command(opened: Any, workspace: Any) ->
         await assert_until(pilot, lambda: any("This run has no engine" in text.plain for text in app.services.messages))
 
 
+@pytest.mark.slow
 async def test_hostile_text_in_a_replay(opened: Any, workspace: Any, all_hostile: Any) -> None:
     recorder = Recorder(workspace.root / "runs", cases=len(all_hostile))
     for text in all_hostile:

@@ -264,6 +264,7 @@ async def test_new_runs_appear_without_moving_the_cursor(opened: Any, workspace:
         assert runs.line.name == "2025-01-16T0900-b"
 
 
+@pytest.mark.slow
 async def test_a_thousand_runs(opened: Any, workspace: Any, frame: Frame) -> None:
     model = workspace.run("2025-01-0000", passed=3, failed=2)
     model.summary()
@@ -281,6 +282,7 @@ async def test_a_thousand_runs(opened: Any, workspace: Any, frame: Frame) -> Non
         assert app.screen.query_one(RunList).line.name == "2025-01-0000"
 
 
+@pytest.mark.slow
 async def test_hostile_names_everywhere(
     opened: Any, workspace: Any, frame: Frame, all_hostile: tuple[str, ...]
 ) -> None:

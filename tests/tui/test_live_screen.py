@@ -340,6 +340,7 @@ async def test_hostile_text_in_a_stream(opened: Any, workspace: Any, hostile_som
         assert_no_control_byte(app)
 
 
+@pytest.mark.slow
 async def test_ten_megabytes_of_text_open_and_scroll(opened: Any, workspace: Any) -> None:
     recorder = Recorder(workspace.root / "runs", cases=1)
     key = recorder.start("huge")

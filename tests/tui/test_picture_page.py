@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.pictures import png
 from support.pseudo_terminal import PseudoTerminal
+from support.quick_rows import first_quick
 
 from console.tui.app import ConsoleApp
 
@@ -82,7 +83,7 @@ def test_kitty_gets_a_picture_once_and_is_told_to_forget_it(paged) -> None:
     assert b"\x1b[38;2;" in sent, "the color, which names the picture, is exact in a terminal of 256 colors"
 
 
-@pytest.mark.parametrize("environment", [{}, {"TMUX": "/tmp/tmux"}])
+@pytest.mark.parametrize("environment", first_quick([{}, {"TMUX": "/tmp/tmux"}]))
 def test_other_terminals_get_half_blocks_and_tmux_is_not_asked(paged, environment: dict[str, str]) -> None:
     terminal = paged(SIXEL if environment else NEITHER, png(24, 12), **environment)
     terminal.read_until("▀".encode())
@@ -92,6 +93,7 @@ def test_other_terminals_get_half_blocks_and_tmux_is_not_asked(paged, environmen
     assert (b"\x1b_G" in terminal.output) is not bool(environment)
 
 
+@pytest.mark.slow
 def test_a_picture_as_thin_as_a_hair_is_shown(paged) -> None:
     terminal = paged(SIXEL, png(3000, 2))
     assert b'"1;1;800;20#' in terminal.read_until(b"\x1b8")

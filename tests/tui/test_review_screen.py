@@ -765,6 +765,7 @@ async def test_hostile_text_is_only_text(
         assert app.screen is screen
 
 
+@pytest.mark.slow
 async def test_ten_megabytes_open(opened: Any, workspace: Any) -> None:
     recorder = Recorder(workspace.root / "runs", cases=1)
     key = recorder.start("huge")

@@ -118,6 +118,7 @@ async def test_from_review_to_another_run_and_back_to_the_same_case(
     assert reader.place == review
 
 
+@pytest.mark.slow
 async def test_a_screen_is_on_the_way_back_once_and_it_does_not_grow_without_end(
     reader: Reader, three_runs: list[RunFolder]
 ) -> None:

@@ -109,6 +109,7 @@ def verdicts(runs: Path) -> dict[str, Any]:
     return {record.key.case: (record.verdict, record.output) for record in finished}
 
 
+@pytest.mark.slow
 def test_all_bundled_questions_cost_one_call_of_each_kind_per_answer(tmp_path: Path, models: Path) -> None:
     world = World()
     with OpenAIServer(world) as server:

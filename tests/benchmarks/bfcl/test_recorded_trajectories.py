@@ -73,11 +73,11 @@ def suite() -> Iterator[BfclSuite]:
 @pytest.mark.parametrize(
     ("category", "mode"),
     [
-        ("base", "prompt"),
         ("miss_func", "fc"),
         *(
             pytest.param(category, mode, marks=pytest.mark.slow)
             for category, mode in (
+                ("base", "prompt"),
                 ("base", "fc"),
                 ("miss_func", "prompt"),
                 ("miss_param", "prompt"),

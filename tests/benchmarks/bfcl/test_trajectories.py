@@ -28,7 +28,7 @@ from console.store.runs import RunFolder
 from console.suites.selection import select_cases
 
 WHOLE = os.environ.get("EVAL_CONSOLE_TRAJECTORIES") == "all"
-IN_SHORT = {("multi_turn_base", "fc"), ("multi_turn_long_context", "prompt")}
+IN_SHORT = {("multi_turn_base", "fc")}
 """What `make test` plays; `make test-all` plays every category in both modes."""
 SAMPLE = range(0, 200, 1 if WHOLE else 19)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from support.memory_stage import MemoryStage, cell
+from support.quick_rows import first_quick
 
 from console.benchmarks.cavebench.conversation import play
 from console.benchmarks.cavebench.conversation.confined import withheld_files
@@ -136,9 +137,7 @@ LEVELS = {
 
 
 @cave_mode
-@pytest.mark.parametrize(
-    "level", ["all", "landlock", *(pytest.param(level, marks=pytest.mark.slow) for level in ("no mounts", "both"))]
-)
+@pytest.mark.parametrize("level", first_quick(["all", "landlock", "no mounts", "both"]))
 async def test_no_file_and_no_message_holds_what_is_expected(
     tmp_path: Path, sent: bytearray, monkeypatch: pytest.MonkeyPatch, level: str
 ) -> None:

@@ -45,7 +45,8 @@ def outcomes(found: list[AnyRecord]) -> dict[str, Outcome]:
     return {one.key.case.split("/")[1]: one.verdict.outcome for one in found if isinstance(one, Finished)}
 
 
-@pytest.mark.parametrize("mode", ["cave", pytest.param("json", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["cave", "json"])
 def test_sixteen_conversations_at_once_are_apart(tmp_path: Path, mode: str) -> None:
     """Each defines the same names in its runtime and in the module; half are answered wrongly."""
     wrong = frozenset(f"c{number}" for number in range(16) if number % 2)
@@ -106,7 +107,7 @@ def results(run: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("mode", "victim", "point"),
-    first_quick(sorted(KILLS, key=lambda kill: kill not in TELLING), 3),
+    first_quick(sorted(KILLS, key=lambda kill: kill not in TELLING), 2),
 )
 def test_no_finished_turn_is_lost(tmp_path: Path, mode: str, victim: str, point: str) -> None:
     """A killed worker is replaced within the run, a killed run is resumed, ctrl-c drains it; nothing is missing."""
