@@ -23,7 +23,7 @@ from console.store.runs import RunFolder
 from console.suites.catalog import find_suite
 from console.suites.planned_order import first_results
 from console.suites.suite import Report, Result, Suite
-from console.suites.summing import summed_up
+from console.suites.summing import results_of, summed_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +83,7 @@ def read_history(folder: RunFolder) -> History:
                 detailed.pop(slot, None)
 
     fold, summary = folder.fold(Endings(manifest.rollouts), keep_details)
-    order = {case: number for number, case in enumerate(fold.category_of)}
-    results = [
-        Result(
-            case,
-            fold.category_of[case],
-            rollout,
-            detailed.get((case, rollout), ended.verdict),
-            fold.cases.cluster(case),
-            case not in fold.ungraded,
-        )
-        for (case, rollout), ended in fold.latest.items()
-        if case in order
-    ]
-    results.sort(key=lambda result: order[result.case_id])
-    return History(folder, manifest, summary, results)
+    return History(folder, manifest, summary, results_of(fold, detailed))
 
 
 def read_played(folder: RunFolder) -> list[PlayedRollout]:

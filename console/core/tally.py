@@ -425,8 +425,19 @@ def without_output(record: RecordT) -> RecordT:
 
 
 def _numbers(verdict: Verdict) -> dict[str, Any]:
-    """Return the details that a report adds up: metrics by turn, for suites that count turns."""
-    turns = verdict.detail.get("turns")
-    listed = cast("list[Any]", turns) if isinstance(turns, list) else []
-    counted = all(isinstance(turn, dict) and "metrics" in turn for turn in listed)
-    return {"turns": listed} if listed and counted else _NO_NUMBERS
+    """Return the details that a report adds up: numbers, lists of numbers, and metrics by turn."""
+    if not verdict.detail:
+        return _NO_NUMBERS
+    kept = {name: value for name, value in verdict.detail.items() if _is_number(value) or _is_counted(value)}
+    return kept or _NO_NUMBERS
+
+
+def _is_counted(value: Any) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    parts = cast("list[Any]", value)
+    return all(map(_is_number, parts)) or all(isinstance(part, dict) and "metrics" in part for part in parts)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

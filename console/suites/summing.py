@@ -4,13 +4,14 @@ Repeats are handled here for every suite, as pass@k and pass^k depend on verdict
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from console.core.case import Setting
-from console.core.outcome import Outcome
+from console.core.case import Setting, Slot
+from console.core.outcome import Outcome, Verdict
 from console.core.statistics.repeats import CaseCount, pass_k, variance_split
+from console.core.tally import RunFold
 from console.suites.headline import headlines_of
 from console.suites.metrics import has_passed, interval_metric
 from console.suites.suite import CaseRepeats, Metric, Repeats, Report, Result, Suite
@@ -23,6 +24,30 @@ LETTERS = {
     Outcome.NOT_RUN: "-",
 }
 """Letter of each outcome in `CaseRepeats.rollouts`."""
+
+
+def results_of(fold: RunFold, whole: Mapping[Slot, Verdict] | None = None) -> list[Result]:
+    """Return the results of all rollouts that have ended, by case in order of first start.
+
+    Args:
+        fold: counts of the run, which keep the numbers in the details of verdicts.
+        whole: verdicts with all their details, where these are kept.
+    """
+    kept = whole or {}
+    results = [
+        Result(
+            case,
+            fold.category_of[case],
+            rollout,
+            kept.get((case, rollout), ended.verdict),
+            fold.cases.cluster(case),
+            case not in fold.ungraded,
+        )
+        for (case, rollout), ended in fold.latest.items()
+        if case in fold.category_of
+    ]
+    order = {case: number for number, case in enumerate(fold.category_of)}
+    return sorted(results, key=lambda result: order[result.case_id])
 
 
 def summed_up(suite: Suite, results: Sequence[Result], setting: Setting) -> Report:

@@ -51,7 +51,7 @@ class PairwiseRanking(AnyCategories):
             duel
             for players, verdicts in measured
             for verdict in verdicts
-            if (duel := duel_of(verdict, [names.index(name) for name in players])) is not None
+            if (duel := duel_of(verdict, [names.index(name) for name in players], verdict.detail.get("cluster", "")))
         ]
         cells: dict[str, dict[str, Cell]] = defaultdict(dict)
         for column, has_length in ((STRENGTH, False), (AT_EQUAL_LENGTH, True)):

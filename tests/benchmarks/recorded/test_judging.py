@@ -16,10 +16,13 @@ from server.openai_server import OpenAIServer, Scripted
 from support.row_suite import write_folder
 from support.screen_text import assert_until, text_of
 
+from console.cli.history import read_overview
 from console.config.paths import WorkspacePaths
 from console.core.record import Asked
 from console.store.journal import JournalReader
 from console.store.run_list import find_run
+from console.suites.catalog import find_suite
+from console.suites.summing import results_of, summed_up
 from console.tui.app import ConsoleApp
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -211,3 +214,13 @@ def test_the_screen_has_both_answers_on_one_line_at_every_size(played, home: Pat
 
     for size in ((80, 24), (130, 36), (160, 45)):
         asyncio.run(look(size))
+
+
+def test_what_the_app_counts_is_enough_for_the_report_of_the_command(played, console, home: Path) -> None:
+    ended = played("kind", "plain", "wordy", "--length-control")
+    run = find_run(home / "runs", ended.data["run"])
+    suite = find_suite(run.manifest(), home / "data")
+    report = summed_up(suite, results_of(read_overview(run).fold), run.manifest().setting)
+    assert {metric.name: metric.value for metric in report.metrics} == {
+        name: metric["value"] for name, metric in metrics(ended).items()
+    }

@@ -68,7 +68,7 @@ def _by_pair(graded: Sequence[Result], names: Sequence[str]) -> list[Metric]:
 
 def _strengths(graded: Sequence[Result], names: Sequence[str], length_control: bool) -> list[Metric]:
     """Return the strength of each run, with and without the effect of length; of two runs, only the win rate."""
-    duels = [duel for result in graded if (duel := duel_of(result.verdict, range(len(names)))) is not None]
+    duels = [duel for result in graded if (duel := duel_of(result.verdict, range(len(names)), result.cluster))]
     metrics: list[Metric] = []
     if len(names) > 2 and (plain := strengths(duels, len(names))) is not None:
         for name, interval in zip(names, plain.players, strict=True):
@@ -84,7 +84,7 @@ def _strengths(graded: Sequence[Result], names: Sequence[str], length_control: b
     return metrics
 
 
-def duel_of(verdict: Verdict, players: Sequence[int]) -> Duel | None:
+def duel_of(verdict: Verdict, players: Sequence[int], cluster: str) -> Duel | None:
     """Return a judged pair as a duel between players, given by the number of the run; None without a grade."""
     detail: dict[str, Any] = verdict.detail
     if verdict.outcome not in (Outcome.PASSED, Outcome.FAILED) or "pair" not in detail:
@@ -92,4 +92,4 @@ def duel_of(verdict: Verdict, players: Sequence[int]) -> Duel | None:
     one, other = detail["lengths"]
     longer = (one - other) / (one + other) if one + other else 0.0
     first, second = detail["pair"]
-    return Duel(players[first], players[second], detail["won"], detail["cluster"], longer)
+    return Duel(players[first], players[second], detail["won"], cluster, longer)

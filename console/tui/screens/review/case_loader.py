@@ -20,7 +20,8 @@ from console.insight.overview import Overview
 from console.insight.report import Section
 from console.insight.rollout import Rollout
 from console.suites.run_suite import RunSuite
-from console.suites.suite import Report, Result
+from console.suites.suite import Report
+from console.suites.summing import results_of
 from console.tui.data.case_reads import WAIT_S, CaseReads, SuiteThread
 from console.tui.suite_views.suite_view import ReviewedCase
 
@@ -183,17 +184,7 @@ class CaseLoader:
             return self._why_no_suite
         stamp = (fold.tally.finished, fold.last_at)
         if (self._report is None or self._report[0] != stamp) and self._reporting is None:
-            results = [
-                Result(
-                    case,
-                    fold.category_of.get(case, ""),
-                    rollout,
-                    record.verdict,
-                    fold.cases.cluster(case),
-                    case not in fold.ungraded,
-                )
-                for (case, rollout), record in fold.latest.items()
-            ]
+            results = results_of(fold)
             look, by_look = latest_look(fold.looks), fold.is_shown_by_look(run.manifest, live=run.is_live)
             future = self._comparisons.thread.start(lambda: suite.report(results, look, by_look=by_look))
             try:
