@@ -100,8 +100,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a finished case is not synced",
-        "console/engine/journal_buffer.py", "isinstance(record, Finished) or self.journal.unsynced_bytes",
-        "self.journal.unsynced_bytes",
+        "console/engine/journal_buffer.py", "is_paid or self.journal.unsynced_bytes", "self.journal.unsynced_bytes",
         "tests/engine/test_unsynced_journal.py",
     ),
     Mutation(
