@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from support.screen_text import assert_until, wait_until_unchanged
+from support.screen_text import assert_until, settle, wait_until_unchanged
 from textual.pilot import Pilot
 
 from console.store.runs import RunFolder
@@ -69,5 +69,5 @@ async def go(app: ConsoleApp, pilot: Pilot[int], name: str, *runs: RunFolder) ->
         await pilot.press(*KEYS.get(name, ()))
     where = "library" if name == "cases" else name
     await assert_until(pilot, lambda: isinstance(app.screen, BaseScreen) and app.screen.where == where)
-    await app.workers.wait_for_complete()
+    await settle(app, pilot)
     await wait_until_unchanged(app, pilot)
