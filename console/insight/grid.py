@@ -117,7 +117,6 @@ class Grid:
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
-        """All categories, sorted."""
         return tuple(sorted({row.category for row in self.rows}))
 
     def of(self, category: str | None) -> list[GridCase]:
