@@ -8,11 +8,13 @@ WORKERS ?= 5
 # Tests start hundreds of interpreters; each compiles everything again where this is set, as containers often do.
 unexport PYTHONDONTWRITEBYTECODE
 SOAK   := perf/bench_soak.py
+SOAK_PARTS := $(addprefix soak-,load kills verbs workers journals streams unicode sandbox fuzz random mutations)
+SOAKED := $(BIN)/pytest --timeout 0
 FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/core/test_json_text.py \
   tests/engine/test_suite_records.py tests/llm/test_damaged_replies.py tests/suites/test_parsing_growth.py \
   tests/tui/test_crafted_journals.py
 
-.PHONY: run test test-all check lint types types-linux types-darwin types-tests unit slow bench soak constraints wheel clean
+.PHONY: run test test-all check lint types types-linux types-darwin types-tests unit slow bench soak $(SOAK_PARTS) constraints wheel clean
 
 run: $(STAMP)  ## open the app
 	@$(BIN)/eval-console
@@ -45,17 +47,31 @@ slow: $(STAMP)  ## the tests that `make test` leaves out
 bench: $(STAMP)  ## measure, here and now
 	@for script in $(filter-out $(SOAK),$(wildcard perf/bench_*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
-soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, kills of every verb, 40 walks in random Unicode, all fuzzers, new examples for property tests, mutations
+soak: $(SOAK_PARTS)  ## long and large: load, signals, kills, fuzzers, mutations; MINUTES altogether
+
+$(SOAK_PARTS): $(STAMP)
+
+soak-load:  ## 10,000 cases, 1,000 runs, 64 streams for 10 minutes
 	$(BIN)/python $(SOAK)
-	EVAL_CONSOLE_KILLS=all $(BIN)/pytest --timeout 0 -n 2 tests/engine/test_kill_suites.py
-	EVAL_CONSOLE_VERB_KILLS=20 $(BIN)/pytest --timeout 0 -n 2 tests/reliability/test_killed_verbs.py
-	EVAL_CONSOLE_LOSSES=5 $(BIN)/pytest --timeout 0 tests/workers/test_ray.py
-	EVAL_CONSOLE_JOURNALS=5000 $(BIN)/pytest --timeout 0 -n 2 tests/store/test_journal.py tests/store/test_run_list.py tests/engine/test_unsynced_journal.py
-	EVAL_CONSOLE_STREAMS=40 $(BIN)/pytest --timeout 0 tests/llm/test_stream_fuzz.py
-	EVAL_CONSOLE_UNICODE=40 $(BIN)/pytest --timeout 0 tests/tui/test_hostile_text.py
-	EVAL_CONSOLE_SANDBOX=200 $(BIN)/pytest --timeout 0 -n 2 tests/sandbox/test_sandbox_fuzz.py
-	EVAL_CONSOLE_FUZZ=20 $(BIN)/pytest --timeout 0 -n 2 $(FUZZERS)
-	EVAL_CONSOLE_RANDOM=1 $(BIN)/pytest --timeout 0 -n 2 -m hypothesis
+soak-kills:  ## all signals at all points of all suites
+	EVAL_CONSOLE_KILLS=all $(SOAKED) -n 2 tests/engine/test_kill_suites.py
+soak-verbs:  ## 20 kills of every verb
+	EVAL_CONSOLE_VERB_KILLS=20 $(SOAKED) -n 2 tests/reliability/test_killed_verbs.py
+soak-workers:  ## lost workers of Ray
+	EVAL_CONSOLE_LOSSES=5 $(SOAKED) tests/workers/test_ray.py
+soak-journals:  ## 5,000 damaged journals
+	EVAL_CONSOLE_JOURNALS=5000 $(SOAKED) -n 2 tests/store/test_journal.py tests/store/test_run_list.py tests/engine/test_unsynced_journal.py
+soak-streams:  ## streams cut or changed at any byte
+	EVAL_CONSOLE_STREAMS=40 $(SOAKED) tests/llm/test_stream_fuzz.py
+soak-unicode:  ## 40 walks in random Unicode
+	EVAL_CONSOLE_UNICODE=40 $(SOAKED) tests/tui/test_hostile_text.py
+soak-sandbox:  ## 200 rounds of random programs
+	EVAL_CONSOLE_SANDBOX=200 $(SOAKED) -n 2 tests/sandbox/test_sandbox_fuzz.py
+soak-fuzz:  ## all fuzzers, twenty times as long
+	EVAL_CONSOLE_FUZZ=20 $(SOAKED) -n 2 $(FUZZERS)
+soak-random:  ## new examples for property tests
+	EVAL_CONSOLE_RANDOM=1 $(SOAKED) -n 2 -m hypothesis
+soak-mutations:  ## changes to the program that its tests must notice; for one package: pytest perf/mutations.py -k store:
 	$(BIN)/pytest -n 2 perf/mutations.py
 
 constraints:  ## lock the newest versions that fit pyproject.toml, for all platforms

@@ -629,6 +629,46 @@ MUTATIONS = (
         "tests/benchmarks/bfcl/test_pull.py tests/benchmarks/cavebench/test_pull.py",
     ),
     Mutation(
+        "the first of two answers of a batch counts",
+        "console/engine/batches.py", "answer if is_only else None", "answer",
+        "tests/cli/test_batches.py::test_an_answer_that_is_damaged_is_asked_again_and_no_other",
+    ),
+    Mutation(
+        "results of which nothing can be read are paid again",
+        "console/engine/batches.py", "if damage and not count:", "if False:",
+        "tests/cli/test_batches.py::test_answers_of_which_none_is_readable_end_the_run_and_are_not_paid_again",
+    ),
+    Mutation(
+        "an answer of a batch beside an error counts",
+        "console/llm/batches.py", "if not error and (answered :=", "if (answered :=",
+        "tests/cli/test_batches.py::test_an_answer_that_is_damaged_is_asked_again_and_no_other",
+    ),
+    Mutation(
+        "a client that packs its body wrongly is logged",
+        "console/llm/gateway/server.py", " | web.RequestPayloadError)", ")",
+        "tests/benchmarks/harness/test_gateway_clients.py",
+    ),
+    Mutation(
+        "a forked process keeps the lock of a run",
+        "console/store/lock.py", "fcntl.flock(self._fd, fcntl.LOCK_UN)", "pass",
+        "tests/engine/test_takeover.py",
+    ),
+    Mutation(
+        "a huge file is read at once",
+        "console/store/atomic.py", ".st_size > _LARGEST:", ".st_size < 0:",
+        "tests/cli/test_odd_places.py::test_a_pipe_or_a_huge_file_among_results_is_named",
+    ),
+    Mutation(
+        "a pipe among results is read",
+        "console/store/atomic.py", "if stat.S_ISREG(os.fstat(fd).st_mode):", "if True:",
+        "tests/cli/test_odd_places.py::test_a_pipe_or_a_huge_file_among_results_is_named",
+    ),
+    Mutation(
+        "an environment acts after its end",
+        "console/suites/environment.py", "if not self._is_entered:", "if False:",
+        "tests/suites/test_environment.py",
+    ),
+    Mutation(
         "members that differ in case overwrite each other",
         "console/suites/archive.py", "folded(info.filename) in seen", "False",
         "tests/benchmarks/bfcl/test_pull.py tests/benchmarks/cavebench/test_pull.py",

@@ -40,9 +40,10 @@ def decide(
         UsageError: a state cannot be rebuilt, or nothing can be graded.
     """
     from console.cli.foreground import play
-    from console.engine.experiment import rehearse, search_use
-    from console.exchange.tried import branches_of, rollouts_before
-    from console.insight.deciding import curve_of, next_point, searches_left, usual_calls
+    from console.engine.experiment import rehearse
+    from console.engine.experiment_use import search_use
+    from console.exchange.tried import branches_of
+    from console.insight.deciding import curve_of, next_point, searches_left
     from console.store.runs import create_run
 
     case, model = rollout.key.case, args.model or reader.manifest.model.name
@@ -52,10 +53,8 @@ def decide(
 
     curve = read_curve()
     if next_point(curve, len(points)) is not None:
-        before = [*reader.ordered, *rollouts_before(reader.folder)]
         beginnings = [point.beginning for point in points]
-        searches, usual = searches_left(curve, len(points)), usual_calls(before, rollout)
-        use = search_use(_prepared(args, reader, case, points[0]), beginnings, searches, usual)
+        use = search_use(_prepared(args, reader, case, points[0]), beginnings, searches_left(curve, len(points)))
         accept_cost(args, "; ".join(use.lines), use.most, args.max_cost)
     spent = 0.0
     while (replies := next_point(curve, len(points))) is not None:

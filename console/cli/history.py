@@ -141,6 +141,7 @@ def _read(folder: RunFolder, index: JournalIndex, *, live: bool) -> Overview:
     saved_at = index.offset
     for record in index.iter_all():
         overview.apply(record)
+        overview.changed.clear()  # nothing is drawn
     if not live and index.offset >= SAVED_FROM_BYTES and index.offset != saved_at:
         index.save(folder.index_path, layout(), encode_overview(overview))
     return overview

@@ -12,7 +12,7 @@ from console.core.fault import UsageError
 from console.insight.as_sent import diff_of
 
 if TYPE_CHECKING:
-    from console.engine.experiment import Use
+    from console.engine.experiment_use import Use
 
 ASK_ABOVE_USD = 5.0
 CHANGES_HELP = (

@@ -200,7 +200,7 @@ The times before and after are not comparable.
 
 
 class Batched(Record, frozen=True):
-    """A step of a batch of calls: planned, then submitted (with an id), then its progress, then its end."""
+    """A step of a batch of calls: planned, sent, accepted (with an id), then its progress, then its end."""
 
     name: str
     """Unique name, with which a batch that was submitted but not journaled is found again."""
@@ -214,6 +214,7 @@ class Batched(Record, frozen=True):
     """Ids of its calls, in the first record only; see `call_name`."""
     planned_at: Moment = 0.0
     submitted_at: Moment = 0.0
+    """Time at which it was sent or, once the provider has confirmed it, accepted; 0 before."""
     ended: str = ""
     """Its end, such as `completed` or `expired`, once all of its answers are journaled."""
 

@@ -1,8 +1,8 @@
 """Calls of a run through batch APIs: gathered while conversations wait, submitted together, and polled.
 
 A batch is journaled before it is submitted, and its id before it is waited for. After a kill, one whose submission was
-not confirmed is looked for at the provider, and calls that are asked again wait for the batch that has them: none is
-paid twice. Only a call that its batch did not answer is asked in another one.
+not confirmed is looked for at the provider, for a while, as it may not be listed yet, and calls that are asked again
+wait for the batch that has them: none is paid twice. Only a call that its batch did not answer is asked in another one.
 """
 
 import asyncio
@@ -38,6 +38,11 @@ _POLL_SHARE = 0.1
 """Seconds until the next poll, as a share of the batch's age."""
 _IN_BATCH = "in a batch"
 """What a single conversation waits for; how far its batch is, is said once for the run."""
+_LOOKING = "looking for a batch that may have been submitted"
+LISTED_S = 60.0
+"""Seconds after a submission in which a provider may have accepted a batch and not list it yet."""
+_LONGEST_S = 86_400.0
+"""Seconds after which every batch has ended."""
 _LIMITED_S = 60.0
 """Seconds until a single call is submitted again that the provider's limit of waiting tokens refused."""
 AnswerT = TypeVar("AnswerT")
@@ -218,7 +223,7 @@ class BatchedEndpoint:
                 return
             state = await self._until_ended(batch)
             if state.ended != "failed":
-                await self._persist(batch, lambda: self._hand_out(batch, state))
+                await self._hand_out(batch, state)
             await self._end_with(batch, state)
         except Fault as fault:
             words = f"{batch_words([batch.record])}: {fault.advice}"
@@ -233,6 +238,8 @@ class BatchedEndpoint:
         if not may_exist:
             batch.tell("submitting a batch")
             await self._host.append_durably(batch.record)
+        elif not batch.record.submitted_at:
+            return False
         while True:
             if may_exist and (state := await self._find(batch, others)) is not None:
                 await self._submitted(batch, state)
@@ -241,50 +248,88 @@ class BatchedEndpoint:
                 return False
             try:
                 file = file or await self._persist(batch, lambda: self._client.upload(lines))
-                create = partial(self._client.create, batch.record.name, file, lines)
-                await self._submitted(batch, await self._once(batch, create))
+                await self._submitted(batch, await self._once(batch, partial(self._create, batch, file, lines)))
                 return True
             except Fault as fault:
                 if not fault.is_retryable or fault.is_of_endpoint:
                     raise
                 batch.tell(f"submitting a batch · {fault.message}")
                 may_exist = True
-                await asyncio.sleep(self._poll_s(batch))
+
+    async def _create(self, batch: _Batch, file: str, lines: Sequence[bytes]) -> BatchState:
+        await self._step(batch, submitted_at=time.time())
+        return await self._client.create(batch.record.name, file, lines)
 
     async def _find(self, batch: _Batch, others: set[str]) -> BatchState | None:
-        """Return a batch whose submission was not confirmed, or None if the provider does not have it."""
-        record, total = batch.record, batch.record.total
-        similar = await self._persist(batch, lambda: self._client.candidates(record.name, record.planned_at, total))
-        for state in similar:
-            while state.id not in others and not (state.name or state.ended):
-                batch.tell("looking for a batch that may have been submitted")
-                await self._pause(batch)
-                state = await self._persist(batch, partial(self._client.state, state.id))
-            if state.name or (state.id not in others and await self._persist(batch, partial(self._is, batch, state))):
-                return state
-            others.add(state.id)
-        return None
+        """Return a batch whose submission was not confirmed, or None if the provider does not have it.
+
+        Providers may list a batch a while after they have accepted it.
+        """
+        while True:
+            for state in await self._candidates(batch):
+                if state.id not in others and (same := await self._identified(batch, state)) is not None:
+                    return same
+                others.add(state.id)
+            if time.time() >= batch.record.submitted_at + LISTED_S:
+                return None
+            batch.tell(_LOOKING)
+            await self._pause(batch)
+
+    async def _candidates(self, batch: _Batch) -> list[BatchState]:
+        """Return the batches at the provider that may be this one; none of a provider without a list after a day.
+
+        Raises:
+            Fault: the provider has no list, so that nobody can tell whether the batch is there.
+        """
+        record = batch.record
+        try:
+            return await self._persist(
+                batch, lambda: self._client.candidates(record.name, record.planned_at, record.total)
+            )
+        except Fault as fault:
+            if fault.kind is not FaultKind.NOT_FOUND:
+                raise
+            if time.time() >= record.submitted_at + _LONGEST_S:
+                return []
+            words = "this address lists no batches, so nobody can tell whether this one was accepted"
+            hint = (
+                f"Look at the provider for a batch of {record.total:,} calls. Resume the run a day later, when it has "
+                "ended in any case, and its calls are asked again; or play a new run without --batch."
+            )
+            raise Fault(FaultKind.NOT_FOUND, words, hint=hint) from None
+
+    async def _identified(self, batch: _Batch, state: BatchState) -> BatchState | None:
+        """Return the state of a batch at the provider if it is this one; without a name, only its answers tell."""
+        while not (state.name or state.ended):
+            batch.tell(_LOOKING)
+            await self._pause(batch)
+            state = await self._persist(batch, partial(self._client.state, state.id))
+        is_same = bool(state.name) or await self._persist(batch, partial(self._is, batch, state))
+        return state if is_same else None
 
     async def _is(self, batch: _Batch, state: BatchState) -> bool:
         """Return whether an ended batch has answers to the calls of this one."""
         names = {name_of(call) for call in batch.calls}
         async for answer in self._client.answers(state):
-            return name_of(answer.call) in names
+            if answer is not None:
+                return name_of(answer.call) in names
         return False
 
     async def _submitted(self, batch: _Batch, state: BatchState) -> None:
         now = time.time()
-        began = min(state.created_at or now, now)
-        record = msgspec.structs.replace(batch.record, at=now, id=state.id, submitted_at=began, calls=())
-        batch.record = record
-        await self._host.append_durably(record)
+        await self._step(batch, id=state.id, submitted_at=min(state.created_at or now, now))
         batch.tell(_IN_BATCH)
+
+    async def _step(self, batch: _Batch, **fields: Any) -> None:
+        """Journal the next step of a batch."""
+        batch.record = msgspec.structs.replace(batch.record, at=time.time(), calls=(), **fields)
+        await self._host.append_durably(batch.record)
 
     async def _until_ended(self, batch: _Batch) -> BatchState:
         while True:
             state = await self._persist(batch, lambda: self._client.state(batch.record.id))
             if state.done != batch.record.done or state.ended:
-                batch.record = msgspec.structs.replace(batch.record, at=time.time(), done=state.done, calls=())
+                batch.record = msgspec.structs.replace(batch.record, at=time.time(), done=state.done)
                 if not state.ended:
                     await self._host.append_durably(batch.record)
             if state.ended:
@@ -292,14 +337,53 @@ class BatchedEndpoint:
             await self._pause(batch)
 
     async def _hand_out(self, batch: _Batch, state: BatchState) -> None:
-        """Hand out the answers to an ended batch."""
+        """Hand out the answers to an ended batch once they are read to their end."""
         seconds = max(0.0, time.time() - batch.record.submitted_at)
-        async for answer in self._client.answers(state):
-            if answer.call not in batch.calls or (answer.missing == "cancelled"):
-                continue
+        for answer in await self._read_answers(batch, state):
             call = batch.calls.pop(answer.call)
             if call is not None:
                 self._answer(call, answer, seconds)
+
+    async def _read_answers(self, batch: _Batch, state: BatchState) -> list[BatchAnswer]:
+        """Return the answers to the calls of a batch.
+
+        Answers that are damaged or fewer than announced are read once more; then the calls without an answer, and
+        those with two that differ, have none.
+
+        Raises:
+            Fault: the provider refuses them, or none is readable.
+        """
+        answers: dict[str, BatchAnswer | None] = {}
+        was_damaged = False
+
+        async def read() -> None:
+            nonlocal was_damaged
+            answers.clear()
+            count, damage = 0, None
+            try:
+                async for answer in self._client.answers(state):
+                    if answer is None:
+                        damage = "an answer of the batch is unreadable"
+                        continue
+                    count += not answer.missing
+                    if answer.call in batch.calls and answer.missing != "cancelled":
+                        is_only = answers.get(answer.call, answer) == answer
+                        answers[answer.call] = answer if is_only else None
+            except Fault as fault:
+                if fault.kind is not FaultKind.BAD_ANSWER:
+                    raise
+                damage = fault.message
+            if count < state.done:
+                damage = damage or f"the batch has {count:,} answers, not {state.done:,}"
+            if damage and not was_damaged:
+                was_damaged = True
+                raise Fault(FaultKind.BAD_ANSWER, damage)
+            if damage and not count:
+                hint = "Resume the run to read them again; nothing is paid twice."
+                raise Fault(FaultKind.DATA, f"its answers cannot be read: {damage}", hint=hint)
+
+        await self._persist(batch, read)
+        return [answer for answer in answers.values() if answer is not None]
 
     def _answer(self, call: _Call, answer: BatchAnswer, seconds: float) -> None:
         if call.answer.done():
@@ -343,7 +427,7 @@ class BatchedEndpoint:
     async def _end(self, batch: _Batch, why: str) -> None:
         """Journal the end of a batch, after its answers; calls that still wait are gathered again."""
         await asyncio.sleep(0)  # the conversations whose answers have come journal them first
-        await self._host.append_durably(msgspec.structs.replace(batch.record, at=time.time(), calls=(), ended=why))
+        await self._step(batch, ended=why)
         left, batch.calls = batch.waiting, {}
         if why != "cancelled":
             for call in left:

@@ -9,7 +9,7 @@ from console.core.case import Key, Slot
 from console.core.experiment import Beginning
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
-from console.core.record import Finished
+from console.core.record import AnyRecord, Finished
 from console.core.run import RECORDED, Manifest
 from console.core.tally import without_output
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay
@@ -23,9 +23,10 @@ class EarlierRun:
 
     journal: JournalIndex
     finished: dict[Slot, Finished]
-    repeats: int
+    repeats: int = 1
     """How often each is graded."""
-    asked_anew: frozenset[str]
+    asked_anew: frozenset[str] = frozenset()
+    """Roles whose answers are not taken over."""
     is_imported: bool = False
     """True if another tool played them."""
     beginnings: Mapping[str, Beginning] | None = None
@@ -51,9 +52,9 @@ class EarlierRun:
             earlier.effects, earlier.replies = earlier.effects.up_to(beginning.replies), beginning.replies
         return earlier
 
-    def effects(self, old: Slot) -> ConversationEffects:
-        """Return the effects of a recorded conversation that has ended."""
-        return self._play(old).effects
+    def records(self, old: Slot) -> list[AnyRecord]:
+        """Return the records of a recorded conversation that has ended."""
+        return self.journal.read(self.finished[old].key)
 
     def output(self, old: Slot) -> Any:
         """Return the output of a recorded conversation, or None if it has not ended."""
@@ -62,7 +63,7 @@ class EarlierRun:
 
     def _play(self, old: Slot) -> EarlierPlay:
         play = EarlierPlay(ConversationEffects(), self.finished[old])
-        for record in self.journal.read(self.finished[old].key):
+        for record in self.records(old):
             if isinstance(record, Finished):
                 play.finished = record  # with its output
             else:
@@ -102,9 +103,17 @@ def open_run(manifest: Manifest, runs_root: Path) -> EarlierRun:
     if not folder.has_journal:
         done = "graded again" if manifest.regraded else "gone on with"
         raise UsageError(f"the run whose conversations are {done} is gone", where=str(folder.path), hint="Put it back.")
-    is_imported = manifest.format == RECORDED
+    earlier = open_recorded(folder)
+    earlier.repeats, earlier.asked_anew = manifest.judge_repeats, frozenset(manifest.asked_anew)
+    earlier.is_imported = manifest.format == RECORDED
+    return earlier
+
+
+def open_recorded(folder: RunFolder) -> EarlierRun:
+    """Open a run of which all is repeated that is asked for again."""
     journal, finished = JournalIndex(folder.journal_path), dict[Slot, Finished]()
     for record in journal.iter_ends():
         finished[record.key.case, record.key.rollout] = without_output(record)
-    played = {slot: record for slot, record in finished.items() if record.verdict.outcome is not Outcome.NOT_RUN}
-    return EarlierRun(journal, played, manifest.judge_repeats, frozenset(manifest.asked_anew), is_imported)
+    return EarlierRun(
+        journal, {slot: end for slot, end in finished.items() if end.verdict.outcome is not Outcome.NOT_RUN}
+    )

@@ -28,7 +28,7 @@ def detectable(root: Path, suite: str, cases: int, rollouts: int) -> Detectable:
 
     Two runs give the share of cases with different outcomes; a run with repeats gives the part due to sampling.
     """
-    runs = _completed(root, suite)
+    runs = completed_runs(root, suite)
     is_simulated = bool(runs) and all(summary.simulated_note == SIMULATED for _, summary in runs)
     discordance = _discordance([run for run, _ in runs])
     within = next(
@@ -75,7 +75,7 @@ def earlier_use(root: Path, suite: str) -> EarlierUse | None:
 
     Runs of simulated models count only if there are no others.
     """
-    completed = _completed(root, suite)
+    completed = completed_runs(root, suite)
     real = [(run, summary) for run, summary in completed if summary.simulated_note != SIMULATED]
     averaged = (real or completed)[:_RUNS_FOR_USE]
     tallies = [summary.tally for _, summary in averaged]
@@ -95,10 +95,11 @@ def earlier_use(root: Path, suite: str) -> EarlierUse | None:
 
 def earlier_rate(root: Path, suite: str) -> Interval | None:
     """Return the pass rate of the newest completed run of a suite; None without one."""
-    return next((summary.tally.rate for _, summary in _completed(root, suite)), None)
+    return next((summary.tally.rate for _, summary in completed_runs(root, suite)), None)
 
 
-def _completed(root: Path, suite: str) -> list[tuple[RunFolder, Summary]]:
+def completed_runs(root: Path, suite: str) -> list[tuple[RunFolder, Summary]]:
+    """Return the newest completed runs of a suite with their summaries, newest first."""
     listed: list[tuple[RunFolder, Summary]] = []
     for run in list_runs(root)[:_MOST_RUNS]:
         try:
@@ -114,12 +115,14 @@ def _completed(root: Path, suite: str) -> list[tuple[RunFolder, Summary]]:
 
 def _discordance(runs: list[RunFolder]) -> float | None:
     """Return the share of cases with different outcomes in the newest two runs that share enough cases."""
-    graded = [passed for run in runs[:4] if (passed := _passed(run))]
-    for number, newer in enumerate(graded):
-        for older in graded[number + 1 :]:
+    graded: list[dict[Slot, bool]] = []
+    for run in runs[:4]:
+        older = _passed(run)
+        for newer in graded:
             shared = newer.keys() & older.keys()
             if len(shared) >= _ENOUGH_CASES:
                 return sum(newer[slot] != older[slot] for slot in shared) / len(shared)
+        graded.append(older)
     return None
 
 

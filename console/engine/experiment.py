@@ -1,14 +1,12 @@
-"""Experiments on recorded conversations: their plans, what they will cost, and a rehearsal before anything is paid.
+"""Experiments on recorded conversations: their plans, and a rehearsal before anything is paid.
 
 The new run names the old one as its parent, so trends and leaderboards exclude it; the old run is not changed. What
 lies before the first live request is taken from the old journal (see `earlier_run`), and the stage makes the changes.
 """
 
 import asyncio
-import math
 import random
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,10 +16,9 @@ from console.core.experiment import REPLY, Arm, Beginning, Experiment, Stratum
 from console.core.fault import Fault, UsageError
 from console.core.live import Began
 from console.core.looks import Until
-from console.core.price import dollars, price_of
-from console.core.record import AnyRecord, Asked, Embedded, Performed
+from console.core.record import AnyRecord, Performed
 from console.core.run import Budget, Manifest, Selection
-from console.engine.earlier_run import EarlierRun, open_run
+from console.engine.earlier_run import EarlierRun
 from console.engine.plan import Plan, PreparedRun, check_playable
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay
 from console.engine.stage import JournaledStage, RecordT
@@ -107,145 +104,6 @@ def _check_origin(manifest: Manifest) -> None:
 def new_seed() -> int:
     """Draw the seed of an experiment."""
     return random.randrange(1, _MOST_SEEDS)  # noqa: S311 - not a secret
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """Calls, tokens and cost that an experiment is expected to take."""
-
-    calls: float = 0.0
-    tokens: float = 0.0
-    cost_usd: float | None = 0.0
-    """None if a price is unknown."""
-    is_free: bool = True
-    """True if every model is simulated."""
-
-    def __add__(self, other: "Use") -> "Use":
-        cost = None if self.cost_usd is None or other.cost_usd is None else self.cost_usd + other.cost_usd
-        return Use(self.calls + other.calls, self.tokens + other.tokens, cost, self.is_free and other.is_free)
-
-    def times(self, factor: float) -> "Use":
-        """Return a multiple of it."""
-        cost = None if self.cost_usd is None else self.cost_usd * factor
-        return Use(self.calls * factor, self.tokens * factor, cost, self.is_free)
-
-    def lengthened(self, calls: float) -> "Use":
-        """Return the use with more calls of the same price."""
-        return self.times(1 + max(calls, 0) / max(self.calls, 1))
-
-    @property
-    def words(self) -> str:
-        """All of it in words."""
-        price = "simulated" if self.is_free else "price unknown" if self.cost_usd is None else dollars(self.cost_usd)
-        calls = round(self.calls)
-        return f"{calls:,} call{'' if calls == 1 else 's'}, {self.tokens:,.0f} tokens, {price}"
-
-
-@dataclass(frozen=True, slots=True)
-class SearchUse:
-    """Expected use of a search for the step that decided a conversation."""
-
-    likely: Use
-    """The geometric mean of the cheapest and the dearest search that finds a step."""
-    most: Use
-    start: Use
-    """Continuations from the start, which are all if none of them comes right."""
-
-    @property
-    def lines(self) -> list[str]:
-        """All of it in words, as lines."""
-        alone = [f"{self.start.words} if none comes right"] if self.start.calls else []
-        return [f"about {self.likely.words}", f"at most {self.most.words}", *alone]
-
-
-def branch_use(prepared: PreparedRun, usual: float) -> tuple[Use, list[str]]:
-    """Estimate the use of a branch, and describe it in lines.
-
-    Args:
-        prepared: continuations of one conversation.
-        usual: calls of a conversation that comes right; this one may have been cut short by its failure.
-    """
-    recorded = expected_use(prepared)
-    likely = recorded.lengthened(usual * prepared.manifest.rollouts - _recorded_use(prepared).calls)
-    early = [f"{recorded.words} if cut short again"] if likely != recorded else []
-    return likely, [f"about {likely.words}", *early]
-
-
-def _recorded_use(prepared: PreparedRun) -> Use:
-    """Return the use of playing a whole recorded conversation again."""
-    manifest = prepared.manifest
-    (case,) = manifest.selection.ids
-    start = manifest.experiment.beginnings.get(case, Beginning()) if manifest.experiment is not None else Beginning()
-    return _use_of(manifest, open_run(manifest, prepared.runs_root).effects((case, start.rollout)).in_order)
-
-
-def expected_use(prepared: PreparedRun) -> Use:
-    """Estimate the use of an experiment from what the recorded conversations took after the point."""
-    manifest, experiment = prepared.manifest, prepared.manifest.experiment
-    recorded = open_run(manifest, prepared.runs_root)
-    assert experiment is not None
-    total = _use_of(manifest, ())
-    for case in prepared.cases:
-        beginning = experiment.beginnings.get(case.id, Beginning(0))
-        if beginning.replies is not None and (case.id, beginning.rollout) in recorded.finished:
-            total += _use_of(manifest, _after(recorded.effects((case.id, beginning.rollout)), beginning))
-    return total
-
-
-def search_use(
-    prepared: PreparedRun, beginnings: Sequence[Beginning], searches: Sequence[Sequence[int]], usual: float
-) -> SearchUse:
-    """Reckon the use of a search for the step that decided a conversation.
-
-    Args:
-        prepared: a continuation of the conversation.
-        beginnings: one for each reply of the conversation.
-        searches: the points to go on from, for each step that may have decided it.
-        usual: calls of a conversation that comes right; this one may have been cut short by its failure.
-    """
-    manifest = prepared.manifest
-    (case,) = manifest.selection.ids
-    effects = open_run(manifest, prepared.runs_root).effects((case, beginnings[0].rollout))
-    points = dict.fromkeys(replies for search in searches for replies in search)
-    nothing = _use_of(manifest, ())
-    by_point = {replies: _use_of(manifest, _after(effects, beginnings[replies])) for replies in points}
-    missing = usual * manifest.rollouts - _recorded_use(prepared).calls
-    by_point = {replies: use.lengthened(missing) for replies, use in by_point.items()}
-    uses = [sum((by_point[replies] for replies in search), nothing) for search in searches]
-    least, most = (end(uses, key=lambda use: (use.cost_usd or 0.0, use.calls)) for end in (min, max))
-    cost = None if least.cost_usd is None or most.cost_usd is None else math.sqrt(least.cost_usd * most.cost_usd)
-    calls, tokens = math.sqrt(least.calls * most.calls), math.sqrt(least.tokens * most.tokens)
-    return SearchUse(Use(calls, tokens, cost, most.is_free), most, by_point.get(0, nothing))
-
-
-def _use_of(manifest: Manifest, effects: Iterable[Asked | Embedded | Performed]) -> Use:
-    """Estimate the use of repeating these effects in each rollout of a run."""
-    facts = {"model": manifest.model, **manifest.roles}
-    calls, tokens, cost = 0.0, 0.0, 0.0
-    is_priced = True
-    for effect in effects:
-        if isinstance(effect, Performed):
-            continue
-        sent, cached, written = _tokens(effect)
-        model = facts.get(effect.role)
-        price = 0.0 if model is None or model.simulated else price_of(model, sent, cached, written)
-        calls, tokens, cost = calls + 1, tokens + sent + written, cost + (price or 0.0)
-        is_priced = is_priced and price is not None
-    is_free = all(model.simulated for model in facts.values())
-    return Use(calls, tokens, cost if is_priced else None, is_free).times(manifest.rollouts)
-
-
-def _after(effects: ConversationEffects, beginning: Beginning) -> list[Asked | Embedded | Performed]:
-    repeated = {id(effect) for effect in effects.up_to(beginning.replies or 0).in_order}
-    return [effect for effect in effects.in_order if id(effect) not in repeated]
-
-
-def _tokens(effect: Asked | Embedded) -> tuple[float, float, float]:
-    """Return sent, cached and written tokens."""
-    if isinstance(effect, Embedded):
-        return effect.tokens or 0, 0, 0
-    usage = effect.reply.usage
-    return (usage.input, usage.cached, usage.output) if usage is not None else (0, 0, 0)
 
 
 def rehearse(prepared: PreparedRun) -> list[str]:

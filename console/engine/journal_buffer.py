@@ -8,6 +8,7 @@ shortened or extended ends the run at once, as what was lost can only be played 
 
 import asyncio
 import contextlib
+import errno
 import time
 from collections import deque
 from collections.abc import Callable
@@ -111,7 +112,7 @@ class JournalBuffer:
         try:
             while self._backlog:
                 if self.journal.is_altered:
-                    return self._lose_altered()
+                    return self._lose(_altered(self.journal))
                 self.journal.append(self._backlog[0])
                 record = self._backlog.popleft()
                 if isinstance(record, Closed) or self._ending:
@@ -119,18 +120,14 @@ class JournalBuffer:
                 if isinstance(record, Finished) or self.journal.unsynced_bytes > UNSYNCED_BYTES:
                     self._dirty.set()
         except Fault as fault:
-            return fault
+            is_limited = isinstance(fault.__cause__, OSError) and fault.__cause__.errno == errno.EFBIG
+            return self._lose(_too_large(fault)) if is_limited else fault
         except (TypeError, ValueError, RecursionError):
             self._backlog.popleft()
             raise
         return None
 
-    def _lose_altered(self) -> Fault:
-        fault = Fault(
-            FaultKind.DISK,
-            f"the run's journal was changed by something else while the run played ({self.journal.path})",
-            hint="`eval-console resume` plays what is missing.",
-        )
+    def _lose(self, fault: Fault) -> Fault:
         self.is_lost = True
         self._on_loss(fault.advice)
         return fault
@@ -227,7 +224,7 @@ class JournalBuffer:
             unsynced = await self._sync_rest()
             blocked = self.blocked_by if self.is_lost else self._drain()
             if blocked is None and self.journal.is_altered:
-                blocked = self._lose_altered()
+                blocked = self._lose(_altered(self.journal))
             unsynced = unsynced or await self._sync_rest()
         finally:
             with contextlib.suppress(Fault):  # same as `unsynced`
@@ -268,3 +265,17 @@ def _deletion(journal: JournalWriter) -> Fault:
 def _clock_offset() -> float:
     """Return the seconds by which the wall clock is ahead of the monotonic one."""
     return time.time() - time.monotonic()
+
+
+def _altered(journal: JournalWriter) -> Fault:
+    return Fault(
+        FaultKind.DISK,
+        f"the run's journal was changed by something else while the run played ({journal.path})",
+        hint="`eval-console resume` plays what is missing.",
+    )
+
+
+def _too_large(fault: Fault) -> Fault:
+    """Return the fault of a limit on the size of files, which does not pass as a full disk does."""
+    hint = "Raise the limit of file sizes (`ulimit -f`), or move the run; then `eval-console resume` continues it."
+    return Fault(FaultKind.DISK, fault.message, hint=hint)

@@ -46,7 +46,8 @@ class LocalConversation:
         self.job, self.recorded, self.context, self.suite = job, recorded, context, suite
         self.setting = manifest.setting
         changes = StageChanges.of(manifest, job.key)
-        self.stage = JournaledStage(job.key, recorded, context, changes, suite.effect_states())
+        self._states = suite.effect_states()
+        self.stage = JournaledStage(job.key, recorded, context, changes, self._states)
         self.fault: Fault | None = None
         self._began = time.monotonic()
         self._printed = CapturedOutput()
@@ -103,7 +104,7 @@ class LocalConversation:
         earlier, case = self.recorded.earlier, self.job.case
         if earlier is None or not earlier.is_closed or earlier.finished is None:
             check_data(case.data)
-            if state := self.suite.effect_states().get(BEFORE_FIRST):
+            if state := self._states.get(BEFORE_FIRST):
                 self.context.state(self.job.key, state)
             return await self.suite.play(case, self.stage, self.setting)
         if earlier.is_taken_whole:

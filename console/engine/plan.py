@@ -348,7 +348,7 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
     setting = Setting(manifest.setting.mode, options, extras=extras)
     cases = {record.case.id: record.case for record in source.reader().iter_all() if isinstance(record, Started)}
     chosen = [case for case in cases.values() if not plan.selection.ids or case.id in plan.selection.ids]
-    roles = {"judge": facts(judge)}
+    roles = {"judge": facts(judge, is_batched=plan.is_batched and not _why_direct(judge))}
     made = msgspec.structs.replace(
         manifest,
         id=new_run_id(manifest.suite, manifest.model.name, name=plan.name),
@@ -357,7 +357,7 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
         selection=plan.selection,
         roles=roles,
         rollouts=plan.rollouts,
-        concurrency=judge.limits.concurrency or USUAL_CONCURRENCY,
+        concurrency=_concurrency(plan, judge),
         versions={**manifest.versions, **program_versions()},
         regraded=plan.regraded,
         name=plan.name,

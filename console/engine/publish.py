@@ -51,7 +51,8 @@ class Publisher:
         self._watchers: set[asyncio.StreamWriter] = set()
         self._readers: set[asyncio.StreamWriter] = set()
         """Watchers that also want streamed text."""
-        self._in_flight: dict[tuple[Key, int], tuple[Began, dict[str, list[str]]]] = {}
+        self._in_flight: dict[Key, dict[int, tuple[Began, dict[str, list[str]]]]] = {}
+        """Calls by conversation and number, with their texts so far."""
         self._fresh: dict[tuple[Key, int, str], list[str]] = {}
         self._flushed_at = 0.0
         self._soon: asyncio.TimerHandle | None = None
@@ -100,13 +101,13 @@ class Publisher:
 
     def began(self, frame: Began) -> None:
         """Publish that a call was sent."""
-        self._in_flight[frame.key, frame.n] = (frame, {})
+        self._in_flight.setdefault(frame.key, {})[frame.n] = (frame, {})
         if self._readers:
             self._send(_encode(frame), self._readers)
 
     def text(self, key: Key, n: int, kind: str, text: str) -> None:
         """Publish new text of a call: the beginning immediately, the rest with the next flush."""
-        flight = self._in_flight.get((key, n))
+        flight = self._in_flight.get(key, {}).get(n)
         parts = flight[1].setdefault(kind, []) if flight is not None else None
         if self._readers:
             self._fresh.setdefault((key, n, kind), []).append(text)
@@ -119,7 +120,7 @@ class Publisher:
 
     def restarted(self, key: Key, n: int) -> None:
         """Publish that a call is retried, which discards its text so far."""
-        flight = self._in_flight.get((key, n))
+        flight = self._in_flight.get(key, {}).get(n)
         if flight is None:
             return
         for kind in flight[1]:
@@ -128,11 +129,10 @@ class Publisher:
 
     def ended(self, key: Key, n: int | None = None) -> None:
         """Drop a call, or all calls of a conversation, that ended."""
-        if n is not None:
-            self._in_flight.pop((key, n), None)
-            return
-        for flight in [flight for flight in self._in_flight if flight[0] == key]:
-            del self._in_flight[flight]
+        if n is None:
+            self._in_flight.pop(key, None)
+        elif key in self._in_flight:
+            self._in_flight[key].pop(n, None)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._flush()
@@ -171,9 +171,9 @@ class Publisher:
     def _welcome(self, writer: asyncio.StreamWriter) -> None:
         """Send a new watcher the state, the calls in flight, and their text so far."""
         frames: list[AnyFrame] = [self._status()]
-        for (key, n), (began, texts) in self._in_flight.items():
+        for began, texts in (flight for flights in self._in_flight.values() for flight in flights.values()):
             frames.append(began)
-            items = [Delta(key, n, "".join(parts), kind) for kind, parts in texts.items()]
+            items = [Delta(began.key, began.n, "".join(parts), kind) for kind, parts in texts.items()]
             if items:
                 frames.append(Deltas(items))
         writer.write(b"".join(_encode(frame) + b"\n" for frame in frames))

@@ -30,6 +30,7 @@ def prepare_regrade(
     options: Mapping[str, Any] | None = None,
     case_ids: Collection[str] | None = None,
     repeats: int = 1,
+    is_batched: bool = False,
     models_path: Path | None = None,
     data_path: Path | None = None,
 ) -> PreparedRun:
@@ -41,6 +42,7 @@ def prepare_regrade(
         options: options of the suite that replace those of the old run.
         case_ids: ids of the cases to grade; None for all.
         repeats: how often each conversation is graded; if more than once, the judge is always asked.
+        is_batched: ask judges through batch APIs.
         models_path: models file; None for the default.
         data_path: data folder; None for the defaults.
 
@@ -56,6 +58,8 @@ def prepare_regrade(
     if not 1 <= repeats <= MOST_REPEATS:
         raise UsageError(f"must be from 1 to {MOST_REPEATS}, not {repeats}", where="--repeats")
     plan = _plan(run, manifest, judge, options or {}, case_ids, repeats, models_path, data_path)
+    if is_batched:
+        plan = dataclasses.replace(plan, is_batched=True, concurrency=None)
     prepared = prepare_imported(run, plan) if is_imported else prepare(plan)
     made, setting = prepared.manifest, prepared.manifest.setting
     if not is_imported:  # what was adapted to the model must decode its old answers
@@ -75,10 +79,18 @@ def prepare_regrade(
     planned = [case for case in prepared.cases for rollout in range(made.rollouts) if earlier.has((case.id, rollout))]
     if not planned:
         raise UsageError("has no finished conversation of these cases", where=run.name)
-    if repeats > 1 and "judge" not in made.roles:
-        raise UsageError("has no judge, and what code grades is always graded alike", where="--repeats")
+    _check_judge(made, repeats, is_batched=is_batched)
     made = msgspec.structs.replace(made, cases=len(planned), setup=sum(not case.graded for case in planned))
     return dataclasses.replace(prepared, manifest=made, earlier=earlier)
+
+
+def _check_judge(manifest: Manifest, repeats: int, *, is_batched: bool) -> None:
+    """Raise `UsageError` if repeats or batches are wanted and no judge could give them."""
+    if is_batched and not any(manifest.roles[role].batched for role in JUDGES & manifest.roles.keys()):
+        hint = "Choose a judge of provider openai, responses or anthropic with one address: --judge NAME."
+        raise UsageError("no judge of this run can be asked in batches", where="--batch", hint=hint)
+    if repeats > 1 and "judge" not in manifest.roles:
+        raise UsageError("has no judge, and what code grades is always graded alike", where="--repeats")
 
 
 def _plan(

@@ -15,7 +15,6 @@ from console.exchange.run_reader import RunReader
 from console.insight.as_sent import check_change, points_of, with_recorded
 from console.insight.deciding import Branch
 from console.insight.experiment import TriedFix, case_values, luck_of, strata_of, tried_fix
-from console.insight.rollout import Rollout
 from console.store.run_list import read_summaries
 from console.store.runs import RunFolder
 from console.suites.run_suite import open_run_suite
@@ -166,19 +165,6 @@ def branches_of(run: RunFolder) -> dict[str, list[Branch]]:
         for case in branch.cases:
             cases.setdefault(case, []).extend(_with_branches(branch, by_parent, 0))
     return cases
-
-
-def rollouts_before(run: RunFolder) -> list[Rollout]:
-    """Return the rollouts of the runs that a branch goes on from; what it repeats may have been longer there."""
-    rollouts, seen = list[Rollout](), {run.name}
-    while (parent := run.manifest().parent) not in ("", *seen):
-        seen.add(parent)
-        run = RunFolder(run.path.parent / parent)
-        try:
-            rollouts += RunReader(run).ordered
-        except UsageError:
-            break  # it was deleted
-    return rollouts
 
 
 def _with_branches(branch: Branch, by_parent: Mapping[str, Sequence[Branch]], level: int) -> Iterator[Branch]:

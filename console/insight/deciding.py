@@ -1,18 +1,15 @@
 """The branches of a case, and the step that decided it: its chance to come right from each step. Pure."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from console.core.experiment import Experiment
-from console.core.outcome import Outcome
 from console.core.statistics.intervals import rate_interval, wilson
 from console.core.statistics.sample import Counts, sample_of_counts
 from console.insight.as_sent import Point, called_words
 from console.insight.number_format import rate
 from console.insight.report import Bar, Row, Section
-from console.insight.rollout import Rollout
 
 HERE = "◀ here"
 """Mark of the step that decided a conversation."""
@@ -105,17 +102,6 @@ def next_point(curve: Curve, replies: int) -> int | None:
         return None
     low, high = _bracket(curve, replies)
     return _split(low, high, replies) if high - low > 1 else None
-
-
-def usual_calls(rollouts: Iterable[Rollout], failed: Rollout) -> float:
-    """Return about how many calls a failed conversation takes when it comes right; 0 if nothing tells.
-
-    The mean of the passed rollouts of its case; without any, between its own calls and the mean of its category.
-    """
-    passed = [each for each in rollouts if each.outcome is Outcome.PASSED and each.category == failed.category]
-    if of_case := [each.calls for each in passed if each.key.case == failed.key.case]:
-        return sum(of_case) / len(of_case)
-    return math.sqrt(failed.calls * sum(each.calls for each in passed) / len(passed)) if passed else 0.0
 
 
 def searches_left(curve: Curve, replies: int) -> list[list[int]]:

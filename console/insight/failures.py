@@ -4,9 +4,11 @@ Groups have at most two levels: reason, then subject. Model failures come before
 first, ties in run order; the order is therefore stable. Cases within a group stay in run order.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
@@ -167,13 +169,14 @@ def with_cases(groups: Iterable[Group]) -> list[Group]:
 
 
 def _steadiness(members: Sequence[Rollout], repeats: int) -> str:
-    passed = sum(rollout.outcome is Outcome.PASSED for rollout in members)
-    graded = sum(rollout.outcome is not None and rollout.outcome.is_graded for rollout in members)
+    outcomes = Counter(map(attrgetter("outcome"), members))
+    passed = outcomes[Outcome.PASSED]
+    graded = sum(count for outcome, count in outcomes.items() if outcome is not None and outcome.is_graded)
     if not graded:
         return _UNGRADED
     if 0 < passed < graded:
         return FLAKY
-    is_over = count_ended(members) >= repeats
+    is_over = len(members) - outcomes[None] >= repeats
     return (_PASSED if is_over else _PASSED_SO_FAR) if passed else (_FAILED if is_over else _FAILED_SO_FAR)
 
 

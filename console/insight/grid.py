@@ -144,6 +144,12 @@ class Grid:
         return score_interval(sample, self._scale) if self.headline else rate_interval(sample)
 
     @property
+    def unit(self) -> str:
+        """Unit of the headline score; empty without one, or if the runs do not agree on one."""
+        units = {side.manifest.units.get(self.headline, "") for side in self.sides}
+        return units.pop() if len(units) == 1 else ""
+
+    @property
     def _scale(self) -> tuple[float, float] | None:
         """Scale of the headline score; None if the runs do not agree on one."""
         scales = {side.manifest.headline_scale for side in self.sides if side.manifest.headline == self.headline}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from console.core.grading import mixed_grading
 from console.core.run import Manifest, Summary, simulated_note_of
+from console.insight.number_format import number, rate
 from console.insight.servers import trend_words
 from console.suites.headline import headline_of
 
@@ -63,10 +64,16 @@ class Trend:
     """Name of the score followed; empty: the pass rate."""
     points: tuple[Point, ...]
     """Oldest first."""
+    unit: str = ""
+    """Unit of the score; may be empty. Foreign text."""
     grading: str = ""
     """Sentence on runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
     served: str = ""
     """Sentence on another server of the last run; empty if it was the same or is unknown. Parts are foreign text."""
+
+    def show(self, value: float) -> str:
+        """Format a value: a rate, or a score with its unit."""
+        return number(value, self.unit) if self.score else rate(value)
 
 
 def trends(runs: Iterable[ListedRun]) -> list[Trend]:
@@ -98,6 +105,7 @@ def _trend(runs: list[ListedRun]) -> Trend:
         simulated_note=simulated_note_of(run.summary.simulated_note for run in ordered),
         score=name,
         points=tuple(points),
+        unit=last.manifest.units.get(name, ""),
         grading=mixed_grading(run.manifest for run in ordered),
         served=trend_words([run.summary for run in ordered]),
     )

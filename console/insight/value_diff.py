@@ -92,8 +92,8 @@ def _structured_whole(pair: Pair, *, with_equal: bool) -> Structured:
         return Structured(pair)
     kept = [path for path in paths if with_equal or path.mark not in _QUIET]
     count = sum(path.mark not in _QUIET for path in paths)
-    name = f"{count} of {len(paths)} paths differ" if count > 1 else f"1 of {len(paths)} paths differs"
-    return Structured(replace(pair, expected=name, actual=name, rows=tuple(kept)), len(paths) - len(kept))
+    whole, differing = number_format.plural(len(paths), "path"), f"{count} differ{'s' * (count == 1)}"
+    return Structured(replace(pair, expected=whole, actual=differing, rows=tuple(kept)), len(paths) - len(kept))
 
 
 def _row_paths(row: Row, *, is_lenient: bool) -> Sequence[Row] | None:

@@ -151,7 +151,7 @@ class OpenAIBatches:
 
     def answer(self, fields: Mapping[str, Any]) -> BatchAnswer:
         call, error = str(fields.get("custom_id")), as_object(fields.get("error"))
-        if answered := as_object(fields.get("response")):
+        if not error and (answered := as_object(fields.get("response"))):
             status = answered.get("status_code")
             return BatchAnswer(call, answered.get("body"), status if isinstance(status, int) else None)
         code = str(error.get("code"))
@@ -291,8 +291,8 @@ class BatchClient:
                 return similar
             last = states[-1].id
 
-    async def answers(self, state: BatchState) -> AsyncIterator[BatchAnswer]:
-        """Yield the answers to an ended batch.
+    async def answers(self, state: BatchState) -> AsyncIterator[BatchAnswer | None]:
+        """Yield the answers to an ended batch; None for a line that is unreadable.
 
         Raises:
             Fault: they cannot be read to the end.
@@ -300,7 +300,12 @@ class BatchClient:
         for path in self.api.answer_paths(state):
             async with self._faults(), self._session.request("GET", path) as response:
                 async for line in _lines(response, self._model.limits.idle_s):
-                    yield self.api.answer(as_object(decode(line, self._redact)))
+                    try:
+                        fields = decode(line, self._redact)
+                    except Fault:
+                        yield None
+                    else:
+                        yield self.api.answer(as_object(fields))
 
     def reply(self, answer: BatchAnswer, request: ChatRequest, seconds: float) -> Reply:
         """Return the reply in an answer.

@@ -95,6 +95,9 @@ class RunLock:
             return False
 
     def release(self) -> None:
+        if os.getpid() == self._holder.pid:
+            with contextlib.suppress(OSError):
+                fcntl.flock(self._fd, fcntl.LOCK_UN)  # processes that suite code has forked share the lock
         os.close(self._fd)
 
     def __enter__(self) -> "RunLock":

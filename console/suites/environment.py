@@ -43,18 +43,27 @@ class Environment(Generic[WorldT]):
         """Snapshot after the last journaled action."""
         self._past: list[tuple[str, Callable[[WorldT], Any], Any]] = []
         """Kind, action and result of the journaled actions that the open world has not seen."""
+        self._is_entered = False
         self._turn = asyncio.Lock()
+        self._actor: asyncio.Task[Any] | None = None
+        """The task whose action is being executed."""
 
     async def __aenter__(self) -> Self:
         """Return the environment; nothing is opened yet."""
+        self._is_entered = True
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the world if it was opened."""
+        """Close the world if it was opened; an error that ended the actions is raised rather than one of closing."""
+        self._is_entered = False
         while self._world:
-            await _awaited(self._close(self._world.pop()))
+            try:
+                await _awaited(self._close(self._world.pop()))
+            except Exception:
+                if error is None:
+                    raise
 
     @property
     def world(self) -> WorldT:
@@ -78,16 +87,25 @@ class Environment(Generic[WorldT]):
                 and must then return the same.
 
         Raises:
-            Fault: the world did something else when it was rebuilt (kind `data`).
+            Fault: the world did something else when it was rebuilt (kind `suite`).
+            UsageError: outside of `async with`, where the world would stay open, or in another action.
         """
+        if not self._is_entered:
+            raise UsageError("an environment acts in its `async with` only")
+        if self._actor is asyncio.current_task():
+            raise UsageError("an action of an environment cannot wait for another one", hint="Act after it.")
         async with self._turn:
             is_new = False
 
             async def execute() -> dict[str, Any]:
                 nonlocal is_new
-                is_new, world = True, await self._rebuilt()
-                result = {"result": await _awaited(action(world))}
-                return result if self._snapshot is None else {**result, "state": await _awaited(self._snapshot(world))}
+                is_new, self._actor = True, asyncio.current_task()
+                try:
+                    world = await self._rebuilt()
+                    result = {"result": await _awaited(action(world))}
+                    return result | ({"state": await _awaited(self._snapshot(world))} if self._snapshot else {})
+                finally:
+                    self._actor = None
 
             journaled: dict[str, Any] = await self._perform(kind, request, execute)
             if not is_new:

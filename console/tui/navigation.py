@@ -14,7 +14,7 @@ from console.config.paths import find_runs_root
 from console.core.case import Slot
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
-from console.tui.data.draft import Draft, keep_draft, kept_draft
+from console.tui.data.draft import Draft, draft_place, keep_draft, kept_draft
 from console.tui.data.runs import RunLine, last_failures, newest_of_models
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
@@ -91,7 +91,8 @@ class Navigator:
         self.launched: list[RunFolder] = []
         self.seen_live: set[Path] = set()
         self.marked: tuple[RunFolder, Slot | None] | None = None
-        self._draft = kept_draft(services.ui_state)
+        self._draft_place = draft_place(services.paths)
+        self._draft = kept_draft(services.ui_state, self._draft_place)
         self._add_once(HOME)
 
     @property
@@ -102,7 +103,7 @@ class Navigator:
     @draft.setter
     def draft(self, draft: Draft | None) -> None:
         self._draft = draft
-        keep_draft(draft, self._services.ui_state)
+        keep_draft(draft, self._services.ui_state, self._draft_place)
 
     def start_with(self, screen: str, name: str, case: str = "") -> None:
         """Make the app start with Live or Review of a run (and case) instead of Home; call it before the app runs.

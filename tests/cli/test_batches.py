@@ -1,6 +1,7 @@
 """`run --batch` over HTTP: what is asked, paid, said and journaled, whatever becomes of a batch or of the program."""
 
 import itertools
+import json
 import os
 import signal
 from collections import Counter
@@ -15,6 +16,7 @@ from support.child_process import start_module
 from console.benchmarks.harness.suite import HarnessSuite
 from console.cli.exitcode import Exit
 from console.core.record import Asked, Batched, Tried
+from console.engine import batches
 from console.store.journal import JournalReader
 from console.suites.suite import Suite
 
@@ -40,8 +42,10 @@ def serve(home: Path, provider: str) -> Iterator[Callable[..., BatchServer]]:
     """Start a server, and name it in models.toml."""
     servers: list[BatchServer] = []
 
-    def start(answer: Callable[[dict[str, Any]], Any] = right, **options: Any) -> BatchServer:
-        server = BatchServer(answer, **options)
+    def start(
+        answer: Callable[[dict[str, Any]], Any] = right, kind: type[BatchServer] = BatchServer, **options: Any
+    ) -> BatchServer:
+        server = kind(answer, **options)
         servers.append(server)
         server.__enter__()
         entry = f'[m]\nmodel_id = "m-1"\nprovider = "{provider}"\nbase_url = "{server.base_url}"\n'
@@ -54,6 +58,12 @@ def serve(home: Path, provider: str) -> Iterator[Callable[..., BatchServer]]:
 
 
 RUN = ["run", "-m", "m", "-s", "dialogue-starter", "-n", str(CASES), "--batch"]
+
+
+@pytest.fixture(autouse=True)
+def _listed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches that are not listed are not there; tests of servers that list late give them more time."""
+    monkeypatch.setattr(batches, "LISTED_S", 0.0)
 
 
 def records(home: Path, kind: type[Any]) -> list[Any]:
@@ -71,8 +81,9 @@ def test_all_calls_go_through_one_batch_at_half_price(console, home: Path, serve
     assert "(half price, in batches)" in ended.err, "the estimate"
     assert "$0.0084 (half price, in batches)" in ended.out, f"{CASES} × (1,000 at $1 and 100 at $4)"
     assert "waits for batch of 6 submitted" in ended.err
-    planned, submitted, *_, last = records(home, Batched)
-    assert (len(planned.calls), planned.id, submitted.id, last.ended) == (CASES, "", "batch_0", "completed")
+    planned, sent, accepted, *_, last = records(home, Batched)
+    assert (len(planned.calls), planned.submitted_at, sent.id) == (CASES, 0.0, "")
+    assert (accepted.id, last.ended) == ("batch_0", "completed")
     assert len(records(home, Asked)) == CASES
     assert "(half price, in batches)" in console("export", "latest", "--format", "markdown", "-o", "-").out
     assert "(half price, in batches)" in console("export", "latest", "--format", "html", "-o", "-").out
@@ -141,6 +152,38 @@ def test_an_unconfirmed_submission_is_looked_for_and_not_repeated(console, serve
     assert server.lists
 
 
+@BOTH
+def test_a_batch_that_is_listed_late_is_waited_for(
+    console, home: Path, serve, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "LISTED_S", 60.0)
+    hung_up = iter([True])
+    server = serve(on_step=lambda step: step == "after create" and next(hung_up, False))
+    server.listed_from = 4
+    assert console(*RUN).code == Exit.OK
+    assert len(server.batches) == 1
+    assert len(records(home, Asked)) == CASES
+
+
+@pytest.mark.parametrize("provider", ["openai"])
+def test_nothing_is_submitted_again_where_nobody_can_tell_whether_it_was_until_it_has_ended(
+    console, home: Path, serve, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hung_up = iter([True])
+    server = serve(on_step=lambda step: step == "after create" and next(hung_up, False))
+    server.listed_from = None
+    ended = console(*RUN)
+    assert (
+        f"nobody can tell whether this one was accepted. Look at the provider for a batch of {CASES} calls" in ended.out
+    )
+    assert console("resume", "latest").code != Exit.OK
+    assert len(server.batches) == 1
+    monkeypatch.setattr(batches, "_LONGEST_S", 0.0)
+    assert console("resume", "latest").code == Exit.OK
+    assert len(server.batches) == 2
+    assert len(records(home, Asked)) == CASES
+
+
 def test_a_wrong_key_ends_the_run_at_once(console, serve) -> None:
     server = serve()
     server.refusals.append(("401 Unauthorized", "invalid_api_key", "0"))
@@ -201,6 +244,26 @@ def test_judges_are_asked_in_batches_too_and_simulated_ones_directly(console, ho
     assert "(half price, in batches)" in ended.err
 
 
+@BOTH
+def test_the_judge_of_a_finished_run_is_asked_again_in_a_batch(console, home: Path, serve, provider: str) -> None:
+    judge = {"rubric": "It is polite.", "categories": {"polite": "passed", "rude": "failed"}}
+    row = {"prompt": "Say hello.", "judge": judge | {"response_format": "category"}}
+    folder = home / "data" / "polite"
+    folder.mkdir(parents=True)
+    (folder / "suite.toml").write_text('title = "Polite"\nformat = "dialogue"\n')
+    (folder / "cases.jsonl").write_text("".join(json.dumps({"id": f"c{n}", **row}) + "\n" for n in range(4)))
+    server = serve(lambda request: "polite")
+    assert console("run", "-m", "sim/careful", "-s", "polite").code == Exit.OK
+    graded = console("regrade", "latest", "--judge", "m", "--batch", "--json")
+    assert graded.code == Exit.OK, graded.err
+    assert graded.data["calls"] == 4
+    assert graded.data["cost_usd"] == pytest.approx(4 * (1000 * 1 + 100 * 4) / 1e6), "half price"
+    assert [len(batch.requests) for batch in server.batches.values()] == [4]
+    refused = console("regrade", "latest", "--judge", "sim/judge", "--batch")
+    assert refused.code == Exit.USAGE
+    assert "--batch: no judge of this run can be asked in batches" in refused.err
+
+
 @pytest.mark.parametrize("provider", ["openai"])
 def test_what_cannot_be_batched_is_refused_by_name(
     console, home: Path, serve, provider: str, monkeypatch: pytest.MonkeyPatch
@@ -215,14 +278,118 @@ def test_what_cannot_be_batched_is_refused_by_name(
     assert "--batch: the harness of suite dialogue-starter does not wait hours" in console(*RUN).err
 
 
+def broken(line: bytes) -> bytes:
+    return line[: len(line) // 2]
+
+
+def deep(line: bytes) -> bytes:
+    return b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+
+
+def foreign(line: bytes) -> bytes:
+    return line.replace(b'"custom_id": "', b'"custom_id": "x')
+
+
+def nameless(line: bytes) -> bytes:
+    return line.replace(b'"custom_id"', b'"id"')
+
+
+def doubled(line: bytes) -> bytes:
+    return line + b"\n" + line.replace(b"is 4", b"is 5")
+
+
+def failed_as_well(line: bytes) -> bytes:
+    failed = line.replace(b'"error": null', b'"error": {"code": "server_error", "message": "it"}')
+    return failed.replace(b'"succeeded"', b'"won"')
+
+
+class DamagingServer(BatchServer):
+    """Damages the third answer of each batch, the first times that it is read."""
+
+    damage: Callable[[bytes], bytes] = staticmethod(bytes)
+    times = 0
+
+    def _do(self, exchange: Any, step: str, path: str, query: str) -> object:
+        reply = super()._do(exchange, step, path, query)
+        if step != "answers" or not isinstance(reply, bytes) or not self.times or reply.count(b"\n") < 3:
+            return reply
+        self.times -= 1
+        lines = reply.splitlines()
+        return b"\n".join([*lines[:2], self.damage(lines[2]), *lines[3:]])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [broken, doubled, *(pytest.param(it, marks=pytest.mark.slow) for it in (deep, foreign, nameless, failed_as_well))],
+)
+def test_an_answer_that_is_damaged_is_asked_again_and_no_other(
+    console, home: Path, serve, damage: Callable[[bytes], bytes]
+) -> None:
+    server = serve(kind=DamagingServer)
+    server.damage, server.times = damage, 1000
+    assert console(*RUN).code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES, 1]
+    assert [record.reply.content for record in records(home, Asked)] == [right({})] * CASES
+
+
+def test_an_answer_that_is_damaged_once_is_read_again(console, home: Path, serve) -> None:
+    server = serve(kind=DamagingServer)
+    server.damage, server.times = broken, 1
+    assert console(*RUN).code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES]
+
+
+def test_answers_of_which_none_is_readable_end_the_run_and_are_not_paid_again(console, home: Path, serve) -> None:
+    pages = [True] * 4
+
+    class Pages(BatchServer):
+        def _do(self, exchange: Any, step: str, path: str, query: str) -> object:
+            reply = super()._do(exchange, step, path, query)
+            return b"<html>log in</html>" if step == "answers" and pages and pages.pop() else reply
+
+    server = serve(kind=Pages)
+    ended = console(*RUN)
+    assert "halted" in ended.out
+    assert "its answers cannot be read" in ended.out
+    assert records(home, Asked) == []
+    pages.clear()
+    assert console("resume", "latest").code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES]
+
+
 # Kill -9 -------------------------------------------------------------------------------------------------------------
 
 STEPS = ["before upload", "after upload", "before create", "after create", "before poll", "after poll",
          "before answers", "after answers"]  # fmt: skip
-POINTS = [("before batched", 1), ("half batched", 1), ("before batched", 2), ("half batched", 2), ("before asked", 1),
-          ("after asked", 3), ("half asked", 4), ("after finished", 3), ("before batched", 4)]  # fmt: skip
+POINTS = [("before batched", 1), ("half batched", 1), ("before batched", 2), ("half batched", 2), ("before batched", 3),
+          ("half batched", 3), ("before asked", 1),
+          ("after asked", 3), ("half asked", 4), ("after finished", 3), ("before batched", 5)]  # fmt: skip
 QUICK = {"after create", "after asked 3"}
 KILLED = [(step, 0) for step in STEPS] + POINTS
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_killed_after_a_submission_that_is_not_listed_yet_nothing_is_submitted_twice(
+    console, home: Path, serve, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "LISTED_S", 600.0)  # however long the machine takes to start
+    child: list[int] = []
+
+    def kill(step: str) -> bool:
+        if step != "after create" or not child:
+            return False
+        os.kill(child.pop(), signal.SIGKILL)
+        return True
+
+    server = serve(on_step=kill)
+    server.listed_from = 3
+    process = start_module("killable_batch", "nowhere", 1, *RUN)
+    child.append(process.pid)
+    assert process.wait(60) == -signal.SIGKILL
+    assert console("resume", "latest").code == Exit.OK
+    assert len(server.batches) == 1
+    assert server.lists >= server.listed_from
+    assert set(server.asked.values()) == {1}, "a question was paid twice"
 
 
 @pytest.mark.parametrize(

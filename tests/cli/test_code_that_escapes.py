@@ -61,6 +61,26 @@ def run_apart(home: Path, *argv: str, program: str = "") -> "subprocess.Complete
     return subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, timeout=110, check=False)
 
 
+def test_streams_that_it_replaces_are_not_those_of_the_command(console: Any, home: Path) -> None:
+    write_escaping_suite(home / "data", play="sys.stdout = sys.stderr = None")
+    assert console("allow", "escapes").code == 0
+    ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--json")
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["report"]["outcomes"] == {"passed": 3}
+
+
+def test_a_limit_of_file_sizes_ends_the_run_which_can_be_resumed(console: Any, home: Path) -> None:
+    limit = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (100, r.getrlimit(r.RLIMIT_FSIZE)[1]))"
+    write_escaping_suite(home / "data", play=f"os.path.exists('once') or (open('once', 'w'), exec('{limit}'))")
+    assert console("allow", "escapes").code == 0
+    ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes")
+    assert ended.returncode == 3, ended.stderr
+    assert "cannot write journal.jsonl: File too large" in ended.stderr
+    assert "`eval-console resume` continues it" in ended.stderr
+    ended = run_apart(home, "resume", "latest")
+    assert "3 passed" in ended.stdout, ended.stderr
+
+
 LEFT = {
     "a task that swallows its cancellation": ("asyncio.create_task(goes_on()); await asyncio.sleep(0)", "goes_on"),
     "a thread": ("threading.Thread(target=sleeps).start()", "sleeps"),

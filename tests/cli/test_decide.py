@@ -53,9 +53,11 @@ def test_a_planted_step_is_found(console, home, suite: str, category: str, mode:
      ("dialogue-starter", "bookings", ""), ("cave-starter", "", "json")],
 )  # fmt: skip
 def test_planted_steps_of_many_conversations_are_found_in_95_of_100(
-    console, home, suite: str, category: str, mode: str, record_property
+    console, home, monkeypatch, suite: str, category: str, mode: str, record_property
 ) -> None:
     """One call of a conversation that passes becomes a refusal, at each step at which this makes it fail."""
+    seeds = iter(range(1, 1000))
+    monkeypatch.setattr("console.engine.experiment.new_seed", lambda: next(seeds))
     options = [*(["--category", category] if category else []), *(["--mode", mode] if mode else [])]
     run = console("run", "-s", suite, "-m", MODEL, *options, "-n", "8", "--yes", "--quiet", "--json").data
     records = list(JournalReader(Path(run["folder"]) / "journal.jsonl").iter_all())
@@ -79,7 +81,10 @@ def test_planted_steps_of_many_conversations_are_found_in_95_of_100(
 @pytest.mark.parametrize(
     ("suite", "mode"), [("bfcl-starter", "fc"), pytest.param("cave-starter", "json", marks=pytest.mark.slow)]
 )
-def test_a_branch_of_what_was_cut_short_is_priced_by_the_runs_before(console, home, suite: str, mode: str) -> None:
+def test_a_branch_of_what_was_cut_short_is_priced_by_the_runs_before(
+    console, home, monkeypatch, suite: str, mode: str
+) -> None:
+    monkeypatch.setattr("console.engine.experiment.new_seed", lambda: 7)
     words = ["--category", "multi_turn_base", "--limit", "2"] if suite == "bfcl-starter" else ["--limit", "4"]
     run = console("run", "-s", suite, "-m", MODEL, "--mode", mode, *words, "--yes", "--quiet", "--json").data["run"]
     rollouts = console("export", run, "--format", "json").data["rollouts"]
@@ -88,11 +93,13 @@ def test_a_branch_of_what_was_cut_short_is_priced_by_the_runs_before(console, ho
     spoilt = console("branch", f"{run}#{whole['case']}", "--at", "1.1", "--reply", "bad.txt", "--json").data
     assert spoilt["calls"] < whole["calls"] - 1, "cut short"
     ended = console("branch", f"{spoilt['run']}#{whole['case']}", "-r", "4", "--json")
-    about, again = re.findall(r"([\d,]+) calls?, [\d,]+ tokens", ended.err)[:2]
-    assert f"about {about} calls" in ended.err
-    assert f"{again} calls" in ended.err
-    assert "if cut short again" in ended.err
-    assert int(about) / 1.5 <= ended.data["calls"] <= int(about) * 1.5, ended.err
+    price = re.search(
+        r"about (\d+) calls?, .*95 %: (\d+) to (\d+) calls, .*; based on 2 recordings of the case", ended.err
+    )
+    assert price, ended.err
+    about, low, high = map(int, price.groups())
+    assert low <= ended.data["calls"] <= high, ended.err
+    assert about / 1.5 <= ended.data["calls"] <= about * 1.5, ended.err
 
 
 def test_what_did_not_fail_is_refused(console, finished) -> None:
@@ -128,8 +135,8 @@ def test_a_search_takes_about_what_was_said_before(console, home, monkeypatch, s
         curve = json.loads(ended.out.splitlines()[-1])["curve"]
         tallies = [RunFolder(home / "runs" / it["run"]).summary().tally for it in curve]
         is_start_alone = len(curve) == 1 and "if none comes right" in ended.err
-        words = ";" if is_start_alone else "about"
-        said = re.search(rf"{words} ([\d,]+) calls?, ([\d,]+) tokens", ended.err)
+        words = "{} if none comes right" if is_start_alone else "about {}"
+        said = re.search(words.format(r"([\d,]+) calls?, ([\d,]+) tokens, simulated"), ended.err)
         assert said, ended.err
         paid = sum(it.calls for it in tallies), sum(it.input_tokens + it.output_tokens for it in tallies)
         for number, amount in zip(said.groups(), paid, strict=True):

@@ -201,3 +201,33 @@ def conversation_of(home, run):
         if isinstance(record, Asked):
             sent[record.n] = thread.expand(record).messages
     return sent
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["start", "failure"])
+@pytest.mark.parametrize(
+    ("suite", "category", "mode"),
+    [
+        ("bfcl-starter", "multi_turn_base,multi_turn_miss_func", "fc"),
+        ("bfcl-starter", "non_live,live", "prompt"),
+        ("dialogue-starter", "bookings,visitors", ""),
+        ("cave-starter", "", "json"),
+        ("aidan-starter", "", ""),
+    ],
+)
+def test_a_trial_takes_about_what_was_said_before(console, home, suite, category, mode, start: str) -> None:
+    if (suite, start) == ("aidan-starter", "failure"):
+        pytest.skip("its loops neither pass nor fail")
+    options = [*(["--category", category] if category else []), *(["--mode", mode] if mode else [])]
+    run = console("run", "-s", suite, "-m", "sim/hasty", *options, "--yes", "--quiet", "--json").data["run"]
+    (home / "a.txt").write_text("Be exact.")
+    chosen = ["--filter", "is:passed,failed", "-n", "20"] if suite == "aidan-starter" else []
+    words = ("--set", "system=a.txt", "--seed", "7", "-r", "2", "--from", start, *chosen)
+    ended = console("try", run, *words, "--json")
+    price = re.search(r"about ([\d,]+) calls?, ([\d,]+) tokens", ended.err)
+    assert price, ended.err
+    tally = RunFolder(home / "runs" / ended.data["run"]).summary().tally
+    paid = tally.calls, tally.input_tokens + tally.output_tokens
+    for number, amount in zip(price.groups(), paid, strict=True):
+        likely = int(number.replace(",", ""))
+        assert likely / 1.5 <= amount <= likely * 1.5, (ended.err, paid)

@@ -187,6 +187,9 @@ def test_failures_are_grouped(console, finished):
     for by in ("reason", "category", "function", "outcome", "tag", "none"):
         groups = console("failures", finished, "--by", by, "--json").data["groups"]
         assert sum(group["count"] for group in groups) == len(failed)
+    messages = console("failures", finished, "--by", "none", "--json").data["groups"][0]["messages"]
+    given = {ended["case"]: ended["verdict"].get("messages", [""])[0] for ended in failed}
+    assert messages == {case: message for case, message in given.items() if message}
     assert str(len(failed)) in console("failures", finished).out
 
 

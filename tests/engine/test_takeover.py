@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import socket
+import subprocess
 import time
 from pathlib import Path
 
@@ -62,3 +63,16 @@ def test_the_holder_of_before_is_no_successor(tmp_path: Path) -> None:
         assert lock.successor() == ""
         path.write_bytes(b"not JSON")
         assert lock.successor() == ""
+
+
+def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with RunLock(path):
+        [descriptor] = [int(fd.name) for fd in Path("/dev/fd").iterdir() if fd.exists() and fd.samefile(path)]
+        copy = subprocess.Popen(["sleep", "60"], pass_fds=[descriptor])
+    try:
+        assert not is_held(path)
+        RunLock(path).release()
+    finally:
+        copy.kill()
+        copy.wait()

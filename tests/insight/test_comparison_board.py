@@ -217,3 +217,5 @@ def test_a_score_that_the_manifest_names_stands_for_passing():
     assert (board.columns, board.rows[0].headline(board).value) == (("points",), 3.0)
     (trend,) = trends(runs)
     assert (trend.score, [point.value for point in trend.points]) == ("points", [1.0, 3.0])
+    runs[1].manifest.units["points"] = "s"
+    assert trends(runs)[0].show(3.0) == "3 s", "with the unit of the newest run"

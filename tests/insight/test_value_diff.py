@@ -98,7 +98,7 @@ def test_a_whole_answer_is_compared_too_and_a_text_is_left_alone() -> None:
     answer = structured(
         Pair(Mark.DIFFERS, '{"a": 1, "b": "long enough to be big"}', '{"a": 2, "b": "long enough to be big"}')
     )
-    assert (answer.pair.expected, answer.equal) == ("1 of 2 paths differs", 1)
+    assert (answer.pair.expected, answer.pair.actual, answer.equal) == ("2 paths", "1 differs", 1)
     assert [row.name for row in answer.pair.rows] == ["a"]
     text = Pair(Mark.DIFFERS, "a sentence that is long enough to be big", "another sentence, as long as that one")
     assert structured(text).pair is text

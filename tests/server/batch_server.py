@@ -56,6 +56,8 @@ class BatchServer(ApiServer):
         self.files: dict[str, bytes] = {}
         self.lists = 0
         """Requests for the list of batches."""
+        self.listed_from: int | None = 0
+        """Number of the first request for the list that shows any batch; None: the server has no list."""
         self.refusals: deque[tuple[str, str, str]] = deque()
         """Answers to the next requests that create a batch, in place of one: status, code, seconds to wait."""
 
@@ -67,6 +69,9 @@ class BatchServer(ApiServer):
 
     def _handle(self, exchange: Exchange) -> None:
         path, _, query = exchange.path.removeprefix("/v1/").partition("?")
+        if path == "models":
+            super()._handle(exchange)
+            return
         self.paths.append(f"{exchange.method} {path}")
         self.heads.append(exchange.headers)
         step = self._step(exchange.method, path)
@@ -106,7 +111,10 @@ class BatchServer(ApiServer):
                 return self._state(batch, is_openai)
             case "list":
                 self.lists += 1
-                return self._page(query, is_openai)
+                if self.listed_from is None:
+                    exchange.error("404 Not Found", "no such path", "not_found")
+                    return None
+                return self._page(query, is_openai) if self.lists >= self.listed_from else {"data": []}
             case "poll":
                 self.batches[word].polls += 1
                 return self._state(self.batches[word], is_openai)

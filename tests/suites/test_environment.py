@@ -158,3 +158,41 @@ async def test_snapshots_need_a_function(tmp_path: Path) -> None:
     [case] = tills.cases((), usual_setting(tills))
     with pytest.raises(UsageError, match="snapshots"):
         await play_case(tills, case, usual_setting(tills))
+
+
+@pytest.mark.parametrize(
+    ("play", "words"),
+    [
+        ("async with env: await act('outer', lambda world: act('inner'))", "cannot wait for another one"),
+        ("await act()", "in its `async with` only"),
+        ("async with env: pass\n    await act()", "in its `async with` only"),
+    ],
+)
+async def test_an_action_in_another_or_outside_is_refused(tmp_path: Path, play: str, words: str) -> None:
+    class Wrong(Tills):
+        async def play(self, case, stage, setting):
+            env = stage.environment(lambda state: [], list.clear)
+
+            async def act(kind: str = "act", action: Any = lambda world: 1) -> Any:
+                return await env.act(kind, [], action)
+
+            scope: dict[str, Any] = {}
+            exec(f"async def play(env, act):\n    {play}", scope)
+            await scope["play"](env, act)
+
+    tills = suite(Wrong, tmp_path)
+    [case] = tills.cases((), usual_setting(tills))
+    with pytest.raises(UsageError, match=words):
+        await play_case(tills, case, usual_setting(tills))
+
+
+async def test_an_error_of_an_action_is_told_rather_than_one_of_closing(tmp_path: Path) -> None:
+    class Wrong(Tills):
+        async def play(self, case, stage, setting):
+            async with stage.environment(lambda state: [], lambda world: world.missing) as env:
+                await env.act("act", [], lambda world: world[0])
+
+    tills = suite(Wrong, tmp_path)
+    [case] = tills.cases((), usual_setting(tills))
+    with pytest.raises(IndexError):
+        await play_case(tills, case, usual_setting(tills))

@@ -46,7 +46,7 @@ from console.core.outcome import Outcome
 from console.core.record import Batched, Tried
 from console.core.run import Selection, Tally
 from console.core.wait import batch_words
-from console.engine.experiment import SearchUse, Use
+from console.engine.experiment_use import ExpectedUse, SearchUse, Use
 from console.insight.pace import Pace
 from console.store.lock import RunLock
 from console.store.notes import READER_LABEL, Note, Notes
@@ -597,13 +597,14 @@ async def branches(stage: Stage) -> AsyncGenerator[str, None]:
     trial = trial_run(root)
     likely, most, start = (Use(calls, 520 * calls, cost, is_free=False) for calls, cost in ((68.0, 0.1), (96.0, 0.14),
                                                                                             (40.0, 0.058)))  # fmt: skip
-    use = SearchUse(likely, most, start)
+    basis = "based on 1 recording of the case and 12 of other cases"
+    use = SearchUse(likely, most, start, basis)
     stage.monkeypatch.setattr(DecideActions, "_use", lambda self, rollout, points, times: use)
     stage.monkeypatch.setattr("console.engine.plan.prepare", lambda plan: plan)
     stage.monkeypatch.setattr("console.engine.experiment.new_seed", lambda: 7)
-    stage.monkeypatch.setattr("console.engine.experiment.expected_use", lambda plan: likely)
-    lines = [f"about {likely.words}", f"{start.words} if cut short again"]
-    stage.monkeypatch.setattr("console.engine.experiment.branch_use", lambda plan, usual: (likely, lines))
+    stage.monkeypatch.setattr("console.engine.experiment_use.expected_use", lambda plan: likely)
+    expected = ExpectedUse(likely, start, most, basis)
+    stage.monkeypatch.setattr("console.engine.experiment_use.branch_use", lambda plan: expected)
     actions = "console.tui.screens.review.branch_actions"
     stage.monkeypatch.setattr(f"{actions}._kept_edit", lambda what, text: Path("edits", f"{what}.txt"))
     edits = iter(("It was\npaid:\n900\nto Mrs. Lind\n", "Be brief.\nUnits as in the schema.\nDates as YYYY-MM-DD.\n"))

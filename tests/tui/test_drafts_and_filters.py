@@ -13,9 +13,10 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets._toast import Toast
 
+from console.config.paths import WorkspacePaths
 from console.core.run import ModelFacts
 from console.tui.app import ConsoleApp
-from console.tui.data.draft import Draft, keep_draft, kept_draft
+from console.tui.data.draft import Draft, draft_place, keep_draft, kept_draft
 from console.tui.data.ui_state import UiState
 
 
@@ -71,7 +72,11 @@ async def test_a_draft_is_offered_again_after_a_restart(workspace: Any, tmp_path
 
 async def test_what_is_not_there_any_more_is_dropped_from_a_draft(workspace: Any, tmp_path: Path) -> None:
     path = tmp_path / "app.json"
-    keep_draft(Draft(("gone", "sim/hasty"), {"no-suite": frozenset({"x"})}, {"cases": "3"}), UiState(path))
+    keep_draft(
+        Draft(("gone", "sim/hasty"), {"no-suite": frozenset({"x"})}, {"cases": "3"}),
+        UiState(path),
+        draft_place(workspace.paths),
+    )
     async with started(workspace, path) as (app, pilot):
         await pilot.press("L")
         await settle(app, pilot)
@@ -79,23 +84,30 @@ async def test_what_is_not_there_any_more_is_dropped_from_a_draft(workspace: Any
         assert (form.models, form.suites, form.texts) == (["sim/hasty"], {}, {"cases": "3"})
 
 
+def test_a_draft_belongs_to_its_folders(workspace: Any, tmp_path: Path) -> None:
+    state, draft = UiState(), Draft(("m",), {}, {"max_cost": "40"})
+    keep_draft(draft, state, here := draft_place(workspace.paths))
+    there = draft_place(WorkspacePaths(runs=tmp_path / "other", data=workspace.paths.data))
+    assert (kept_draft(state, here), kept_draft(state, there)) == (draft, None)
+
+
 def test_a_draft_that_holds_a_key_never_reaches_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DESK_API_KEY", "harbour-lantern-seventeen")
     for text in ("harbour-lantern-seventeen", "sk-proj-0123456789abcdefghijklmnop"):
         path = tmp_path / "app.json"
         state = UiState(path)
-        keep_draft(Draft(("m",), {}, {"name": "mine"}), state)
-        assert kept_draft(UiState(path)) is not None
-        keep_draft(Draft(("m",), {}, {"name": text}), state)
+        keep_draft(Draft(("m",), {}, {"name": "mine"}), state, "here")
+        assert kept_draft(UiState(path), "here") is not None
+        keep_draft(Draft(("m",), {}, {"name": text}), state, "here")
         assert text not in path.read_text()
-        assert kept_draft(UiState(path)) is None
+        assert kept_draft(UiState(path), "here") is None
 
 
 @pytest.mark.parametrize("text", ["", "[1, 2]", "{", '{"models": [1]}', '{"suites": {"a": 1}}'])
 def test_a_damaged_draft_is_as_good_as_none(text: str) -> None:
     state = UiState()
     state.keep("draft", text)
-    assert kept_draft(state) is None
+    assert kept_draft(state, "") is None
 
 
 async def test_what_was_opened_with_a_model_and_left_as_it_was_is_no_draft(opened: Any) -> None:

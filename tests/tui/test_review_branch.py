@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import shlex
 import threading
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, plain_run
+from support.row_suite import write_folder
 from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of
 from tui.test_review_screen import review
@@ -199,22 +201,49 @@ async def test_of_a_trial_the_report_is_shown_and_its_cases_are_opened(
     assert not planned
 
 
-async def test_from_the_failures_to_the_sentence_of_a_trial_in_four_keys_beside_the_edit(
-    opened: Any, workspace: Any, talk: RunFolder, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def hundred_failures(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> RunFolder:
+    """A played run of 220 cases of which about 100 failed."""
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    rows = [
+        {"id": f"sum-{n}", "system": "Answer with a number.", "prompt": f"What is {n} + {n}?",
+         "expect": [{"number": 2 * n}], "simulated": {"right": [f"{2 * n}"], "wrong": [f"{2 * n + 1}"]}}
+        for n in range(220)
+    ]  # fmt: skip
+    write_folder(workspace.root / "data" / "sums", rows)
+    plan = Plan("sim/hasty", "sums", Selection(), runs_path=workspace.root / "runs", data_path=workspace.root / "data")
+    folder, prepared = launch.start(plan)
+    thread = threading.Thread(target=lambda: asyncio.run(Engine(folder, prepared).run()))
+    thread.start()
+    thread.join()
+    return folder
+
+
+@pytest.mark.parametrize("size", first_size([(80, 24), (130, 36)]))
+async def test_from_a_hundred_failures_to_the_sentence_of_a_trial_in_four_keys_beside_the_edit(
+    size: tuple[int, int], opened: Any, workspace: Any, hundred_failures: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The trial is played by an engine of its own; its report opens in Live when it has ended."""
+    failed = hundred_failures.summary().tally.failed
+    assert 80 <= failed <= 120
     editor(workspace, monkeypatch, 'echo "Be kind." > "$1"')
     monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
-    async with opened() as (app, pilot):
-        await review(app, pilot, talk)
-        await pilot.press("f", "a")  # the filter that is set
-        await assert_until(pilot, lambda: "multi_turn_base_0" in text_of(app))
+    async with opened(size) as (app, pilot):
+        await review(app, pilot, hundred_failures)
         await pilot.press("A", "t")
         await assert_until(pilot, lambda: "as it was" in text_of(app))
-        await pilot.press("enter")
+        await pilot.press("enter")  # the first row is the system prompt, which the editor opens
         await assert_until(pilot, lambda: "Try another system" in text_of(app))
+        assert f"{failed} of {failed} chosen" in words_of(app)
         await pilot.press("y")
-        await assert_until(pilot, lambda: "of the whole suite, as only 1" in text_of(app), patience_s=120)
+        sentence = rf"of {failed} failures \d+ pass now \(about \d+ would anyway\), of {failed} passed \d+ fail"
+        await assert_until(pilot, lambda: re.search(sentence, words_of(app)), patience_s=60)
+        assert "on the whole suite" in words_of(app)
+
+
+def words_of(app: ConsoleApp) -> str:
+    """The text of the dialog as one line."""
+    return " ".join(" ".join(re.findall("│(.*?)│", text_of(app))).split())
 
 
 async def test_the_step_that_decided_is_searched_for_and_drawn_in_the_case_pane(

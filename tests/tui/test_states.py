@@ -24,6 +24,7 @@ from textual.screen import ModalScreen
 
 from console.tui.app import ConsoleApp
 from console.tui.themes import ANSI, CONTRAST, DARK, LIGHT, NAMES
+from console.tui.widgets.viewport import Viewport
 
 SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
 BETWEEN = {"100x30": (100, 30), "130x36": (130, 36), "145x40": (145, 40)}
@@ -98,6 +99,20 @@ async def assert_alike(stage: Stage, name: str, themes: Iterable[str]) -> None:
     await stage.pilot.pause()
 
 
+def beside_bars(app: ConsoleApp) -> Iterator[str]:
+    """Yield text in the cells next to a scroll bar."""
+    strips = strips_of(app)
+    for viewport in app.screen.query(Viewport):
+        bar = viewport.vertical_scrollbar.region if viewport.show_vertical_scrollbar else None
+        if bar is None or not viewport.region.overlaps(app.screen.region) or not bar.area:
+            continue
+        for y in range(max(bar.y, 0), min(bar.bottom, len(strips))):
+            cell = strips[y].crop(bar.x - 1, bar.x).text
+            if cell.strip() and cell not in LINES:
+                yield f"#{viewport.id} {viewport!r}: {strips[y].crop(bar.x - 12, bar.right).text!r}"
+                break
+
+
 async def resize(stage: Stage, cells: tuple[int, int]) -> None:
     """Resize the terminal and wait until everything is drawn at the new size."""
     await stage.pilot.resize_terminal(*cells)
@@ -137,6 +152,7 @@ async def test_states(
     chrome = ChromeLog()
     async with aclosing(walk(stage)) as states:
         async for name in states:
+            other += [f"{name}-{size}: next to a scroll bar: {text}" for text in beside_bars(stage.app)]
             try:
                 chrome.take(stage.app, name)
                 assert_frame(stage.app, f"states/{name}-{size}")

@@ -1,7 +1,7 @@
 """Scoring: verdicts on single outputs of a run, and judgments of whole categories for score files.
 
 A verdict is passed, failed with the official error type, or broken for a failed inference. Conversations with
-simulators are replayed in the worker.
+simulators are replayed in the worker, which is loaded only for them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,8 +18,6 @@ from console.benchmarks.bfcl.rules.entry import Entry
 from console.benchmarks.bfcl.rules.inference_error import is_unanswered
 from console.benchmarks.bfcl.rules.known_bad import why_bad
 from console.benchmarks.bfcl.rules.verdict import judge
-from console.benchmarks.bfcl.simulators.host import host_of
-from console.benchmarks.bfcl.simulators.judging import check_conversation, check_conversations
 from console.core.case import Setting
 from console.core.fault import Fault
 from console.core.outcome import Outcome, Verdict
@@ -45,6 +43,9 @@ def score_output(entry: Entry, output: Any, setting: Setting) -> Verdict:
 
 def score_conversation(entry: Entry, output: Any, setting: Setting, dataset: Dataset) -> Verdict:
     """Score a conversation with simulators; broken if the simulators fail."""
+    from console.benchmarks.bfcl.simulators.host import host_of
+    from console.benchmarks.bfcl.simulators.judging import check_conversation
+
     try:
         refusal, finding = check_conversation(entry, output, family_of(setting), host_of(dataset))
     except Fault as fault:
@@ -127,6 +128,9 @@ def mark_outputs(
         for entry, output in pairs:
             yield Mark(entry, output, judge(entry, output, setting))
         return
+    from console.benchmarks.bfcl.simulators.host import host_of
+    from console.benchmarks.bfcl.simulators.judging import check_conversations
+
     judged = check_conversations(pairs, family_of(setting), host_of(dataset), recorded=True)
     for (entry, output), (refusal, finding) in zip(pairs, judged, strict=True):
         yield Mark(entry, output, refusal, finding)

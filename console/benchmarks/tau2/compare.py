@@ -110,12 +110,9 @@ def _world_pair(item: Difference) -> Pair:
         return Pair(Mark.EXTRA, "", name, kind="state")
     if item.ours is None:
         return Pair(Mark.MISSING, name, "", kind="state")
-    rows = [row for row in _rows(item.theirs, item.ours, _is_written_alike) if row.mark is not Mark.SAME]
-    return Pair(Mark.DIFFERS, name, name, tuple(rows), kind="state")
-
-
-def _is_written_alike(left: Any, right: Any) -> bool:
-    return canonical(left) == canonical(right)
+    rows = _rows(item.theirs, item.ours, lambda left, right: canonical(left) == canonical(right))
+    differing_rows = tuple(row for row in rows if row.mark is not Mark.SAME)
+    return Pair(Mark.DIFFERS, name, name, differing_rows, kind="state")
 
 
 def _rows(expected: dict[str, Any], actual: dict[str, Any], is_same: Callable[[Any, Any], bool]) -> Iterator[Row]:

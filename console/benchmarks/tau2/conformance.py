@@ -14,15 +14,16 @@ from typing import cast
 import msgspec
 from msgspec import structs
 
+from console.benchmarks.tau2.conversation.play import Player
 from console.benchmarks.tau2.conversation.talk import DONE, Ask, Limits, Silent, Talk
-from console.benchmarks.tau2.data.editions import Edition, find_edition
+from console.benchmarks.tau2.data.editions import Edition, domain_of, find_edition, tasks_of
 from console.benchmarks.tau2.data.prompts import GROUND_TRUTH, MANUAL, MODEL, SOLO, WORKFLOW
 from console.benchmarks.tau2.options import Tau2Options
-from console.benchmarks.tau2.request_check import play_requests, prompt_row
+from console.benchmarks.tau2.request_check import RecordedStage, RepliesEnded, prompt_row
 from console.benchmarks.tau2.rules.domains.world import AGENT, USER
 from console.benchmarks.tau2.rules.evaluate import WHOLE, UnreadableJudge, evaluate
-from console.benchmarks.tau2.rules.metrics import Simulation, metrics
-from console.benchmarks.tau2.rules.replay import ReplayError, Trial, begun
+from console.benchmarks.tau2.rules.metrics import Trials, metrics
+from console.benchmarks.tau2.rules.replay import ReplayError, Trial
 from console.benchmarks.tau2.rules.task import Call, Message, Task
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
@@ -30,7 +31,13 @@ from console.suites.line_checks import RowChecker
 from console.suites.suite import Row
 
 _WORKFLOW_DOMAIN = "telecom-workflow"
-_AGENTS = {"llm_agent_gt": GROUND_TRUTH, "llm_agent_solo": SOLO}
+_AGENTS = {
+    "llm_agent_gt": GROUND_TRUTH,
+    "ground truth agent system prompt": GROUND_TRUTH,
+    "llm_agent_solo": SOLO,
+    "solo agent system prompt": SOLO,
+}
+"""Agents by their names in rows."""
 
 
 class _Options(Limits, frozen=True):
@@ -56,15 +63,6 @@ class _Row(msgspec.Struct, frozen=True):
     termination_reason: str = ""
 
 
-class _MetricsRow(msgspec.Struct, frozen=True):
-    num_trials: int
-    simulations: list[Simulation]
-
-
-class ScriptEnded(Exception):
-    """A party is asked more often than the row has replies: its model could not be reached."""
-
-
 def line_checker(folder: Path) -> RowChecker:
     """Return the checker of rows of conformance files."""
     return RowChecker(lambda row: {key: row[key] for key in ("case", "id") if key in row} | _answer(folder, row))
@@ -73,8 +71,7 @@ def line_checker(folder: Path) -> RowChecker:
 def _answer(folder: Path, row: Row) -> Row:
     try:
         if "simulations" in row:
-            asked = msgspec.convert(row, ready_type(_MetricsRow))
-            return {"expect": msgspec.to_builtins(metrics(asked.simulations, asked.num_trials), str_keys=True)}
+            return {"expect": metrics(msgspec.convert(row, ready_type(Trials)))}
         return _task_answer(folder, msgspec.convert(row, ready_type(_Row)))
     except msgspec.ValidationError as error:
         raise UsageError(f"not a row of τ²-bench: {error}") from None
@@ -85,19 +82,21 @@ def _task_answer(folder: Path, row: _Row) -> Row:
     policy = WORKFLOW if row.domain == _WORKFLOW_DOMAIN else MANUAL
     domain = "telecom" if policy == WORKFLOW else row.domain
     task = _task_of(edition, domain, row.task)
-    if row.what:
-        return prompt_row(edition, domain, task, policy, row.what)
     messages = [_message(item.get("role", AGENT), item) for item in row.messages]
-    trial = Trial(edition.domain(domain), task, messages, row.options.solo, row.options.strict)
-    if row.requests is not None:
-        return _requests(edition, trial, row, policy)
+    trial = Trial(domain_of(edition, domain), task, messages, row.options.solo, row.options.strict)
+    if row.what or row.requests is not None:
+        agent = next((agent for name, agent in _AGENTS.items() if name in (row.what, row.options.agent)), MODEL)
+        limits = structs.replace(row.options, solo=agent == SOLO)
+        stage = RecordedStage(row.requests or (), task)
+        player = Player(edition, domain, task, stage, Tau2Options(limits, policy, agent, official_calls=True))
+        return prompt_row(player, row.what) if row.what else _requests(player, stage, trial, row)
     if row.kind.startswith("rescore"):
         return _judged(trial, row, row.termination_reason, row.judge_reply)
     return _played(trial, row)
 
 
 def _task_of(edition: Edition, domain: str, name: str | None) -> Task:
-    tasks = edition.tasks(domain)
+    tasks = tasks_of(edition, domain)
     if name is not None and name not in tasks:
         raise UsageError(f"the edition {edition.name} has no task {name!r} in {domain}")
     return next(iter(tasks.values())) if name is None else tasks[name]
@@ -110,34 +109,33 @@ def _message(role: str, item: Row) -> Message:
     return msgspec.convert({"role": role, **item, "tool_calls": own}, ready_type(Message))
 
 
-def _requests(edition: Edition, trial: Trial, row: _Row, policy: str) -> Row:
+def _requests(player: Player, stage: RecordedStage, trial: Trial, row: _Row) -> Row:
     """Play a recorded episode: the requests, its end and reward."""
-    agent = _AGENTS.get(row.options.agent, MODEL)
-    limits = structs.replace(row.options, solo=agent == SOLO)
-    options = Tau2Options(edition.name, "", limits, policy, agent, official_calls=True)
-    requests, output = asyncio.run(play_requests(edition, trial, row.requests or (), options))
-    if output is None or output.silent:
-        why = "replies ended" if output is None else f"{output.silent}: {output.silence}"
-        return {"requests": requests, "raises": {"where": "play", "text": why}}
+    raised = {"where": "play", "text": "replies ended"}
+    try:
+        output = asyncio.run(player.play())
+    except RepliesEnded:
+        return {"requests": stage.requests, "raises": raised}
+    if output.silent:
+        return {"requests": stage.requests, "raises": raised | {"text": f"{output.silent}: {output.silence}"}}
     end = {"termination_reason": output.reason, "steps": output.steps, "errors": output.errors}
     judged = _judged(replace(trial, messages=output.messages), row, output.reason, output.judge)
-    return {"requests": requests, **end, **judged}
+    return {"requests": stage.requests, **end, **judged}
 
 
 def _played(trial: Trial, row: _Row) -> Row:
     """Play a row with its replies and judge the result."""
-    talk = Talk(begun(trial.domain, trial.task, solo=trial.solo), row.options)
-    talk.messages += trial.task.earlier_messages
+    talk = Talk(trial.domain, trial.task, row.options)
     out: Row = {}
     try:
-        talk.play(_scripted(trial, row, len(talk.messages) or not trial.solo)).send(None)
+        talk.play(_scripted(trial, row, len(talk.messages))).send(None)
     except StopIteration:
         out = _judged(replace(trial, messages=talk.messages), row, talk.reason, row.judge_reply)
         out["termination_reason"] = talk.reason
     except Silent as error:
         outcome = "undecided" if error.party == USER else "failed"
         out = {"raises": {"where": "play", "text": str(error)}, "outcome": outcome, "reason": error.reason}
-    except ScriptEnded as error:
+    except RepliesEnded as error:
         out = {"raises": {"where": "play", "text": str(error)}, "outcome": "broken", "reason": "connection"}
     return {"messages": [_shown(item) for item in talk.messages], "steps": talk.steps, "errors": talk.errors, **out}
 
@@ -154,7 +152,7 @@ def _scripted(trial: Trial, row: _Row, greeted: int) -> Ask:
 
     async def ask(party: str, _: Sequence[Message]) -> Message:
         if not replies[party]:
-            raise ScriptEnded(f"{'user' if party == USER else 'agent'} script ended")
+            raise RepliesEnded(f"{'user' if party == USER else 'agent'} script ended")
         reply = replies[party].pop(0)
         calls = [structs.replace(call, id=call.id or f"call_{next(numbers)}") for call in reply.tool_calls or ()]
         if trial.solo and row.replies is None and not calls:

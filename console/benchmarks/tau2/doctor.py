@@ -1,6 +1,6 @@
 """The `doctor` check of τ²-bench: which editions were pulled, and whether they are whole; nothing if none was."""
 
-from console.benchmarks.tau2.data.editions import CHECKOUT, DOMAINS, editions
+from console.benchmarks.tau2.data.editions import CHECKOUT, DOMAINS, domain_of, editions, tasks_of
 from console.benchmarks.tau2.rules.replay import begun
 from console.cli.doctor_checks import BAD, GOOD, WARNING, Finding
 from console.config.paths import find_data_roots
@@ -20,7 +20,7 @@ def check_editions() -> list[Finding]:
         try:
             counts = [f"{domain} {len(edition.splits(domain).get('base', ()))}" for domain in DOMAINS]
             for domain in DOMAINS:
-                begun(edition.domain(domain), next(iter(edition.tasks(domain).values())))
+                begun(domain_of(edition, domain), next(iter(tasks_of(edition, domain).values())))
         except (UsageError, ValueError) as error:
             findings.append(Finding("data", title, BAD, str(error), _PULL))
             continue

@@ -37,13 +37,13 @@ OPTIONS = (
 class Tau2Options:
     """Validated options."""
 
-    edition: str
-    """Empty: the newest."""
-    split: str
     limits: Limits
     policy: str
     agent: str
     official_calls: bool
+    edition: str = ""
+    """Empty: the newest."""
+    split: str = "base"
 
     @property
     def differs(self) -> list[str]:
@@ -68,6 +68,5 @@ def read_options(options: Mapping[str, Any]) -> Tau2Options:
     values = read_values(OPTIONS, options, {"max_steps": (1, 10_000), "max_errors": (1, 10_000)})
     limits = Limits(values["max_steps"], values["max_errors"], values["protocol"], values["agent"] == SOLO)
     edition = "" if values["edition"] == NEWEST else values["edition"]
-    return Tau2Options(
-        edition, values["split"], limits, values["telecom_policy"], values["agent"], values["official_calls"]
-    )
+    policy, agent, official_calls = values["telecom_policy"], values["agent"], values["official_calls"]
+    return Tau2Options(limits, policy, agent, official_calls, edition, values["split"])

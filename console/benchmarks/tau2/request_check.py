@@ -5,14 +5,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
-from console.benchmarks.tau2.conversation.play import JUDGE, Player, agent_tools
-from console.benchmarks.tau2.data.editions import Edition
-from console.benchmarks.tau2.data.prompts import GROUND_TRUTH, MODEL, SOLO, agent_prompt, user_prompt
-from console.benchmarks.tau2.data.schemas import tool_schemas
-from console.benchmarks.tau2.options import Tau2Options
-from console.benchmarks.tau2.rules.domains.world import USER
-from console.benchmarks.tau2.rules.replay import Trial
-from console.benchmarks.tau2.rules.task import Output, Task
+from console.benchmarks.tau2.conversation.play import JUDGE, Player
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER
+from console.benchmarks.tau2.rules.task import Task
 from console.core.case import Key
 from console.core.chat import Message, Reply, ToolCall
 from console.suites.stage import UnrecordedStage
@@ -24,37 +19,19 @@ _SERVER_ERROR = 500
 
 
 class RepliesEnded(Exception):
-    """A model is asked more often than it was in the recording."""
+    """A party is asked more often than the row has replies: its model could not be reached."""
 
 
-def prompt_row(edition: Edition, domain: str, task: Task, policy: str, what: str) -> Row:
+def prompt_row(player: Player, what: str) -> Row:
     """Answer a row of prompts: digests of the system prompt and of the tools."""
-    user_tools = tool_schemas(edition, domain, USER)
-    if what.startswith("user tools"):
-        return {"tools": _digest(user_tools), "names": _names(user_tools)}
-    if what.startswith("user"):
-        return _text(user_prompt(edition, task, has_tools=bool(user_tools))) | {"tools": _digest(user_tools)}
-    agent = SOLO if what.startswith("solo") else GROUND_TRUTH if what.startswith("ground") else MODEL
-    tools = agent_tools(edition, domain, solo=agent == SOLO)
-    return _text(agent_prompt(edition, domain, task, variant=policy, agent=agent)) | {
-        "tools": _digest(tools),
-        "names": _names(tools),
-    }
+    party = USER if what.startswith("user") else AGENT
+    tools = player.tools[party]
+    names = {} if what.startswith("user simulator") else {"names": _names(tools)}
+    prompt = {} if what.startswith("user tools") else _text(player.system[party])
+    return prompt | {"tools": _digest(tools)} | names
 
 
-async def play_requests(
-    edition: Edition, trial: Trial, recorded: Sequence[Row], options: Tau2Options
-) -> tuple[list[Row], Output | None]:
-    """Play a recorded episode with its replies; return the requests, and the output unless the replies end."""
-    stage = _RecordedStage(recorded, trial.task)
-    try:
-        output = await Player(edition, trial.domain.name, trial.task, stage, options).play()
-    except RepliesEnded:
-        output = None
-    return stage.requests, output
-
-
-class _RecordedStage(UnrecordedStage):
+class RecordedStage(UnrecordedStage):
     """Gives recorded replies in order, and keeps the requests."""
 
     def __init__(self, requests: Sequence[Row], task: Task) -> None:

@@ -6,9 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from console.benchmarks.tau2.data.editions import DOMAINS, WHEEL, Edition, find_edition
+from console.benchmarks.tau2.data.editions import (
+    CHECKOUT,
+    DOMAINS,
+    WHEEL,
+    Edition,
+    domain_of,
+    editions,
+    find_edition,
+    tasks_of,
+)
 from console.benchmarks.tau2.data.prompts import GROUND_TRUTH
 from console.benchmarks.tau2.options import OPTIONS, read_options
+from console.benchmarks.tau2.rules.domain import Domain
 from console.benchmarks.tau2.rules.task import Task
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
@@ -21,7 +31,6 @@ from console.suites.suite import Category, Estimate, LineChecker, Mode, Report, 
 if TYPE_CHECKING:
     from console.suites.stage import Stage
 
-_SPLIT = "base"
 _MEASURED = {"airline": (14.0, 80_000.0, 5.0), "retail": (16.0, 90_000.0, 6.0), "telecom": (20.0, 200_000.0, 15.0)}
 """Usual calls and input tokens of the agent, and calls of the user."""
 _REPLY_TOKENS = 90.0
@@ -39,11 +48,8 @@ class Tau2Suite(Suite):
         read = read_options(options)
         if read.limits.solo:
             return ()
-        try:
-            judged = any(task.needs_judge for task in self._edition(options).tasks("retail").values())
-        except UsageError:
-            judged = False
-        return ("user", "judge") if judged else ("user",)
+        edition = read.edition or next(iter(editions(self.entry.folder)), "")
+        return ("user", "judge") if edition == CHECKOUT else ("user",)
 
     def roles_of(self, cases: Sequence[Case], setting: Setting) -> tuple[str, ...]:
         """Return the roles that these cases need."""
@@ -66,7 +72,7 @@ class Tau2Suite(Suite):
     def categories(self) -> Sequence[Category]:
         """Return the domains with the tasks of the base split."""
         edition = find_edition(self.entry.folder)
-        return [Category(name, len(edition.splits(name).get(_SPLIT, ()))) for name in DOMAINS]
+        return [Category(name, len(edition.splits(name).get("base", ()))) for name in DOMAINS]
 
     def category_of(self, case_id: str) -> str | None:
         """Return the domain, with which ids begin."""
@@ -87,7 +93,7 @@ class Tau2Suite(Suite):
         cases: list[Case] = []
         for domain in domains:
             chosen = set(edition.splits(domain).get(options.split, ()))
-            tasks: Mapping[str, Task] = edition.tasks(domain) if chosen else {}
+            tasks: Mapping[str, Task] = tasks_of(edition, domain) if chosen else {}
             cases += [_case(edition, domain, task) for name, task in tasks.items() if name in chosen]
         if options.agent == GROUND_TRUTH:
             cases = [case for case in cases if _task(case).criteria.actions]
@@ -99,11 +105,8 @@ class Tau2Suite(Suite):
         """Estimate calls and tokens from usual conversations of the domain."""
         calls, tokens, user_calls = _MEASURED[case.category]
         user = Estimate(user_calls, user_calls * _USER_TOKENS, user_calls * _REPLY_TOKENS)
-        roles = {"user": user}
-        if _task(case).needs_judge:
-            roles["judge"] = Estimate(1, tokens / calls, _REPLY_TOKENS)
-        if read_options(setting.options).limits.solo:
-            roles = {}
+        by_role = {"user": user, "judge": Estimate(1, tokens / calls, _REPLY_TOKENS)}
+        roles = {role: by_role[role] for role in self.roles_of([case], setting)}
         basis = "from usual conversations of the domain"
         return Estimate(calls, tokens, calls * _REPLY_TOKENS, roles, basis=basis)
 
@@ -118,21 +121,19 @@ class Tau2Suite(Suite):
         from console.benchmarks.tau2.rules.score import score
 
         solo = read_options(setting.options).limits.solo
-        return score(self._edition(setting.options).domain(case.category), _task(case), output, solo=solo)
+        return score(self._domain(case, setting), _task(case), output, solo=solo)
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
         from console.benchmarks.tau2.compare import compare
 
         solo = read_options(setting.options).limits.solo
-        domain = self._edition(setting.options).domain(case.category)
-        return compare(domain, _task(case), output, verdict, solo=solo)
+        return compare(self._domain(case, setting), _task(case), output, verdict, solo=solo)
 
     def contradiction(self, case: Case, setting: Setting) -> str:
         """Return which of the expected calls fails when it is made."""
         from console.benchmarks.tau2.rules.blame import task_signs
 
-        signs = task_signs(self._edition(setting.options).domain(case.category), _task(case))
-        return next((sign.text for sign in signs), "")
+        return next((sign.text for sign in task_signs(self._domain(case, setting), _task(case))), "")
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         from console.benchmarks.tau2.rules.report import report
@@ -150,6 +151,9 @@ class Tau2Suite(Suite):
 
     def _edition(self, options: dict[str, Any]) -> Edition:
         return find_edition(self.entry.folder, read_options(options).edition)
+
+    def _domain(self, case: Case, setting: Setting) -> Domain:
+        return domain_of(self._edition(setting.options), case.category)
 
 
 def _task(case: Case) -> Task:

@@ -168,10 +168,9 @@ def _play(
 ) -> int:
     from console.cli.foreground import play
     from console.core.statistics.intervals import wilson
-    from console.engine.experiment import branch_use, experiment_plan, rehearse
+    from console.engine.experiment import experiment_plan, rehearse
+    from console.engine.experiment_use import branch_use
     from console.engine.plan import prepare
-    from console.exchange.tried import rollouts_before
-    from console.insight.deciding import usual_calls
     from console.store.runs import create_run
 
     case, output = rollout.key.case, args.output
@@ -189,8 +188,8 @@ def _play(
     prepared = prepare(plan)
     for warning in [*prepared.warnings, *rehearse(prepared)]:
         output.warn(warning)
-    use, lines = branch_use(prepared, usual_calls([*reader.ordered, *rollouts_before(reader.folder)], rollout))
-    accept_cost(args, "; ".join(lines), use, args.max_cost)
+    use = branch_use(prepared)
+    accept_cost(args, "; ".join(use.lines), use.most, args.max_cost)
     ending = play(create_run(prepared.runs_root, prepared.manifest), prepared, output)
     folder, tally = ending.folder, ending.folder.summary().tally
     low, high = wilson(tally.passed, tally.graded)

@@ -32,7 +32,10 @@ FAILURES = JsonKind(
     "failures",
     "failures",
     "Failures of a run by group.",
-    {"run": "its name", "groups": "label, count, cases and subgroups of each, and labels by models"},
+    {
+        "run": "its name",
+        "groups": "label, count, cases, messages of the grader and subgroups of each, and labels by models",
+    },
 )
 
 
@@ -125,7 +128,8 @@ def _show(
 ) -> None:
     if failure_group.is_case:
         marks = "".join(LETTERS[rollout.outcome or Outcome.NOT_RUN] for rollout in failure_group.rollouts)
-        output.text(f"{'  ' * depth}       {marks}  {failure_group.label}")
+        message = failure_group.lead.message if failure_group.lead.is_failure else ""
+        output.text(f"{'  ' * depth}       {marks}  {failure_group.label}  {message}".rstrip())
         return
     output.text(f"{'  ' * depth}{failure_group.size:>5}  {failure_group.label}", "" if depth else "strong")
     for part in failure_group.parts:
@@ -150,6 +154,7 @@ def _as_json(failure_group: Group, annotations: Mapping[Slot, Annotation]) -> di
         "label": failure_group.label,
         "count": failure_group.count,
         "cases": [str(rollout.key) for rollout in failure_group.rollouts],
+        "messages": {str(rollout.key): rollout.message for rollout in failure_group.rollouts if rollout.message},
         **({"labels_by_model": labels} if labels else {}),
         "parts": [_as_json(part, annotations) for part in failure_group.parts],
     }

@@ -53,6 +53,7 @@ class RegradeArguments(BudgetArguments):
     option: list[str]
     filter: str
     repeats: int
+    batch: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,6 +66,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--filter", metavar="TERMS", default="", help="only matching cases, such as 'is:failed cat:x'")
     parser.add_argument("-r", "--repeats", type=int, metavar="N", default=1,
                         help="grade each answer N times, to measure the judge's own noise")  # fmt: skip
+    parser.add_argument("--batch", action="store_true",
+                        help="ask judges through batch APIs at half price; answers come within a day")  # fmt: skip
     add_budget_arguments(parser)
 
 
@@ -87,6 +90,7 @@ def run(args: RegradeArguments) -> int:
             options=_options(args),
             case_ids=_filtered(folder, args.filter),
             repeats=args.repeats,
+            is_batched=args.batch,
             models_path=args.models,
             data_path=args.data,
         )

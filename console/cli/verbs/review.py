@@ -79,12 +79,12 @@ def _as_text(args: ReviewArguments, folder: RunFolder, case: str) -> int:
 
     from console.cli.history import read_played
     from console.cli.transcript import show_case
-    from console.cli.verbs.show import played_of, run_suite
+    from console.cli.verbs.show import rollouts_of, run_suite
 
     manifest, listed = folder.manifest(), read_played(folder)
     suite = run_suite(args, manifest)
     if case:
-        listed = played_of(listed, case, folder)
+        listed = rollouts_of(listed, case, folder)
     elif not args.all:
         listed = [played for played in listed if played.has_not_passed]
     for played in listed:

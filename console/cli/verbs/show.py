@@ -1,18 +1,20 @@
 """Show a run, or with RUN#CASE one of its cases: the whole conversation, and expected next to actual."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from console.cli.exitcode import Exit
-from console.cli.history import History, PlayedRollout, read_history, read_played
+from console.cli.history import History, PlayedRollout, read_history
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_report import metric_words, show_report
 from console.cli.transcript import show_case, show_transcript
 from console.config.paths import find_runs_root
 from console.core.annotation import NO_ANNOTATION, Annotation, annotation_counts, label_counts
+from console.core.case import Key
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.names import normalized
@@ -91,14 +93,16 @@ def _report(history: History, suite: RunSuite) -> Report | None:
 
 
 def _show_case(args: Arguments, folder: RunFolder, case: str) -> int:
-    matching = played_of(read_played(folder), case, folder)
     output, reader = args.output, RunReader(folder)
     suite = run_suite(args, reader.manifest)
     annotations = reader.annotations()
-    report = None if output.machine else _report(read_history(folder), suite)
-    for played in matching:
-        annotation = annotations.get((played.key.case, played.key.rollout), NO_ANNOTATION)
-        conversation = reader.conversation(played.key)
+    for rollout in rollouts_of(reader.ordered, case, folder):
+        key = rollout.earlier[-1] if rollout.is_running and rollout.earlier else rollout.key
+        conversation = reader.conversation(key)
+        if conversation.case is None:
+            continue
+        played = PlayedRollout(conversation.case, key, conversation.finished)
+        annotation = annotations.get(rollout.slot, NO_ANNOTATION)
         comparison = suite.compare(played.case, played.finished)
         if output.machine:
             output.data(CASE, _as_json(reader.manifest, played, annotation, conversation, comparison))
@@ -106,31 +110,42 @@ def _show_case(args: Arguments, folder: RunFolder, case: str) -> int:
         show_case(output, played, reader.manifest, comparison)
         for kind, text in annotation_fields(annotation).items():
             output.text(f"  {kind.replace('_', ' ')}: {text}", "warning")
-        _show_turns(output, played, report)
+        _show_turns(output, played, lambda: _report(read_history(folder), suite))
         show_transcript(output, conversation)
     return Exit.OK
 
 
-def played_of(rollouts: Sequence[PlayedRollout], case: str, folder: RunFolder) -> list[PlayedRollout]:
+class _Keyed(Protocol):
+    @property
+    def key(self) -> Key: ...
+
+
+KeyedT = TypeVar("KeyedT", bound=_Keyed)
+
+
+def rollouts_of(rollouts: Sequence[KeyedT], case: str, folder: RunFolder) -> list[KeyedT]:
     """Return every rollout of a case, or the one named as in lists.
 
     Raises:
         UsageError: the run has no such case (names the nearest).
     """
     named = normalized(case)
-    matching = [played for played in rollouts if named in (normalized(played.case.id), normalized(str(played.key)))]
+    matching = [
+        rollout for rollout in rollouts if named in (normalized(rollout.key.case), normalized(str(rollout.key)))
+    ]
     if not matching:
-        close = nearest(case, [played.case.id for played in rollouts])
+        close = nearest(case, list(dict.fromkeys(rollout.key.case for rollout in rollouts)))
         hint = f"Did you mean {close}?" if close else f"`eval-console show {folder.name} --json` lists them."
         raise UsageError(f"the run has no case {case!r}", where=folder.name, hint=hint)
     return matching
 
 
-def _show_turns(output: Output, played: PlayedRollout, report: Report | None) -> None:
+def _show_turns(output: Output, played: PlayedRollout, report_of_run: Callable[[], Report | None]) -> None:
     """Print the numbers of a conversation and each of its turns, if the suite's verdict has them."""
     turns = turn_sums(played.finished.verdict.detail) if played.finished is not None else []
     if not turns:
         return
+    report = report_of_run()
     for metric in report.cases.get(played.case.id, ()) if report is not None else ():
         output.text(f"  {metric_words(metric)}", "faint")
     words = [turn.wrong for turn in turns]

@@ -16,7 +16,7 @@ from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import compare
 from console.insight.comparison_report import verdict_words
-from console.insight.number_format import bounds, moment, money, number, rate, signed, sparkline
+from console.insight.number_format import bounds, moment, money, number, signed, sparkline
 from console.insight.trends import Point, Trend, trends
 from console.store.run_list import find_run
 
@@ -88,12 +88,11 @@ def _last_step(args: TrendsArguments, trend: Trend) -> str:
 
 
 def _row(point: Point, trend: Trend) -> tuple[object, ...]:
-    show = number if trend.score else rate
     when = moment(point.at)
     span = bounds(point.low, point.high, number if trend.score else None)
-    change = "" if point.change is None else signed(point.change, show)
+    change = "" if point.change is None else signed(point.change, trend.show)
     cost = money(
         point.cost_usd if point.cost_usd or not point.cost_unknown else None, at_least=bool(point.cost_unknown)
     )
-    value = "—" if point.value is None else show(point.value)
+    value = "—" if point.value is None else trend.show(point.value)
     return (point.run, when, point.state, value, span, change, point.graded, point.planned, cost)

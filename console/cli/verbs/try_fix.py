@@ -100,7 +100,8 @@ def run(args: TryArguments) -> int:
     if args.report:
         return show_tried(args, folder)
     from console.cli.foreground import play
-    from console.engine.experiment import expected_use, experiment_plan, new_seed, rehearse
+    from console.engine.experiment import experiment_plan, new_seed, rehearse
+    from console.engine.experiment_use import expected_use
     from console.engine.plan import prepare
     from console.exchange.tried import checked_arms, draw_strata, failing_points
     from console.store.runs import create_run
@@ -138,9 +139,8 @@ def run(args: TryArguments) -> int:
     prepared = prepare(plan)
     for warning in [*notes, *prepared.warnings, *rehearse(prepared)]:
         args.output.warn(warning)
-    if not args.json:
-        for arm in arms:
-            show_changes(args.output, arm)
+    for arm in arms if not args.json else ():
+        show_changes(args.output, arm)
     drawn = [f"{len(stratum.cases)} of {stratum.size} {stratum.name}" for stratum in strata if stratum.size]
     args.output.info(f"drawn: {', '.join(drawn)}")
     accept_cost(args, f"about {(use := expected_use(prepared)).words}", use, args.max_cost)

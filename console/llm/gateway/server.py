@@ -218,7 +218,7 @@ async def _not_found(request: web.Request) -> web.StreamResponse:
 def _is_of_client(record: logging.LogRecord) -> bool:
     """Return whether a message is about a client that broke off, or that does not speak HTTP."""
     error = record.exc_info[1] if record.exc_info else None
-    return isinstance(error, ConnectionError | HttpProcessingError)
+    return isinstance(error, ConnectionError | HttpProcessingError | web.RequestPayloadError)
 
 
 async def _stream(request: web.Request, events: Iterator[str]) -> web.StreamResponse:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from console.config.paths import WorkspacePaths, find_data_roots, find_runs_root
+from console.core.fault import UsageError
 from console.core.ready_type import ready_type
 from console.tui.data.ui_state import UiState
 
@@ -37,27 +39,45 @@ class _Written(msgspec.Struct, omit_defaults=True):
     models: list[str] = []
     suites: dict[str, list[str]] = {}
     texts: dict[str, str] = {}
+    place: str = ""
 
 
-def keep_draft(draft: Draft | None, state: UiState) -> None:
-    """Store a draft for the next start, unless it contains an actual or apparent API key; None deletes it."""
+def draft_place(paths: WorkspacePaths) -> str:
+    """Return the folders of runs and data, in words; a draft belongs to them, as others have other suites."""
+    try:
+        folders = find_runs_root(paths.runs, may_be_new=True), *find_data_roots(paths.data).user
+    except UsageError:  # reported where they are read
+        return ""
+    return " ".join(map(str, folders))
+
+
+def keep_draft(draft: Draft | None, state: UiState, place: str) -> None:
+    """Store a draft for the next start, unless it contains an actual or apparent API key; None deletes it.
+
+    Args:
+        draft: the draft.
+        state: where it is stored.
+        place: result of `draft_place`.
+    """
     text = ""
     if draft is not None:
         from console.config.redaction import Redactor, sounds_secret
 
         suites = {suite: sorted(ticked) for suite, ticked in draft.suites.items()}
-        text = msgspec.json.encode(_Written(list(draft.models), suites, dict(draft.texts))).decode()
+        text = msgspec.json.encode(_Written(list(draft.models), suites, dict(draft.texts), place)).decode()
         keys = (value for name, value in os.environ.items() if sounds_secret(name))
         if len(text) > _LONGEST or Redactor(keys)(text) != text:
             text = ""
     state.keep(_NAME, text)
 
 
-def kept_draft(state: UiState) -> Draft | None:
-    """Return the stored draft; None without one or it is unreadable."""
+def kept_draft(state: UiState, place: str) -> Draft | None:
+    """Return the stored draft; None without one, if it is unreadable, or if it was made for another place."""
     try:
         written = msgspec.json.decode(state.text(_NAME, longest=_LONGEST), type=ready_type(_Written))
     except msgspec.MsgspecError:
+        return None
+    if written.place != place:
         return None
     suites = {suite: frozenset(ticked) for suite, ticked in written.suites.items()}
     return Draft(tuple(written.models), suites, written.texts)

@@ -40,7 +40,7 @@ class HelpScreen(ModalScreen[None]):
     HelpScreen.-tall > Vertical { height: 38; }
     HelpScreen Input { border: none; height: 1; background: $panel; padding: 0 1; display: none; }
     HelpScreen Input.-open { display: block; }
-    HelpScreen Transcript { height: 1fr; background: $panel; padding: 0 1; }
+    HelpScreen Transcript { height: 1fr; background: $panel; padding: 0 0 0 1; }
     """
 
     def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
@@ -89,7 +89,7 @@ class HelpPane(Transcript, can_focus=False):
     """The key list docked next to a wide screen."""
 
     DEFAULT_CSS = """
-    HelpPane { dock: right; width: 46; height: 1fr; padding: 0 1; border: round $focus;
+    HelpPane { dock: right; width: 46; height: 1fr; padding: 0 0 0 1; border: round $focus;
                border-title-color: $focus; border-title-style: bold; border-subtitle-color: $muted; }
     """
 
@@ -202,7 +202,7 @@ class TextScreen(ModalScreen[None]):
     TextScreen { align: center middle; background: $background 40%; }
     TextScreen > Vertical { width: 78; max-width: 100%; height: 70%; border: heavy $focus; background: $panel;
                                border-title-color: $focus; border-title-style: bold; border-subtitle-color: $muted; }
-    TextScreen Transcript { height: 1fr; background: $panel; padding: 0 1; }
+    TextScreen Transcript { height: 1fr; background: $panel; padding: 0 0 0 1; }
     """
 
     def __init__(self, title: str, read: Callable[[], Sequence[Content]], empty: str) -> None:

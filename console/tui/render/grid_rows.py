@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 from textual.content import Content
 
 from console.core.case import Key
@@ -50,7 +51,8 @@ def score_words(grid: Grid, rate: Interval | None) -> str:
     """Format a rate, or the mean of the headline score, with its interval."""
     if rate is None or not grid.headline:
         return number_format.score(rate)
-    return number_format.with_interval(rate.value, rate.low, rate.high, number_format.number)
+    mean = number_format.number(rate.value, grid.unit)
+    return f"{mean} {number_format.bounds(rate.low, rate.high, number_format.number)}".rstrip()
 
 
 # The table of categories ---------------------------------------------------------------------------------------------
@@ -88,7 +90,9 @@ def category_columns(grid: Grid, shown: ShownRuns) -> tuple[Column, ...]:
     if names and after:
         room = shown.cell - len(more := f" +{after}")
         names[-1] = f"{lines.fit_text(names[-1], room).strip()}{more}"
-    return _NAME, _COUNT, *(Column(one_line(name, shown.cell).plain, shown.cell) for name in names)
+    unit = f" ({grid.unit})" if grid.unit else ""
+    name_column = msgspec.structs.replace(_NAME, name=one_line(f"category{unit}", _NAME.width).plain)
+    return name_column, _COUNT, *(Column(one_line(name, shown.cell).plain, shown.cell) for name in names)
 
 
 def category_cells(grid: Grid, category: str | None, shown: ShownRuns, current: int) -> tuple[Content, ...]:

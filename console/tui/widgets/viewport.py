@@ -36,8 +36,8 @@ class Viewport(ScrollView, can_focus=True):
 
     @property
     def room(self) -> int:
-        """Width of a line in cells."""
-        return max(self.scrollable_content_region.width, LEAST_WIDTH)
+        """Width of a line in cells: the last one stays blank, so that text never touches the scroll bar or border."""
+        return max(self.scrollable_content_region.width - 1, LEAST_WIDTH)
 
     @property
     def page(self) -> int:

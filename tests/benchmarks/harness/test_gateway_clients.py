@@ -102,12 +102,17 @@ async def test_chunks_of_one_byte_and_a_body_that_waits_to_be_asked_for_are_read
     ("header", "body"),
     [("Transfer-Encoding: chunked", b"zz\r\n"), ("Transfer-Encoding: chunked", b"-1\r\n"),
      ("Content-Length: 3\r\nContent-Length: 4", b"{}"), ("Expect: something", b"{}"), ("X: " + "a" * 20_000, b"{}"),
-     ("Transfer-Encoding: gzip", b"{}"), ("Content-Length: 9\r\nTransfer-Encoding: chunked", b"2\r\n{}\r\n0\r\n\r\n")],
+     ("Transfer-Encoding: gzip", b"{}"), ("Content-Encoding: gzip", b"not gzip"), ("Content-Encoding: br", b"{}"),
+     ("Content-Length: 9\r\nTransfer-Encoding: chunked", b"2\r\n{}\r\n0\r\n\r\n")],
 )  # fmt: skip
-async def test_what_is_not_http_is_refused_and_asks_no_model(wire: Wire, header: str, body: bytes) -> None:
+async def test_what_is_not_http_is_refused_and_asks_no_model(
+    wire: Wire, caplog: pytest.LogCaptureFixture, header: str, body: bytes
+) -> None:
     reader, _ = await wire.send(wire.request("", header, body=body))
     assert (await read(reader))[0] in (400, 417)
+    await wire.send(wire.request("", header, body=body[:1]))
     assert not wire.asked
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 async def test_clients_that_leave_are_not_reported_and_cost_nobody_else(

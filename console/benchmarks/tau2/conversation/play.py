@@ -10,14 +10,13 @@ from random import Random
 from typing import Any, cast
 
 from console.benchmarks.tau2.conversation.scripted_answers import agent_answers, judge_answers, user_answers
-from console.benchmarks.tau2.conversation.talk import DONE, GREETING, Limits, Silent, Talk, checked, seen_by
-from console.benchmarks.tau2.data.editions import Edition
+from console.benchmarks.tau2.conversation.talk import DONE, GREETING, Silent, Talk, checked, seen_by
+from console.benchmarks.tau2.data.editions import Edition, domain_of
 from console.benchmarks.tau2.data.prompts import agent_prompt, judge_messages, user_prompt
 from console.benchmarks.tau2.data.schemas import tool_schemas
 from console.benchmarks.tau2.options import Tau2Options
 from console.benchmarks.tau2.rules.domains.world import AGENT, USER
 from console.benchmarks.tau2.rules.evaluate import EVALUATED, UnreadableJudge, read_judge
-from console.benchmarks.tau2.rules.replay import begun
 from console.benchmarks.tau2.rules.task import Call, Message, Output, Task
 from console.core.chat import Message as Sent
 from console.core.chat import Reply
@@ -54,18 +53,16 @@ class Player:
         self._stage, self._options = stage, options
         solo = options.limits.solo
         user_tools = tool_schemas(edition, domain, USER)
-        self._tools = {AGENT: agent_tools(edition, domain, solo=solo), USER: user_tools}
-        self._system = {AGENT: agent_prompt(edition, domain, task, variant=options.policy, agent=options.agent)}
+        self.tools = {AGENT: agent_tools(edition, domain, solo=solo), USER: user_tools}
+        self.system = {AGENT: agent_prompt(edition, domain, task, variant=options.policy, agent=options.agent)}
         if not solo:
-            self._system[USER] = user_prompt(edition, task, has_tools=bool(user_tools))
+            self.system[USER] = user_prompt(edition, task, has_tools=bool(user_tools))
         self._turn = self._step = 0
 
     async def play(self) -> Output:
         """Play to the end, and ask the judge if there is one."""
-        limits: Limits = self._options.limits
-        talk = Talk(begun(self._edition.domain(self._domain), self._task, solo=limits.solo), limits)
-        talk.messages += self._task.earlier_messages
-        if not talk.messages and not limits.solo:
+        talk = Talk(domain_of(self._edition, self._domain), self._task, self._options.limits)
+        if talk.messages == [GREETING]:
             self._stage.note(GREETED, GREETING.content)
         try:
             await talk.play(self._ask)
@@ -87,7 +84,7 @@ class Player:
         return await self._asked(party, messages)
 
     async def _asked(self, party: str, messages: Sequence[Message]) -> Message:
-        tools = self._tools[party]
+        tools = self.tools[party]
         params: dict[str, Any] = {"temperature": 0.0, "seed": _seed(self._stage.key.rollout)}
         if tools:
             params["tool_choice"] = "required" if self._options.limits.solo else "auto"
@@ -108,7 +105,7 @@ class Player:
 
     def _request(self, party: str, messages: Sequence[Message]) -> list[Sent]:
         """Return the messages for a party's model, with the other party's texts as those of a user."""
-        sent: list[Sent] = [{"role": "system", "content": self._system[party]}]
+        sent: list[Sent] = [{"role": "system", "content": self.system[party]}]
         for message in seen_by(party, messages):
             if message.role == "tool":
                 sent.append({"role": "tool", "content": message.content, "tool_call_id": message.id})
@@ -123,13 +120,13 @@ class Player:
         if message.content is not None:
             out["content"] = message.content
         if message.tool_calls:
-            calls: list[Any] = []
-            for call in message.tool_calls:
-                function = {"name": call.name, "arguments": json.dumps(call.arguments)}
-                name = {"name": call.name} if self._options.official_calls else {}
-                calls.append({"id": call.id, **name, "type": "function", "function": function})
-            out["tool_calls"] = calls
+            out["tool_calls"] = [self._call(call) for call in message.tool_calls]
         return out
+
+    def _call(self, call: Call) -> Any:
+        function = {"name": call.name, "arguments": json.dumps(call.arguments)}
+        name = {"name": call.name} if self._options.official_calls else {}
+        return {"id": call.id, **name, "type": "function", "function": function}
 
     async def _judge(self, talk: Talk) -> tuple[str | None, str]:
         """Return the judge's reply, or the error of the last one."""

@@ -22,7 +22,8 @@ def agent_answers(task: Task, messages: Sequence[Message], *, solo: bool) -> Scr
     if action is None:
         if solo:
             return ScriptedAnswers(Utterance(None, ((DONE, {}),)))
-        return ScriptedAnswers(Utterance(_final_text(task)), (Utterance("That is done."), Utterance(_GIVES_UP)))
+        texts = ["That is done.", *(f"{text}." for text in task.criteria.communicate_info or ())]
+        return ScriptedAnswers(Utterance(" ".join(texts)), (Utterance(texts[0]), Utterance(_GIVES_UP)))
     if action.requestor == USER and not solo:
         return ScriptedAnswers(Utterance(_ASKS), (Utterance(_GIVES_UP),))
     wrong = (Utterance(None, ((DONE, {}),)),) if solo else ()
@@ -33,7 +34,7 @@ def user_answers(task: Task, messages: Sequence[Message]) -> ScriptedAnswers:
     """Return the user's next message, in accordance with its instructions."""
     utterances = [message for message in messages if message.role == USER and not message.tool_calls]
     if not utterances:
-        return ScriptedAnswers(Utterance(_opening(task)))
+        return ScriptedAnswers(Utterance(" ".join(["Hello, I need help.", *task.request.strip().splitlines()[:1]])))
     action = _next_action(task, messages)
     last_call = max((place for place, item in enumerate(messages) if item.tool_calls), default=0)
     idle = sum(message.role == USER for message in messages[last_call + 1 :])
@@ -66,11 +67,3 @@ def _next_action(task: Task, messages: Sequence[Message]) -> Action | None:
     actions = task.criteria.actions or []
     made = len(calls_of(messages[len(task.earlier_messages) :]))
     return actions[made] if made < len(actions) else None
-
-
-def _opening(task: Task) -> str:
-    return " ".join(["Hello, I need help.", *task.request.strip().splitlines()[:1]])
-
-
-def _final_text(task: Task) -> str:
-    return " ".join(["That is done.", *(f"{text}." for text in task.criteria.communicate_info or ())])

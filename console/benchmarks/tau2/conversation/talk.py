@@ -4,12 +4,13 @@ Models are asked through functions, so that the same rules play a run and record
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
-from console.benchmarks.tau2.rules.domains.world import AGENT, USER, World
-from console.benchmarks.tau2.rules.task import Call, Message
+from console.benchmarks.tau2.rules.domain import Domain
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER
+from console.benchmarks.tau2.rules.replay import begun
+from console.benchmarks.tau2.rules.task import Call, Message, Task
 
 GREETING = Message(AGENT, "Hi! How can I help you today?")
 """The agent's first message, written by no model."""
@@ -43,17 +44,17 @@ Ask = Callable[[str, Sequence[Message]], Awaitable[Message]]
 """Asks the model of a party, given all messages so far; see `seen_by`."""
 
 
-@dataclass(slots=True)
 class Talk:
     """One conversation; it can be read while it is played."""
 
-    world: World
-    limits: Limits
-    messages: list[Message] = field(default_factory=list[Message])
-    steps: int = 0
-    errors: int = 0
-    reason: str = ""
-    """Reason of the end; empty while the conversation goes on."""
+    def __init__(self, domain: Domain, task: Task, limits: Limits) -> None:
+        """Begin after the earlier messages of a task, or with the greeting."""
+        self.world, self.limits = begun(domain, task, solo=limits.solo), limits
+        self.messages = task.earlier_messages.copy() or ([] if limits.solo else [GREETING])
+        self.steps = -int(limits.solo)  # the first reply without a user counts no step, as officially
+        self.errors = 0
+        self.reason = ""
+        """Reason of the end; empty while the conversation goes on."""
 
     async def play(self, ask: Ask) -> None:
         """Play to the end.
@@ -61,9 +62,6 @@ class Talk:
         Raises:
             Silent: a reply is no message.
         """
-        self.steps -= self.limits.solo  # the first reply without a user counts no step, as officially
-        if not self.messages and not self.limits.solo:
-            self.messages.append(GREETING)
         turn = self._next_party()
         while not self.reason:
             message = checked(await ask(turn, self.messages))

@@ -21,7 +21,6 @@ WHEEL, CHECKOUT = "inspect", "1.0.1"
 """Editions: tasks of the wheel (mixed, mostly 0.2.0), and those of a checkout."""
 DOMAINS = ("airline", "retail", "telecom")
 """Domains that are played, in official order."""
-_TEXTS = (".md", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +29,6 @@ class Edition:
 
     name: str
     folder: Path
-
-    @property
-    def has_checkout(self) -> bool:
-        """True if the texts are upstream's own, with its final newlines."""
-        return self.name != WHEEL
-
-    def domain(self, name: str) -> Domain:
-        """Return a domain with its rows.
-
-        Raises:
-            UsageError: an unknown or refused domain, or corrupt data.
-        """
-        return _domain(self.folder, played(name))
-
-    def tasks(self, domain: str) -> Mapping[str, Task]:
-        """Return all tasks of a domain by id, in official order."""
-        return _tasks(self.folder, played(domain))
 
     def splits(self, domain: str) -> Mapping[str, list[str]]:
         """Return the ids of each split."""
@@ -59,11 +41,11 @@ class Edition:
         Raises:
             UsageError: there is none.
         """
-        for suffix in _TEXTS:
+        for suffix in (".md", ".txt"):
             path = self.folder / f"{name}{suffix}"
             if path.exists():
                 text = read_regular_text(path, "utf-8")
-                return text if self.has_checkout else _as_upstream(name, text)
+                return _as_upstream(name, text) if self.name == WHEEL else text
         raise UsageError(f"the text {name} is missing", where=str(self.folder), hint="Pull the data again.")
 
 
@@ -111,8 +93,13 @@ def played(domain: str) -> str:
 
 
 @cache
-def _domain(folder: Path, name: str) -> Domain:
-    place, rows = folder / "domains" / name, dict[str, Any]()
+def domain_of(edition: Edition, name: str) -> Domain:
+    """Return a domain with its rows.
+
+    Raises:
+        UsageError: an unknown or refused domain, or corrupt data.
+    """
+    place, rows = edition.folder / "domains" / played(name), dict[str, Any]()
     for path in place.glob("*db.*"):  # `db` and, if the user has tools, `user_db`
         rows |= _read(path)
     try:
@@ -122,8 +109,14 @@ def _domain(folder: Path, name: str) -> Domain:
 
 
 @cache
-def _tasks(folder: Path, domain: str) -> Mapping[str, Task]:
-    return {task.id: task for task in _read(folder / "domains" / domain / "tasks.json", list[Task])}
+def tasks_of(edition: Edition, domain: str) -> Mapping[str, Task]:
+    """Return all tasks of a domain by id, in official order.
+
+    Raises:
+        UsageError: an unknown or refused domain, or corrupt data.
+    """
+    tasks = _read(edition.folder / "domains" / played(domain) / "tasks.json", list[Task])
+    return {task.id: task for task in tasks}
 
 
 def _read(path: Path, kind: Any = dict[str, Any]) -> Any:

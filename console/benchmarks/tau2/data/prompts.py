@@ -8,7 +8,6 @@ from console.benchmarks.tau2.data.editions import CHECKOUT, WHEEL, Edition
 from console.benchmarks.tau2.data.wording import texts_of, wheel_instruction
 from console.benchmarks.tau2.rules.domains.world import USER
 from console.benchmarks.tau2.rules.task import Instructions, Message, Task
-from console.core.fault import UsageError
 
 MANUAL, WORKFLOW = "manual", "workflow"
 """Policies of telecom; `manual` is that of the leaderboard."""
@@ -45,31 +44,19 @@ def agent_prompt(edition: Edition, domain: str, task: Task, *, variant: str = MA
     text = policy(edition, domain, variant=variant, solo=agent == SOLO)
     source = _checkout_source(edition, "llm_agent.py")
     if agent == MODEL:
-        instruction = texts_of(source)["AGENT_INSTRUCTION"] if source.exists() else _wheel_instruction(edition)
+        wheel = edition.folder.parent / WHEEL / "sources" / "common" / "agents.py"
+        instruction = texts_of(source)["AGENT_INSTRUCTION"] if source.exists() else wheel_instruction(wheel)
         return f"<instructions>\n{instruction}\n</instructions>\n<policy>\n{text}\n</policy>"
     own = texts_of(source)
     if agent == GROUND_TRUTH:
-        steps = _resolution_steps(task)
-        return own["SYSTEM_PROMPT_GT"].format(
-            agent_instruction=own["AGENT_GT_INSTRUCTION"], domain_policy=text, resolution_steps=steps
-        )
-    return own["SYSTEM_PROMPT_SOLO"].format(
-        agent_instruction=own["AGENT_SOLO_INSTRUCTION"].format(stop_function_name="done"),
-        domain_policy=text,
-        ticket=task.ticket,
-    )
+        instruction, steps = own["AGENT_GT_INSTRUCTION"], _resolution_steps(task)
+        return own["SYSTEM_PROMPT_GT"].format(agent_instruction=instruction, domain_policy=text, resolution_steps=steps)
+    instruction = own["AGENT_SOLO_INSTRUCTION"].format(stop_function_name="done")
+    return own["SYSTEM_PROMPT_SOLO"].format(agent_instruction=instruction, domain_policy=text, ticket=task.ticket)
 
 
 def _checkout_source(edition: Edition, name: str) -> Path:
     return edition.folder.parent / CHECKOUT / "sources" / name
-
-
-def _wheel_instruction(edition: Edition) -> str:
-    source = edition.folder.parent / WHEEL / "sources" / "common" / "agents.py"
-    if not source.exists():
-        hint = "Run `eval-console pull tau2`, or pull a whole checkout."
-        raise UsageError("the agent's instruction is missing", where=str(source), hint=hint)
-    return wheel_instruction(source)
 
 
 def _resolution_steps(task: Task) -> str:

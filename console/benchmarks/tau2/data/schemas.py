@@ -1,5 +1,6 @@
 """Tool schemas: structure from our functions, wording from the pulled sources, rendered by pydantic as officially."""
 
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import UnionType
@@ -11,71 +12,65 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from console.benchmarks.tau2.data.editions import CHECKOUT, WHEEL, Edition
 from console.benchmarks.tau2.data.wording import ToolWording, model_wordings, tool_wordings
 from console.benchmarks.tau2.rules.domain import WORLDS
-from console.benchmarks.tau2.rules.domains.world import USER, Tool
+from console.benchmarks.tau2.rules.domains.world import USER, Tool, tools_of
 
 Schema = dict[str, Any]
 
 
+@cache
 def tool_schemas(edition: Edition, domain: str, requestor: str) -> list[Schema]:
     """Return the schemas of a party's tools in official order."""
-    return _schemas(edition.folder, domain, requestor)
+    renderer = _Renderer(edition.folder.parent, domain)
+    file = "user_tools.py" if requestor == USER else "tools.py"
+    return [renderer.schema(tool, file) for tool in tools_of(WORLDS[domain], requestor).values()]
 
 
-@cache
-def _schemas(folder: Path, domain: str, requestor: str) -> list[Schema]:
-    tools = WORLDS[domain].tools(requestor).values()
-    return [_schema(tool, _wording(folder, domain, requestor, tool.name), folder, domain) for tool in tools]
+class _Renderer:
+    """Renders the tools of a domain, in the wording of the checkout if there is one: all editions play its tools."""
 
+    def __init__(self, root: Path, domain: str) -> None:
+        self._sources = [root / name / "sources" for name in (CHECKOUT, WHEEL)]
+        self._domain = domain
 
-def _wording(folder: Path, domain: str, requestor: str, name: str) -> ToolWording:
-    """Return the wording of a tool: that of the checkout if it was pulled, as its tools are played in all editions."""
-    files = (f"{domain}/{'user_tools' if requestor == USER else 'tools'}.py", "common/tools.py")
-    wordings = (tool_wordings(sources / file) for sources in _sources(folder) for file in files)
-    return next((own[name] for own in wordings if name in own), ToolWording())
+    def schema(self, tool: Tool, file: str) -> Schema:
+        """Return the schema of a tool of a source file."""
+        wording = self._wording(tool_wordings, tool.name, f"{self._domain}/{file}", "common/tools.py")
+        hints, parameters = get_type_hints(tool.function), list(tool.signature.parameters.values())[1:]
+        defaults = ((item.name, ... if item.default is item.empty else item.default) for item in parameters)
+        fields = self._fields(((name, hints[name], default) for name, default in defaults), wording)
+        schema = create_model("parameters", **fields).model_json_schema()
+        return {
+            "type": "function",
+            "function": {"name": tool.name, "description": wording.description, "parameters": schema},
+        }
 
+    def _fields(self, members: Iterable[tuple[str, Any, Any]], wording: ToolWording) -> dict[str, Any]:
+        """Return fields of pydantic for names, types and defaults."""
+        return {
+            name: (self._rendered(kind), Field(default, description=wording.arguments.get(name) or None))
+            for name, kind, default in members
+        }
 
-def _schema(tool: Tool, wording: ToolWording, folder: Path, domain: str) -> Schema:
-    hints = get_type_hints(tool.function)
-    fields: dict[str, Any] = {}
-    for name, parameter in list(tool.signature.parameters.items())[1:]:
-        default = ... if parameter.default is parameter.empty else parameter.default
-        fields[name] = _rendered(hints[name], folder, domain), _field(default, wording.arguments.get(name))
-    parameters = create_model("parameters", **fields).model_json_schema()
-    function = {"name": tool.name, "description": wording.description, "parameters": parameters}
-    return {"type": "function", "function": function}
+    def _rendered(self, hint: Any) -> Any:
+        """Return a type with models of pydantic in place of our rows."""
+        if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+            return self._model(hint)
+        origin = get_origin(hint)
+        if origin is not list and origin not in (Union, UnionType):
+            return cast(Any, hint)
+        generic: Any = list if origin is list else Union
+        return generic[tuple(map(self._rendered, get_args(hint)))]
 
+    def _model(self, kind: type[msgspec.Struct]) -> type[BaseModel]:
+        wording = self._wording(model_wordings, kind.__name__, self._domain)
+        defaults = (
+            (item.name, item.type, ... if item.required else item.default) for item in msgspec.structs.fields(kind)
+        )
+        config = ConfigDict(extra="forbid") if kind.__struct_config__.forbid_unknown_fields else None
+        fields = self._fields(defaults, wording)
+        return create_model(kind.__name__, __config__=config, __doc__=wording.description or None, **fields)
 
-def _rendered(hint: Any, folder: Path, domain: str) -> Any:
-    """Return a type with models of pydantic in place of our rows."""
-    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
-        return _model(hint, folder, domain)
-    origin = get_origin(hint)
-    if origin is not list and origin not in (Union, UnionType):
-        return cast(Any, hint)
-    generic: Any = list if origin is list else Union
-    return generic[tuple(_rendered(part, folder, domain) for part in get_args(hint))]
-
-
-@cache
-def _model(kind: type[msgspec.Struct], folder: Path, domain: str) -> type[BaseModel]:
-    wording = _model_wording(folder, domain, kind.__name__)
-    fields: dict[str, Any] = {}
-    for field in msgspec.structs.fields(kind):
-        default = ... if field.required else field.default
-        fields[field.name] = _rendered(field.type, folder, domain), _field(default, wording.arguments.get(field.name))
-    config = ConfigDict(extra="forbid") if kind.__struct_config__.forbid_unknown_fields else None
-    return create_model(kind.__name__, __config__=config, __doc__=wording.description or None, **fields)
-
-
-def _field(default: Any, description: str | None) -> Any:
-    return Field(default, description=description or None)
-
-
-def _model_wording(folder: Path, domain: str, name: str) -> ToolWording:
-    wordings = (model_wordings(sources / domain) for sources in _sources(folder))
-    return next((own[name] for own in wordings if name in own), ToolWording())
-
-
-def _sources(folder: Path) -> list[Path]:
-    places = (folder.parent / name / "sources" for name in (CHECKOUT, WHEEL))
-    return [place for place in places if place.exists()]
+    def _wording(self, read: Callable[[Path], Mapping[str, ToolWording]], name: str, *places: str) -> ToolWording:
+        """Return the wording of the first sources that have a tool or model."""
+        wordings = (read(sources / place) for sources in self._sources for place in places)
+        return next((own[name] for own in wordings if name in own), ToolWording())

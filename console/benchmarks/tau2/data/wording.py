@@ -12,10 +12,12 @@ from functools import cache
 from pathlib import Path
 
 from console.core.fault import UsageError
+from console.core.xml_tags import tag_contents
 
 _SECTION = re.compile(r"^(Args|Returns|Raises|Yields|Examples?):[ \t]*$", re.MULTILINE)
 _ARGUMENT = re.compile(r"^(\w+)[ \t]*(?:\(.*?\))?:[ \t]*(.*(?:\n(?:[ \t].*)?)*)", re.MULTILINE)
 """An argument with its description, which goes on in indented lines."""
+_HINT = "Run `eval-console pull tau2`, or pull a whole checkout with --from."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,6 @@ def texts_of(path: Path) -> dict[str, str]:
     Raises:
         UsageError: the file is missing or no Python.
     """
-    if not path.exists():
-        raise UsageError("official wording is missing", where=str(path), hint="Pull a whole checkout with --from.")
     texts: dict[str, str] = {}
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -72,14 +72,15 @@ def texts_of(path: Path) -> dict[str, str]:
 
 @cache
 def wheel_instruction(path: Path) -> str:
-    """Return the agent's instruction from the wheel's prompt, without its indentation."""
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.JoinedStr):
-            text = _text(node) or ""
-            _, mark, rest = text.partition("<instructions>")
-            if mark:
-                return textwrap.dedent(rest.partition("</instructions>")[0]).strip()
-    raise UsageError("the agent's instruction is missing", where=str(path), hint="Pull the data again.")
+    """Return the agent's instruction from the wheel's prompt, without its indentation.
+
+    Raises:
+        UsageError: it is missing.
+    """
+    prompts = (_text(node) or "" for node in ast.walk(_tree(path)) if isinstance(node, ast.JoinedStr))
+    for instruction in (text for prompt in prompts for text in tag_contents(prompt, "instructions")):
+        return textwrap.dedent(instruction).strip()
+    raise UsageError("the agent's instruction is missing", where=str(path), hint=_HINT)
 
 
 def read_docstring(text: str) -> ToolWording:
@@ -125,4 +126,4 @@ def _tree(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path), hint="Pull the data again.") from error
+        raise UsageError(f"official wording cannot be read: {error}", where=str(path), hint=_HINT) from error

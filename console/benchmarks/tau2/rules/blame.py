@@ -186,14 +186,10 @@ def _has_transfer(calls: Sequence[Call | Action]) -> bool:
 
 
 def _differing_keys(near: Sequence[Action], call: Call) -> str:
-    if not near:
-        return "not expected"
-    keys = [_other_keys(action.arguments, call.arguments) for action in near]
-    return f"differs in {', '.join(min(keys, key=len))}"
-
-
-def _other_keys(gold: dict[str, Any], actual: dict[str, Any]) -> list[str]:
-    return [name for name in {**gold, **actual} if gold.get(name) != actual.get(name)]
+    given = call.arguments
+    pairs = (({**action.arguments, **given}, action.arguments) for action in near)
+    keys = [[name for name in names if gold.get(name) != given.get(name)] for names, gold in pairs]
+    return f"differs in {', '.join(min(keys, key=len))}" if near else "not expected"
 
 
 def task_signs(domain: Domain, task: Task) -> Iterator[Sign]:

@@ -1,6 +1,7 @@
 """A domain: data, tools and the world that they make."""
 
 import copy
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -10,7 +11,7 @@ from console.benchmarks.tau2.rules.domains.airline import AirlineWorld
 from console.benchmarks.tau2.rules.domains.mock import MockWorld
 from console.benchmarks.tau2.rules.domains.retail import RetailWorld
 from console.benchmarks.tau2.rules.domains.telecom import TelecomWorld
-from console.benchmarks.tau2.rules.domains.world import Kind, World
+from console.benchmarks.tau2.rules.domains.world import Kind, World, tools_of
 from console.core.ready_type import ready_type
 
 WORLDS: dict[str, type[World]] = {
@@ -33,16 +34,16 @@ class Domain:
 
     def kind_of(self, requestor: str, name: str) -> Kind | None:
         """Return the kind of a party's tool; None: it has no such tool."""
-        tool = WORLDS[self.name].tools(requestor).get(name)
+        tool = tools_of(WORLDS[self.name], requestor).get(name)
         return tool and tool.kind
 
-    def world(self, agent_data: dict[str, Any] | None = None, user_data: dict[str, Any] | None = None) -> World:
+    def world(self, additions: Iterable[dict[str, Any]] = ()) -> World:
         """Return a new world, with rows of a task merged into the data."""
-        make = WORLDS[self.name]
-        if not agent_data and not user_data:
-            return make(self.rows)
-        plain = cast(dict[str, Any], msgspec.to_builtins(self.rows))
-        return make(msgspec.convert(_merged(_merged(plain, agent_data or {}), user_data or {}), ready_type(make.rows)))
+        make, rows = WORLDS[self.name], self.rows
+        for addition in additions:
+            merged = _merged(cast(dict[str, Any], msgspec.to_builtins(rows)), addition)
+            rows = msgspec.convert(merged, ready_type(make.rows))
+        return make(rows)
 
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def _assertion_checks(world: World, criteria: Criteria) -> list[bool]:
     met: list[bool] = []
     for item in criteria.env_assertions or ():
         try:
-            met.append(world.run(item.env_type, item.func_name, item.arguments) == item.assert_value)
+            met.append(world.run(item.func_name, item.arguments) == item.assert_value)
         except Exception as error:  # functions of the data, with arguments of the data
             raise ReplayError(f"{item.func_name}: {error}") from error
     return met

@@ -1,7 +1,7 @@
 """The official metrics of repeated trials: mean reward and pass^k. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
@@ -19,34 +19,28 @@ class Simulation(msgspec.Struct, frozen=True):
     termination_reason: str
 
 
-class Metrics(msgspec.Struct, frozen=True):
-    """Metrics of a run; trials lost to machinery are in none of them."""
+class Trials(msgspec.Struct, frozen=True):
+    """All trials of a run."""
 
-    avg_reward: float
-    pass_hat: dict[int, float]
-    total_simulations: int
-    total_tasks: int
-    infra_error_count: int
+    num_trials: int
+    """Trials per task, as configured."""
+    simulations: list[Simulation]
 
 
-def metrics(simulations: Iterable[Simulation], trials: int) -> Metrics:
-    """Compute the metrics.
-
-    Args:
-        simulations: all trials.
-        trials: trials per task, as configured.
-    """
-    every = list(simulations)
+def metrics(trials: Trials) -> dict[str, Any]:
+    """Compute the official metrics; trials lost to machinery are in none of them."""
     rewards: defaultdict[str, list[float]] = defaultdict(list)
-    for item in every:
+    for item in trials.simulations:
         if item.termination_reason != LOST:
             rewards[item.task].append(item.reward or 0.0)
     counted = [reward for own in rewards.values() for reward in own]
-    most = min([trials, *(len(own) for own in rewards.values())], default=0) if rewards else 0
-    pass_hat = {
-        k: sum(pass_all(k, sum(abs(reward - 1) <= 1e-6 for reward in own), len(own)) for own in rewards.values())
-        / len(rewards)
-        for k in range(1, most + 1)
+    passed = [(sum(abs(reward - 1) <= 1e-6 for reward in own), len(own)) for own in rewards.values()]
+    most = min(trials.num_trials, *(count for _, count in passed)) if passed else 0
+    pass_hat = {str(k): sum(pass_all(k, *counts) for counts in passed) / len(passed) for k in range(1, most + 1)}
+    return {
+        "avg_reward": sum(counted) / len(counted) if counted else 0.0,
+        "pass_hat": pass_hat,
+        "total_simulations": len(counted),
+        "total_tasks": len(rewards),
+        "infra_error_count": len(trials.simulations) - len(counted),
     }
-    mean = sum(counted) / len(counted) if counted else 0.0
-    return Metrics(mean, pass_hat, len(counted), len(rewards), len(every) - len(counted))

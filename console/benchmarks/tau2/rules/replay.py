@@ -85,16 +85,17 @@ def replayed(
             or, if strict, a result differs.
     """
     state = task.initial_state
-    data = state and state.initialization_data
-    world = domain.world(data and data.agent_data, data and data.user_data)
+    data = (state and state.initialization_data) or {}
+    world = domain.world(filter(None, data.values()))
     world.is_solo = solo
     for action in (state and state.initialization_actions) or ():
         try:
-            world.run(action.env_type, action.func_name, action.arguments)
+            world.run(action.func_name, action.arguments)
         except Exception as error:  # functions of the data, with arguments of the data
             raise ReplayError(f"{action.func_name} of the task's beginning: {error}") from error
     for call, recorded in answered(messages):
-        if domain.kind_of(world.side_of(call.requestor, call.name), call.name) != "write":
+        tool = world.tools(call.requestor, call.name).get(call.name)
+        if tool is None or tool.kind != "write":
             continue
         result = world.call(call.requestor, call.name, call.arguments)
         if strict and not _is_same(result, recorded.content or ""):

@@ -23,7 +23,7 @@ def report(results: Sequence[Result], note: str) -> Report:
     values = [rate.value for rate in rates.values() if rate.value is not None]
     if len(names) > 1 and values:
         metrics.append(Metric("mean of domains", sum(values) / len(values), count=len(results), note=note))
-    metrics += [*_blamed(results), *_lost(results)]
+    metrics += _blamed(results)
     return Report(
         tuple(metrics),
         {name: (rate,) for name, rate in rates.items()} if len(names) > 1 else {},
@@ -46,11 +46,3 @@ def _blamed(results: Sequence[Result]) -> list[Metric]:
         return shares
     without = [item for item in graded if f"{BLAME_PREFIX}{USERS}" not in item.verdict.scores]
     return [*shares, rate_metric("pass^1 without user faults", without, "rollouts failed by the user left out")]
-
-
-def _lost(results: Sequence[Result]) -> list[Metric]:
-    """Return the rollouts lost to machinery and to the user, if there are any."""
-    broken = sum(item.verdict.outcome is Outcome.BROKEN for item in results)
-    silent = sum(item.verdict.outcome is Outcome.UNDECIDED for item in results)
-    lost = (("lost to machinery", broken), ("undecided", silent))
-    return [Metric(name, float(count), unit="count") for name, count in lost if count]

@@ -68,17 +68,11 @@ class Criteria(msgspec.Struct, frozen=True, omit_defaults=True):
     reward_basis: tuple[Basis, ...] = ("DB", "COMMUNICATE")
 
 
-class InitialData(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Rows merged into the data before a conversation."""
-
-    agent_data: dict[str, Any] | None = None
-    user_data: dict[str, Any] | None = None
-
-
 class InitialState(msgspec.Struct, frozen=True, omit_defaults=True):
     """The world at the beginning."""
 
-    initialization_data: InitialData | None = None
+    initialization_data: dict[str, dict[str, Any] | None] | None = None
+    """Rows to merge into the data, of either party."""
     initialization_actions: list[Assertion] | None = None
     message_history: list[Message] | None = None
 

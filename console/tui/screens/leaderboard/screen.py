@@ -58,7 +58,7 @@ class LeaderboardList(RowList):
 
     @property
     def _room(self) -> leaderboard_rows.Room:
-        return leaderboard_rows.room_for(self._controller.boards, self.scrollable_content_region.width - 2)
+        return leaderboard_rows.room_for(self._controller.boards, self.room - 2)
 
 
 class ModelDetails(Static):

@@ -60,7 +60,7 @@ class LiveScreen(RunScreen):
         &.-several-runs.-narrow.-short #progress { display: none; }
         &.-several-runs.-narrow.-short #notice { max-height: 0; }
         &.-tall #beside { max-height: 12; }
-        &.-wide #beside { padding: 0 1; }
+        &.-wide #beside { padding: 0 0 0 1; }
         #facts { display: none; height: auto; max-height: 9; }
         #trend { display: none; height: auto; max-height: 5; text-wrap: nowrap; text-overflow: ellipsis; }
         &.-suite-view #facts { max-height: 16; }
@@ -333,6 +333,8 @@ class LiveScreen(RunScreen):
     def _watch_highlighted(self, event: RowList.RowHighlighted) -> None:
         """Show the conversation under the cursor of the focused list or of the conversations."""
         is_meant = event.rows.has_focus or event.rows is self.conversations
+        if event.key != event.rows.cursor:
+            return  # the cursor has moved on, as when the list was sorted after a key
         if not event.is_moved and self.controller.is_following:
             return  # the row under the cursor was removed; the cursor will follow the tile
         if is_meant and self.controller.move_cursor(slot_of(event.key)):

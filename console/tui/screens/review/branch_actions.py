@@ -161,7 +161,8 @@ class BranchActions:
 
     def _trial(self, arm: Arm, chosen: list[str], model: str, seed: int, has_control: bool) -> "tuple[Plan, str]":
         """Return the plan of a trial, and what it will take in words. Call in a thread."""
-        from console.engine.experiment import expected_use, experiment_plan
+        from console.engine.experiment import experiment_plan
+        from console.engine.experiment_use import expected_use
         from console.engine.plan import prepare
         from console.exchange.tried import draw_strata
 
@@ -270,14 +271,10 @@ class BranchActions:
 
     def _use(self, form: _Form, points: list[Point], arm: Arm) -> list[str]:
         """Return the cost of the branch, as lines. Call in a thread."""
-        from console.engine.experiment import branch_use
+        from console.engine.experiment_use import branch_use
         from console.engine.plan import prepare
-        from console.exchange.tried import rollouts_before
-        from console.insight.deciding import usual_calls
 
-        assert self.controller.cursor.rollout is not None  # asked about it
-        usual = usual_calls([*self.controller.rollouts, *rollouts_before(self.run)], self.controller.cursor.rollout)
-        return branch_use(prepare(self._plan(form, points, arm)), usual)[1]
+        return branch_use(prepare(self._plan(form, points, arm))).lines
 
     def _start(self, form: _Form, points: list[Point], arm: Arm) -> None:
         """Start the branch beside the original. Call in a thread."""

@@ -224,7 +224,7 @@ class CaseList(RowList):
         self.columns = _SORTED_COLUMNS if has_values else COLUMNS
         self.show(
             rows or (),
-            draw=lambda key: draw(key, self.scrollable_content_region.width),
+            draw=lambda key: draw(key, self.room),
             fixed=rows.fixed if rows else frozenset[str](),
             empty=empty,
             place_of=rows.place_of if rows else None,

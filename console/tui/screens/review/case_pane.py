@@ -201,7 +201,7 @@ class CaseText(Transcript):
     _width_before = 0
 
     def on_resize(self, event: events.Resize) -> None:
-        width = self.scrollable_content_region.width
+        width = self.room
         if width != self._width_before:
             self._width_before = width
             self.post_message(self.WidthChanged())
@@ -245,7 +245,8 @@ class CasePane(Vertical):
     @property
     def text_width(self) -> int:
         """Width of a view in cells."""
-        return max(self.text.scrollable_content_region.width or self._room.width - 2, 20)
+        is_laid_out = self.text.scrollable_content_region.width > 0
+        return max(self.text.room if is_laid_out else self._room.width - 2, 20)
 
     def show(self, shown: ShownCase | None, room: Room) -> None:
         """Draw a case; the scroll position is kept if the same view of it was shown before."""

@@ -30,7 +30,7 @@ from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 
 if TYPE_CHECKING:  # engine code is imported when it is needed
-    from console.engine.experiment import SearchUse
+    from console.engine.experiment_use import SearchUse
 
 _LOOK_EVERY_S = 0.5
 _ROOM_ABOVE = 1.5
@@ -110,10 +110,10 @@ class DecideActions:
 
     def _use(self, rollout: Rollout, points: list[Point], times: int) -> "SearchUse":
         """Reckon what the search takes. Call in a thread."""
-        from console.engine.experiment import experiment_plan, search_use
+        from console.engine.experiment import experiment_plan
+        from console.engine.experiment_use import search_use
         from console.engine.plan import prepare
-        from console.exchange.tried import rollouts_before
-        from console.insight.deciding import curve_of, searches_left, usual_calls
+        from console.insight.deciding import curve_of, searches_left
 
         paths, beginnings, key = self.services.paths, [point.beginning for point in points], rollout.key
         curve = curve_of(self.controller.case.branches, key.case, key.rollout, self.run.manifest().model.name)
@@ -125,8 +125,7 @@ class DecideActions:
             models_path=paths.models,
             data_path=paths.data,
         )
-        usual = usual_calls([*self.controller.rollouts, *rollouts_before(self.run)], rollout)
-        return search_use(prepare(plan), beginnings, searches_left(curve, len(points)), usual)
+        return search_use(prepare(plan), beginnings, searches_left(curve, len(points)))
 
     async def _follow(self, words: list[str]) -> None:
         """Search in a process of its own, and draw the curve as it grows."""

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
+from operator import attrgetter
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
@@ -172,7 +174,7 @@ def _listing(
     for top in groups:
         top.parts = in_known_order(top.parts)
     order, leaves = in_order(groups), [leaf for top in groups for leaf in top.leaves]
-    length = max(length, 1 + max((rollout.order for rollout in order), default=-1))
+    length = max(length, 1 + max(map(attrgetter("order"), order), default=-1))
     places, leaf_numbers = array("i", bytes(4 * length)), array("i", b"\xff" * 4 * length)
     for place, rollout in enumerate(order, 1):
         places[rollout.order] = place
@@ -180,13 +182,7 @@ def _listing(
         for rollout in leaf.rollouts:
             leaf_numbers[rollout.order] = number
 
-    def is_seen(rollout: Rollout) -> bool:
-        return annotations.get(rollout.slot, NO_ANNOTATION).is_seen
-
-    unseen = [rollout for rollout in order if not is_seen(rollout)]
-    seen = len(order) - len(unseen)
-    if leaves and leaves[0].is_case:
-        seen = sum(all(map(is_seen, leaf.telling)) for leaf in leaves)
+    unseen, seen = _unseen(order, leaves, annotations) if annotations else (order, 0)
     return Listing(
         groups,
         leaves,
@@ -198,16 +194,29 @@ def _listing(
         first_unseen=_first(order, unseen, kept),
         is_whole=is_whole,
         passes=passes,
-        outcomes=Counter(rollout.outcome for rollout in order),
+        outcomes=Counter(map(attrgetter("outcome"), order)),
     )
+
+
+def _unseen(
+    order: Sequence[Rollout], leaves: Sequence[Group], annotations: Mapping[Slot, Annotation]
+) -> tuple[list[Rollout], int]:
+    """Return the rollouts that the user has not dealt with, and the number of rows with which the user has."""
+
+    def is_seen(rollout: Rollout) -> bool:
+        return annotations.get(rollout.slot, NO_ANNOTATION).is_seen
+
+    unseen = [rollout for rollout in order if not is_seen(rollout)]
+    if leaves and leaves[0].is_case:
+        return unseen, sum(all(map(is_seen, leaf.telling)) for leaf in leaves)
+    return unseen, len(order) - len(unseen)
 
 
 def _first(order: Sequence[Rollout], unseen: Sequence[Rollout], kept: Sequence[Rollout]) -> Rollout | None:
     if len(kept) == len(order):
         return next(iter(unseen or order), None)
     left = {rollout.order for rollout in kept}
-    candidates = [rollout for rollout in order if rollout.order in left]
-    return next((rollout for rollout in unseen if rollout.order in left), next(iter(candidates), None))
+    return next((rollout for rollout in chain(unseen, order) if rollout.order in left), None)
 
 
 class Lister:

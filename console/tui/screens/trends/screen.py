@@ -59,7 +59,6 @@ class TrendList(RowList):
     def _cells(self, key: str) -> tuple[Content, ...]:
         trend = self._trends[key]
         values = [point.value for point in trend.points]
-        show = number_format.number if trend.score else number_format.rate
         last = next((value for value in reversed(values) if value is not None), None)
         bars = number_format.sparkline(values, 40, None if trend.score else 1.0) if len(values) > 1 else ""
         mark = trend.simulated_note
@@ -69,7 +68,7 @@ class TrendList(RowList):
             one_line(trend.suite, 40),
             one_line(trend.selection, 60, MUTED),
             Content(str(len(values))),
-            Content("—" if last is None else show(last)),
+            Content("—") if last is None else one_line(trend.show(last), 20),
             over_time,
         )
 
@@ -80,26 +79,26 @@ class TrendRunList(RowList):
     def __init__(self) -> None:
         super().__init__(_RUN_COLUMNS, id="points", classes="pane", names=True, empty=Content(""))
         self._points: dict[str, Point] = {}
-        self._is_score = False
+        self._trend: Trend | None = None
 
     def show_trend(self, trend: Trend | None) -> None:
         self._points = {point.run: point for point in reversed(trend.points)} if trend is not None else {}
-        self._is_score = trend is not None and bool(trend.score)
+        self._trend = trend
         self.show(list(self._points), draw=self._cells)
 
     def _cells(self, key: str) -> tuple[Content, ...]:
-        point = self._points[key]
-        show = number_format.number if self._is_score else number_format.rate
+        point, trend = self._points[key], self._trend
+        assert trend is not None
         when = datetime.fromtimestamp(point.at, UTC).astimezone().strftime("%d %b %H:%M")
-        span = number_format.bounds(point.low, point.high, show if self._is_score else None)
-        change = "" if point.change is None else signed(point.change, show)
+        span = number_format.bounds(point.low, point.high, number_format.number if trend.score else None)
+        change = "" if point.change is None else signed(point.change, trend.show)
         style = "$pass" if (point.change or 0) > 0 else "$fail" if (point.change or 0) < 0 else MUTED
         return (
             muted(when),
             one_line(point.name or point.run, 80),
-            Content("—" if point.value is None else show(point.value)),
+            Content("—") if point.value is None else one_line(trend.show(point.value), 20),
             muted(span),
-            Content.styled(change, style),
+            one_line(change, 20, style),
             muted(_basis(point)),
         )
 

@@ -1,6 +1,6 @@
 """The airline: flights, users and reservations. Errors keep the official wording."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -22,6 +22,8 @@ NOW = "2024-05-15T15:00:00"
 BAG_PRICE = 50
 INSURANCE_PRICE = 30
 _AVAILABLE = "available"
+_NEW_IDS = ("HATHAT", "HATHAU", "HATHAV")
+"""Ids of new reservations."""
 
 Cabin = Literal["business", "economy", "basic_economy"]
 Membership = Literal["gold", "silver", "regular"]
@@ -168,8 +170,10 @@ class Airport(msgspec.Struct, gc=False):
 # Tools ---------------------------------------------------------------------------------------------------------------
 
 
-class AirlineAgent:
-    """Tools of the agent."""
+class AirlineWorld(World):
+    """An airline; the user has no tools."""
+
+    rows = Data
 
     def __init__(self, data: Data) -> None:
         self.flights, self.users = Table(data.flights, "Flight {} not found"), Table(data.users, "User {} not found")
@@ -197,7 +201,7 @@ class AirlineAgent:
         reservation = converted(
             Reservation,
             {
-                "reservation_id": self._free_id(),
+                "reservation_id": _first_free(_NEW_IDS, self.reservations, "Too many reservations"),
                 "user_id": user_id,
                 "origin": origin,
                 "destination": destination,
@@ -265,12 +269,10 @@ class AirlineAgent:
     @tool("write")
     def send_certificate(self, user_id: str, amount: int) -> str:
         methods = self.users.get(user_id).payment_methods
-        for number in range(3221322, 3221325):
-            name = f"certificate_{number}"
-            if name not in methods:
-                methods[name] = converted(Certificate, {"source": "certificate", "id": name, "amount": amount})
-                return f"Certificate {name} added to user {user_id} with amount {amount}."
-        raise ToolError("Too many certificates")
+        names = (f"certificate_{number}" for number in range(3221322, 3221325))
+        name = _first_free(names, methods, "Too many certificates")
+        methods[name] = converted(Certificate, {"id": name, "amount": amount})
+        return f"Certificate {name} added to user {user_id} with amount {amount}."
 
     transfer_to_human_agents = world.transfer_to_human_agents
 
@@ -339,12 +341,6 @@ class AirlineAgent:
             legs.append(ReservationFlight(number, flight.origin, flight.destination, date, price))
         return legs
 
-    def _free_id(self) -> str:
-        for name in ("HATHAT", "HATHAU", "HATHAV"):
-            if name not in self.reservations:
-                return name
-        raise ToolError("Too many reservations")
-
     def _pay(self, user: User, payments: list[Payment], total: Any) -> None:
         """Check and charge the payments of a booking."""
         methods = user.payment_methods
@@ -387,7 +383,8 @@ class AirlineAgent:
                 yield converted(DirectFlight, asdict(flight) | asdict(day))
 
 
-class AirlineWorld(World):
-    """An airline; the user has no tools."""
-
-    rows, agent_kit = Data, AirlineAgent
+def _first_free(names: Iterable[str], taken: Container[str], refusal: str) -> str:
+    for name in names:
+        if name not in taken:
+            return name
+    raise ToolError(refusal)

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from console.benchmarks.tau2.rules.domains import world
-from console.benchmarks.tau2.rules.domains.world import Table, World, converted, tool
+from console.benchmarks.tau2.rules.domains.world import USER, Table, World, converted, tool
 
 TaskStatus = Literal["pending", "completed"]
 
@@ -44,11 +44,14 @@ class Data(msgspec.Struct, gc=False):
     notifications: dict[str, Notification] = {}
 
 
-class MockAgent:
-    """Tools of the agent."""
+class MockWorld(World):
+    """Tasks, and the user's notifications."""
+
+    rows = Data
 
     def __init__(self, data: Data) -> None:
         self.tasks, self.users = Table(data.tasks, "Task {} not found"), Table(data.users, "User {} not found")
+        self.notifications = Table(data.notifications, "Notification {} not found")
 
     @tool("write")
     def create_task(self, user_id: str, title: str, description: str = None) -> Task:  # pyright: ignore[reportArgumentType] - official schema  # noqa: RUF013
@@ -74,21 +77,11 @@ class MockAgent:
     def assert_task_status(self, task_id: str, expected_status: str) -> bool:
         return self.tasks.get(task_id).status == expected_status
 
-    def assert_number_of_tasks(self, user_id: str, expected_number: int) -> bool:
-        return len(self.users.get(user_id).tasks) == expected_number
-
-
-class MockUser:
-    """Tools of the user."""
-
-    def __init__(self, data: Data) -> None:
-        self.notifications = Table(data.notifications, "Notification {} not found")
-
-    @tool("read")
+    @tool("read", USER)
     def check_notifications(self) -> Any:
         return list(self.notifications)
 
-    @tool("write")
+    @tool("write", USER)
     def dismiss_notification(self, notification_id: str) -> str:
         self.notifications.get(notification_id).status = "read"
         return f"Notification {notification_id} dismissed"
@@ -100,9 +93,3 @@ class MockUser:
         return any(
             row.status == expected_status for row in self.notifications if row.notification_id == notification_id
         )
-
-
-class MockWorld(World):
-    """Tasks, and the user's notifications."""
-
-    rows, agent_kit, user_kit = Data, MockAgent, MockUser

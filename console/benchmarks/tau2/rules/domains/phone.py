@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
-from console.benchmarks.tau2.rules.domains.world import Table, ToolError, converted, tool
+from console.benchmarks.tau2.rules.domains.world import USER, Table, ToolError, World, converted, tool
 
 NONE = "none"
 CONNECTED, NO_SERVICE = "connected", "no_service"
@@ -99,6 +99,16 @@ class Device(msgspec.Struct, gc=False):
         """True if the phone is in a network; in airplane mode it never is."""
         return self.network_technology_connected != NONE
 
+    @property
+    def sim(self) -> str:
+        """State of the SIM card."""
+        return "missing" if self.sim_card_missing else self.sim_card_status
+
+    def connect(self, technology: str) -> None:
+        """Join a network, or with `none` leave it."""
+        self.network_technology_connected = technology
+        self.network_signal_strength = _SIGNALS[technology]
+
 
 class PaymentRequest(msgspec.Struct, gc=False):
     """A bill that the user is asked to pay."""
@@ -127,11 +137,11 @@ class PhoneData(msgspec.Struct, gc=False):
     surroundings: Surroundings = msgspec.field(default_factory=Surroundings)
 
 
-def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["TelecomUser"], str]:
+def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["Phone"], str]:
     """Make the tool that turns a setting on or off; some make the phone search for a network again."""
 
-    @tool("write")
-    def toggle(self: "TelecomUser") -> str:
+    @tool("write", USER)
+    def toggle(self: "Phone") -> str:
         is_on = not getattr(self.device, field)
         _setter(field, value=is_on, searches=searches)(self)
         return self.bar(f"{name} is now {_on(is_on)}.")
@@ -139,10 +149,10 @@ def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["Tele
     return toggle
 
 
-def _setter(field: str, *, value: bool, searches: bool = True) -> Callable[["TelecomUser"], None]:
+def _setter(field: str, *, value: bool, searches: bool = True) -> Callable[["Phone"], None]:
     """Make the function of tasks that gives a setting a value, after which most let the phone search its network."""
 
-    def turn(self: "TelecomUser") -> None:
+    def turn(self: "Phone") -> None:
         setattr(self.device, field, value)
         if searches:
             self.simulate_network_search()
@@ -150,28 +160,31 @@ def _setter(field: str, *, value: bool, searches: bool = True) -> Callable[["Tel
     return turn
 
 
+def _reading(text: Callable[["Phone"], str]) -> Callable[["Phone"], str]:
+    """Make the tool that tells something about the phone."""
+    return tool("read", USER)(text)
+
+
 _switch_radio = _switch("airplane_mode", "Airplane Mode", searches=True)
 _switch_wifi = _switch("wifi_enabled", "Wi-Fi")
 
 
-class TelecomUser:
-    """Tools of the user, and functions of the tasks."""
+class Phone(World):
+    """The phone in the user's hands: tools of the user, and functions of the tasks."""
 
     def __init__(self, data: PhoneData) -> None:
         self.phone = Table[Device | Surroundings]({"device": data.device, "surroundings": data.surroundings}, "")
         self.device = cast(Device, self.phone.get("device"))
         self.surroundings = cast(Surroundings, self.phone.get("surroundings"))
 
-    @tool("read")
-    def check_status_bar(self) -> str:
-        return self.bar()
+    check_status_bar = _reading(lambda phone: phone.bar())
 
-    @tool("read")
+    @tool("read", USER)
     def check_network_status(self) -> str:
         device = self.device
         lines = (
             f"Airplane Mode: {_on(device.airplane_mode)}",
-            f"SIM Card Status: {self._sim()}",
+            f"SIM Card Status: {device.sim}",
             f"Cellular Connection: {CONNECTED if device.has_service else NO_SERVICE}",
             f"Cellular Signal: {device.network_signal_strength}",
             f"Cellular Network Type: {device.network_technology_connected}",
@@ -182,11 +195,11 @@ class TelecomUser:
         )
         return "\n".join(lines)
 
-    @tool("read")
-    def check_network_mode_preference(self) -> str:
-        return f"Network Mode Preference: {_text(self.device.network_mode_preference)}"
+    check_network_mode_preference = _reading(
+        lambda phone: f"Network Mode Preference: {_text(phone.device.network_mode_preference)}"
+    )
 
-    @tool("write")
+    @tool("write", USER)
     def set_network_mode_preference(self, mode: NetworkModePreference | str) -> str:
         """Set the network mode; anything but a text is stored before it fails, as in the original."""
         is_unknown = isinstance(mode, str) and mode not in MODES  # pyright: ignore[reportUnnecessaryIsInstance] - model's value
@@ -198,7 +211,7 @@ class TelecomUser:
             return self.bar(f"Failed to set network mode: {reason}")
         return self.bar(f"Preferred Network Mode set to: {_text(mode)}")
 
-    @tool("read")
+    @tool("read", USER)
     def run_speed_test(self) -> str:
         speed = self._speed()
         if speed is None:
@@ -206,17 +219,15 @@ class TelecomUser:
         word, advice = _speed_words(speed)
         return f"Speed Test Result: {speed:.2f} Mbps ({word}). {advice}"
 
-    @tool("write")
+    @tool("write", USER)
     def toggle_airplane_mode(self) -> str:
         if not self.device.airplane_mode:
             self.device.vpn_details = None
         return _switch_radio(self)
 
-    @tool("read")
-    def check_sim_status(self) -> str:
-        return _SIM_WORDS[self._sim()]
+    check_sim_status = _reading(lambda phone: _SIM_WORDS[phone.device.sim])
 
-    @tool("write")
+    @tool("write", USER)
     def reseat_sim_card(self) -> str:
         self.device.sim_card_missing = False
         self.simulate_network_search()
@@ -224,22 +235,19 @@ class TelecomUser:
 
     toggle_data = _switch("data_enabled", "Mobile Data", searches=True)
     toggle_roaming = _switch("roaming_enabled", "Data Roaming", searches=True)
-
-    @tool("read")
-    def check_data_restriction_status(self) -> str:
-        is_on = self.device.data_saver_mode
-        return "Data Saver mode is ON (limits data usage)." if is_on else "Data Saver mode is OFF."
-
+    check_data_restriction_status = _reading(
+        lambda phone: f"Data Saver mode is {'ON (limits data usage)' if phone.device.data_saver_mode else 'OFF'}."
+    )
     toggle_data_saver_mode = _switch("data_saver_mode", "Data Saver Mode")
 
-    @tool("read")
+    @tool("read", USER)
     def check_apn_settings(self) -> str:
         settings = self.device.active_apn_settings
         name, url = settings.apn_name or "Not Set", settings.mmsc_url or "Not Set"
         note = "(These are technical settings, usually best left unchanged.)"
         return f"Current APN Name: {name}\nMMSC URL (for picture messages): {url}\n{note}"
 
-    @tool("write")
+    @tool("write", USER)
     def set_apn_settings(self, apn_settings: APNSettings | dict[str, Any]) -> str:
         """Set the access point; anything but an object is stored before it fails, as in the original."""
         settings = converted(APNSettings, apn_settings) if isinstance(apn_settings, dict) else apn_settings
@@ -248,31 +256,31 @@ class TelecomUser:
         self.simulate_network_search()
         return self.bar(text)
 
-    @tool("write")
+    @tool("write", USER)
     def reset_apn_settings(self) -> str:
         """Restore the access point at the next reboot."""
         self.device.active_apn_settings.reset_at_reboot = True
         self.simulate_network_search()
         return self.bar("APN settings will reset at reboot.")
 
-    @tool("read")
-    def check_wifi_status(self) -> str:
-        is_on = self.device.wifi_enabled
-        return "Wi-Fi is ON but not connected to any network." if is_on else "Wi-Fi is turned OFF."
+    check_wifi_status = _reading(
+        lambda phone: (
+            f"Wi-Fi is {'ON but not connected to any network' if phone.device.wifi_enabled else 'turned OFF'}."
+        )
+    )
 
-    @tool("write")
+    @tool("write", USER)
     def toggle_wifi(self) -> str:
         if self.device.airplane_mode:
             return self.bar("Cannot change Wi-Fi settings while Airplane Mode is ON.")
         return _switch_wifi(self)
 
-    @tool("read")
-    def check_wifi_calling_status(self) -> str:
-        return f"Wi-Fi Calling is currently turned {_on(self.device.wifi_calling_enabled)}."
-
+    check_wifi_calling_status = _reading(
+        lambda phone: f"Wi-Fi Calling is currently turned {_on(phone.device.wifi_calling_enabled)}."
+    )
     toggle_wifi_calling = _switch("wifi_calling_enabled", "Wi-Fi Calling")
 
-    @tool("read")
+    @tool("read", USER)
     def check_vpn_status(self) -> str:
         """Return the state of the VPN; its details print as in Python."""
         details = self.device.vpn_details
@@ -282,46 +290,42 @@ class TelecomUser:
         server = f"'server_address': {details.server_address!r}, 'protocol': {details.protocol!r}"
         return f"VPN is ON and connected. Details: {{{server}, 'server_performance': {performance}}}"
 
-    @tool("write")
+    @tool("write", USER)
     def connect_vpn(self) -> str:
         if self.device.vpn_details is not None:
             return "VPN already connected."
         self.device.vpn_details = VpnDetails("excellent")
         return self.bar("VPN connected successfully.")
 
-    @tool("write")
+    @tool("write", USER)
     def disconnect_vpn(self) -> str:
         if self.device.vpn_details is None:
             return self.bar("No active VPN connection to disconnect.")
         self.device.vpn_details = None
         return self.bar("VPN disconnected successfully.")
 
-    @tool("read")
-    def check_installed_apps(self) -> str:
-        return f"The following apps are installed on the phone: {', '.join(self.device.app_statuses)}"
+    check_installed_apps = _reading(
+        lambda phone: f"The following apps are installed on the phone: {', '.join(phone.device.app_statuses)}"
+    )
 
-    @tool("read")
+    @tool("read", USER)
     def check_app_status(self, app_name: str) -> str:
         app = self.device.app_statuses.get(app_name)
         if app is None:
             return f"App '{app_name}' not found on this phone."
-        granted = _granted(app)
-        head = f"Status for App: {app_name}\n"
-        if not granted:
-            return f"{head} - Permissions: None granted."
-        return head + " - Permissions Granted:" + "".join(f"\n   - {name}" for name in granted)
+        granted = "".join(f"\n   - {name}" for name in _granted(app))
+        return f"Status for App: {app_name}\n - Permissions{f' Granted:{granted}' if granted else ': None granted.'}"
 
-    @tool("read")
+    @tool("read", USER)
     def check_app_permissions(self, app_name: str) -> str:
         app = self.device.app_statuses.get(app_name)
         if app is None:
             return f"App '{app_name}' not found on this phone."
-        granted = _granted(app)
-        if not granted:
-            return f"App '{app_name}' currently has no permissions granted."
-        return f"App '{app_name}' has permission for: {', '.join(granted)}."
+        granted = ", ".join(_granted(app))
+        has = f"has permission for: {granted}" if granted else "currently has no permissions granted"
+        return f"App '{app_name}' {has}."
 
-    @tool("write")
+    @tool("write", USER)
     def grant_app_permission(self, app_name: str, permission: str) -> str:
         app, name = self.device.app_statuses.get(app_name), permission.lower()
         if app is None:
@@ -332,11 +336,11 @@ class TelecomUser:
         app.permissions[name] = True
         return self.bar(f"Success. Permission '{name}' granted to app '{app_name}'.")
 
-    @tool("read")
-    def can_send_mms(self) -> str:
-        return f"Your messaging app {'can' if self._mms_works() else 'cannot'} send MMS messages."
+    can_send_mms = _reading(
+        lambda phone: f"Your messaging app {'can' if phone.mms_works() else 'cannot'} send MMS messages."
+    )
 
-    @tool("write")
+    @tool("write", USER)
     def reboot_device(self) -> str:
         lines: list[str] = []
         if self.device.active_apn_settings.reset_at_reboot:
@@ -345,14 +349,14 @@ class TelecomUser:
         self.simulate_network_search()
         return self.bar("".join([*lines, "Restarting network services..."]))
 
-    @tool("read")
+    @tool("read", USER)
     def check_payment_request(self) -> str:
         request = self.surroundings.payment_request
         if request is None:
             return "No payment request has been made."
         return f"You have a payment request for bill {request.bill_id} of {request.amount_due} USD."
 
-    @tool("write")
+    @tool("write", USER)
     def make_payment(self) -> str:
         """Pay the bill; the company learns it right after."""
         request = self.surroundings.payment_request
@@ -420,7 +424,7 @@ class TelecomUser:
         return (speed or 0.0) >= expected_speed and is_called
 
     def assert_can_send_mms(self, expected_status: bool) -> bool:
-        return self._mms_works() == expected_status
+        return self.mms_works() == expected_status
 
     # The phone
 
@@ -429,13 +433,9 @@ class TelecomUser:
         device = self.device
         mode = device.network_mode_preference
         technology = MODES.get(mode, "4G") if isinstance(mode, str) else "4G"  # pyright: ignore[reportUnnecessaryIsInstance] - model's value
-        self._connect(technology if self._sim() == "active" and not device.airplane_mode else NONE)
+        device.connect(technology if device.sim == "active" and not device.airplane_mode else NONE)
         if device.active_apn_settings.apn_name == APNNames.BROKEN or not self.surroundings.line_active:
-            self._connect(NONE)
-
-    def _connect(self, technology: str) -> None:
-        self.device.network_technology_connected = technology
-        self.device.network_signal_strength = _SIGNALS[technology]
+            device.connect(NONE)
 
     def _data_works(self) -> bool:
         device, around = self.device, self.surroundings
@@ -453,16 +453,13 @@ class TelecomUser:
         speed = _MEAN_SPEED[device.network_technology_connected]
         return round(speed * _SIGNAL_SHARE[device.network_signal_strength] * share, 2)
 
-    def _mms_works(self) -> bool:
+    def mms_works(self) -> bool:
         device, app = self.device, self.device.app_statuses.get("messaging")
         if not self._data_works() or device.network_technology_connected == "2G" or app is None:
             return False
         is_over_wifi = device.wifi_calling_enabled and device.wifi_calling_mms_over_wifi
         has_url = device.active_apn_settings.mmsc_url is not None
         return not is_over_wifi and has_url and app.permissions["storage"] and app.permissions["sms"]
-
-    def _sim(self) -> str:
-        return "missing" if self.device.sim_card_missing else self.device.sim_card_status
 
     def bar(self, text: str = "") -> str:
         """Return a text with the status bar below it."""

@@ -118,8 +118,10 @@ class Data(msgspec.Struct, gc=False):
 # Tools ---------------------------------------------------------------------------------------------------------------
 
 
-class RetailAgent:
-    """Tools of the agent."""
+class RetailWorld(World):
+    """A shop; the user has no tools."""
+
+    rows = Data
 
     def __init__(self, data: Data) -> None:
         self.products = Table(data.products, "Product not found")
@@ -324,9 +326,3 @@ def _check_owned(order: Order, item_ids: list[str], text: str) -> None:
 
 def _address(*values: str) -> UserAddress:
     return converted(UserAddress, dict(zip(UserAddress.__struct_fields__, values, strict=True)))
-
-
-class RetailWorld(World):
-    """A shop; the user has no tools."""
-
-    rows, agent_kit = Data, RetailAgent

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from console.benchmarks.tau2.rules.domains import world
-from console.benchmarks.tau2.rules.domains.phone import PaymentRequest, PhoneData, TelecomUser
-from console.benchmarks.tau2.rules.domains.world import RowT, Table, ToolError, World, tool
+from console.benchmarks.tau2.rules.domains.phone import PaymentRequest, Phone, PhoneData
+from console.benchmarks.tau2.rules.domains.world import RowT, Table, ToolError, tool
 
 TODAY = date(2025, 2, 25)
 _EPSILON = 1e-6
@@ -119,12 +119,12 @@ class _Rows(Table[RowT]):
         return super().get(str(key))
 
 
-def _roaming(*, is_on: bool) -> Callable[["TelecomAgent", str, str], str]:
+def _roaming(*, is_on: bool) -> Callable[["TelecomWorld", str, str], str]:
     """Make the tool that lets a line roam, or not."""
     word = "enabled" if is_on else "disabled"
 
     @tool("write")
-    def switch(self: "TelecomAgent", customer_id: str, line_id: str) -> str:
+    def switch(self: "TelecomWorld", customer_id: str, line_id: str) -> str:
         line = self.line_of(customer_id, line_id)
         if line.roaming_enabled == is_on:
             return f"Roaming was already {word}"
@@ -134,15 +134,40 @@ def _roaming(*, is_on: bool) -> Callable[["TelecomAgent", str, str], str]:
     return switch
 
 
-class TelecomAgent:
-    """Tools of the agent, and functions of the tasks."""
+class TelecomWorld(Phone):
+    """The company and the user's phone: tools of the agent, and functions of the tasks."""
+
+    rows = Data
 
     def __init__(self, data: Data) -> None:
+        super().__init__(data)
         self.plans = _Rows({row.plan_id: row for row in data.plans}, "Plan with ID {} not found")
         self.customers = _Rows({row.customer_id: row for row in data.customers}, "Customer with ID {} not found")
         self.lines = _Rows({row.line_id: row for row in data.lines}, "Line with ID {} not found")
         self.bills = _Rows({row.bill_id: row for row in data.bills}, "Bill with ID {} not found")
         self.devices = _Rows({row.device_id: row for row in data.devices}, "Device with ID {} not found")
+        self.sync()
+
+    def sync(self) -> None:
+        """Tell the phone what the company knows, and the company what was paid."""
+        around = self.surroundings
+        number = around.phone_number
+        if number is None:
+            return
+        line = next((row for row in self.lines if row.phone_number == number), None)
+        if line is None:
+            raise ToolError(f"Line with phone number {number} not found")
+        around.line_active = line.status == ACTIVE
+        around.roaming_allowed = bool(line.roaming_enabled)
+        limit = self.plans.get(line.plan_id).data_limit_gb + line.data_refueling_gb
+        around.mobile_data_usage_exceeded = line.data_used_gb >= limit
+        if around.payment_request is not None and around.payment_request.paid:
+            self.bills.get(around.payment_request.bill_id).status = PAID
+            around.payment_request = None
+        if around.payment_request is None:
+            bill = self.first_bill(self.get_customer_by_phone(number), AWAITING)
+            if bill is not None:
+                around.payment_request = PaymentRequest(bill.bill_id, bill.total_due)
 
     @tool("read")
     def get_customer_by_phone(self, phone_number: str) -> Customer:
@@ -202,7 +227,7 @@ class TelecomAgent:
     def send_payment_request(self, customer_id: str, bill_id: str) -> str:
         """Ask a customer to pay a bill, whatever its status."""
         customer = self.customers.get(customer_id)
-        if self.awaiting(customer) is not None:
+        if self.first_bill(customer, AWAITING) is not None:
             raise ToolError("A bill is already awaiting payment for this customer")
         if bill_id not in customer.bill_ids:
             raise ToolError(f"Bill {bill_id} not found for customer {customer_id}")
@@ -234,7 +259,10 @@ class TelecomAgent:
         price = self.plans.get(line.plan_id).data_refueling_price_per_gb
         charge = gb_amount * price
         line.data_refueling_gb += gb_amount
-        bill = self._draft_of(self.customers.get(customer_id))
+        customer = self.customers.get(customer_id)
+        bill = self.first_bill(customer, DRAFT)
+        if bill is None:  # the original draws an id
+            bill = self._new_bill(customer, f"B{len(list(self.bills)):08x}", _next_month(TODAY), DRAFT)
         kind = "Credit" if charge < 0 else "Charge"
         bill.line_items.append(LineItem(f"Data refueling: {gb_amount} GB at ${price}/GB", charge, str(TODAY), kind))
         bill.total_due += charge
@@ -257,20 +285,17 @@ class TelecomAgent:
         line, customer = self.lines.get(line_id), self.customers.get(customer_id)
         if line.status != ACTIVE:
             raise ToolError("Line must be active to suspend for unpaid bill")
-        if any(self.bills.get(bill_id).status == OVERDUE for bill_id in customer.bill_ids):
+        if self.first_bill(customer, OVERDUE) is not None:
             raise ToolError("Customer already has an overdue bill")
-        end = TODAY.replace(day=1) - timedelta(days=1)
-        start, due = end.replace(day=1), end.replace(day=1) + timedelta(days=14)
-        bill = Bill(new_bill_id, customer_id, str(start), str(end), str(start), 0.0, str(due), status=OVERDUE)
+        last_month = (TODAY.replace(day=1) - timedelta(days=1)).replace(day=1)
+        bill = self._new_bill(customer, new_bill_id, last_month, OVERDUE)
         amount = self.plans.get(line.plan_id).price_per_month
         bill.line_items.append(LineItem(f"Charge for line {line_id}", amount, str(TODAY), "Charge"))
         bill.total_due += amount
-        self.bills.add(new_bill_id, bill)
-        customer.bill_ids.append(new_bill_id)
         line.status = SUSPENDED
         line.suspension_start_date = str(TODAY)
         if contract_ended:
-            line.contract_end_date = str(end)
+            line.contract_end_date = bill.period_end
 
     def assert_data_refueling_amount(self, customer_id: str, line_id: str, expected_amount: float) -> bool:
         return abs(self.line_of(customer_id, line_id).data_refueling_gb - expected_amount) < _EPSILON
@@ -281,62 +306,24 @@ class TelecomAgent:
 
     # Rows
 
-    def awaiting(self, customer: Customer) -> Bill | None:
-        """Return the first bill that the customer was asked to pay."""
+    def first_bill(self, customer: Customer, status: str) -> Bill | None:
+        """Return the first of a customer's bills that has a status."""
         bills = (self.bills.get(bill_id) for bill_id in customer.bill_ids)
-        return next((bill for bill in bills if bill.status == AWAITING), None)
+        return next((bill for bill in bills if bill.status == status), None)
 
     def line_of(self, customer_id: str, line_id: str) -> Line:
         if line_id not in self.customers.get(customer_id).line_ids:
             raise ToolError(f"Line {line_id} not found for customer {customer_id}")
         return self.lines.get(line_id)
 
-    def _draft_of(self, customer: Customer) -> Bill:
-        """Return the customer's next bill; a new one has a fixed id, where the original draws one."""
-        for bill_id in customer.bill_ids:
-            if self.bills.get(bill_id).status == DRAFT:
-                return self.bills.get(bill_id)
-        start = _next_month(TODAY)
+    def _new_bill(self, customer: Customer, bill_id: str, start: date, status: str) -> Bill:
+        """Open the bill of a month."""
         end, due = _next_month(start) - timedelta(days=1), start + timedelta(days=14)
-        name = f"B{len(list(self.bills)):08x}"
-        bill = Bill(name, customer.customer_id, str(start), str(end), str(start), 0.0, str(due))
-        self.bills.add(name, bill)
-        customer.bill_ids.append(name)
+        bill = Bill(bill_id, customer.customer_id, str(start), str(end), str(start), 0.0, str(due), status=status)
+        self.bills.add(bill_id, bill)
+        customer.bill_ids.append(bill_id)
         return bill
 
 
 def _next_month(day: date) -> date:
     return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
-
-
-class TelecomWorld(World):
-    """The company, and the phone in the user's hands."""
-
-    rows, agent_kit, user_kit = Data, TelecomAgent, TelecomUser
-    agent: TelecomAgent
-    user: TelecomUser
-
-    def __init__(self, data: Data) -> None:
-        super().__init__(data)
-        self.sync()
-
-    def sync(self) -> None:
-        """Tell the phone what the company knows, and the company what was paid."""
-        around = self.user.surroundings
-        number = around.phone_number
-        if number is None:
-            return
-        line = next((row for row in self.agent.lines if row.phone_number == number), None)
-        if line is None:
-            raise ToolError(f"Line with phone number {number} not found")
-        around.line_active = line.status == ACTIVE
-        around.roaming_allowed = bool(line.roaming_enabled)
-        limit = self.agent.plans.get(line.plan_id).data_limit_gb + line.data_refueling_gb
-        around.mobile_data_usage_exceeded = line.data_used_gb >= limit
-        if around.payment_request is not None and around.payment_request.paid:
-            self.agent.bills.get(around.payment_request.bill_id).status = PAID
-            around.payment_request = None
-        if around.payment_request is None:
-            bill = self.agent.awaiting(self.agent.get_customer_by_phone(number))
-            if bill is not None:
-                around.payment_request = PaymentRequest(bill.bill_id, bill.total_due)

@@ -50,16 +50,6 @@ class Result(NamedTuple):
     """The text of the error is ours or Python's, where the original has another one."""
 
 
-class Change(NamedTuple):
-    """One row that differs from the pulled data; None: the row did not exist."""
-
-    side: str
-    table: str
-    key: str
-    before: Any
-    after: Any
-
-
 class Difference(NamedTuple):
     """One row that two worlds have not alike; None: it does not exist there."""
 
@@ -69,23 +59,22 @@ class Difference(NamedTuple):
     theirs: Any
 
 
-def tool(kind: Kind) -> Callable[[ToolT], ToolT]:
-    """Mark a method as a tool; other methods are for tasks only."""
+def tool(kind: Kind, side: str = AGENT) -> Callable[[ToolT], ToolT]:
+    """Mark a method of a world as a tool of a party; other methods are for tasks only."""
 
     def mark(function: ToolT) -> ToolT:
-        function.__dict__["kind"] = kind
+        function.__dict__.update(kind=kind, side=side)
         return function
 
     return mark
 
 
 @cache
-def tools_of(kit: type[Any]) -> Mapping[str, Tool]:
-    """Return the tools of a kit in order of definition."""
-    tools: dict[str, Tool] = {}
-    for name, function in vars(kit).items():
-        if kind := getattr(function, "kind", None):
-            tools[name] = Tool(name, kind, function, inspect.signature(function))
+def tools_of(world: "type[World]", side: str) -> Mapping[str, Tool]:
+    """Return the tools of a party by name, in order of definition."""
+    functions = {name: item for part in reversed(world.__mro__) for name, item in vars(part).items()}
+    own = {name: item for name, item in functions.items() if getattr(item, "side", None) == side}
+    tools = {name: Tool(name, item.kind, item, inspect.signature(item)) for name, item in own.items()}
     return MappingProxyType(tools)
 
 
@@ -121,64 +110,52 @@ class Table(Generic[RowT]):
         """Yield all rows, for reading only."""
         return iter({**self._rows, **self._own}.values())
 
-    def changes(self, side: str, name: str) -> Iterator[Change]:
-        """Yield the rows that differ from the data."""
+    def changes(self) -> Iterator[tuple[str, Any, Any]]:
+        """Yield the rows that differ from the data: id, before and after; None: the row did not exist."""
         for key, row in self._own.items():
-            before = self._rows.get(key)
-            change = Change(side, name, key, before and msgspec.to_builtins(before), msgspec.to_builtins(row))
-            if canonical(change.before) != canonical(change.after):
-                yield change
+            before, after = msgspec.to_builtins(self._rows.get(key)), msgspec.to_builtins(row)
+            if canonical(before) != canonical(after):
+                yield key, before, after
 
 
 class World:
-    """The state of one conversation with the tools of both parties."""
+    """The state of one conversation, whose attributes are tables, with the tools of both parties."""
 
     rows: ClassVar[type[msgspec.Struct]]
     """The class of the pulled data."""
-    agent_kit: ClassVar[type[Any]]
-    """The class of the agent's tools, made of the data; its attributes are tables."""
-    user_kit: ClassVar[type[Any] | None] = None
-    """The class of the user's tools; None: the user has none."""
-    agent: Any
-    user: Any
     is_solo: bool = False
     """The agent holds the user's tools too."""
 
     def __init__(self, data: Any) -> None:
-        make_user = type(self).user_kit
-        self.agent, self.user = type(self).agent_kit(data), make_user and make_user(data)
+        """Make tables of the pulled data."""
 
     def sync(self) -> None:
         """Carry changes between the parties' states; after each call."""
 
-    def changes(self) -> Iterator[Change]:
-        """Yield the rows that differ from the pulled data, of both parties."""
-        for side, kit in ((AGENT, self.agent), (USER, self.user)):
-            for name, table in cast(dict[str, Any], {} if kit is None else vars(kit)).items():
-                if isinstance(table, Table):
-                    yield from cast(Table[Any], table).changes(side, name)
+    def changes(self) -> dict[tuple[str, str], tuple[Any, Any]]:
+        """Return the rows that differ from the pulled data, before and after, by table and id."""
+        return {
+            (name, key): (before, after)
+            for name, table in vars(self).items()
+            if isinstance(table, Table)
+            for key, before, after in cast(Table[Any], table).changes()
+        }
 
-    @classmethod
-    def tools(cls, side: str) -> Mapping[str, Tool]:
-        """Return the tools of a party by name, in order of definition."""
-        kit = cls.user_kit if side == USER else cls.agent_kit
-        return {} if kit is None else tools_of(kit)
-
-    def side_of(self, requestor: str, name: str) -> str:
-        """Return the party whose tool a call reaches."""
-        return USER if self.is_solo and name in self.tools(USER) else requestor
+    def tools(self, requestor: str, name: str) -> Mapping[str, Tool]:
+        """Return the tools of the party that a call of this name reaches."""
+        is_users = self.is_solo and name in tools_of(type(self), USER)
+        return tools_of(type(self), USER if is_users else requestor)
 
     def call(self, requestor: str, name: str, arguments: Mapping[str, Any], *, sync: bool = True) -> Result:
         """Carry out one call of a party."""
-        side = self.side_of(requestor, name)
-        kit, asked_tool = self.user if side == USER else self.agent, self.tools(side).get(name)
-        if kit is None:
-            return Result("Error: User tools not available", error=True)
-        if asked_tool is None:
-            return Result(f"Error: Tool '{name}' not found.", error=True)
+        tools = self.tools(requestor, name)
+        if name not in tools:
+            return Result(
+                f"Error: Tool '{name}' not found." if tools else "Error: User tools not available", error=True
+            )
         try:
-            bound = asked_tool.signature.bind(kit, **arguments)
-            value = asked_tool.function(*bound.args, **bound.kwargs)
+            bound = tools[name].signature.bind(self, **arguments)
+            value = tools[name].function(*bound.args, **bound.kwargs)
             if sync:
                 self.sync()
             return Result(result_text(value))
@@ -186,13 +163,13 @@ class World:
             is_official = isinstance(error, ToolError) and not isinstance(error, Misfit)
             return Result(f"Error: {error}", error=True, is_own=not is_official)
 
-    def run(self, requestor: str, name: str, arguments: Mapping[str, Any]) -> Any:
+    def run(self, name: str, arguments: Mapping[str, Any]) -> Any:
         """Run a function of a task.
 
         Raises:
-            ToolError: the party has no such function.
+            ToolError: there is none.
         """
-        function = getattr(self.user if requestor == USER else self.agent, name, None)
+        function = getattr(self, name, None)
         if function is None or name.startswith("_"):
             raise ToolError(f"Function '{name}' not found.")
         value = function(**arguments)
@@ -207,13 +184,12 @@ def canonical(value: Any) -> str:
 
 def differing(world: World, other: World) -> list[Difference]:
     """Return the rows in which two worlds over the same data differ."""
-    here, there = ({change[:3]: change for change in side.changes()} for side in (world, other))
+    here, there = world.changes(), other.changes()
     differences: list[Difference] = []
-    for place, change in {**here, **there}.items():
-        unchanged = change._replace(after=change.before)
-        ours, theirs = here.get(place, unchanged).after, there.get(place, unchanged).after
+    for place, (before, _) in {**here, **there}.items():
+        (_, ours), (_, theirs) = here.get(place, (before, before)), there.get(place, (before, before))
         if canonical(ours) != canonical(theirs):
-            differences.append(Difference(change.table, change.key, ours, theirs))
+            differences.append(Difference(*place, ours, theirs))
     return differences
 
 
