@@ -42,7 +42,7 @@ LOOP_COLUMNS = (
     Column("coh", 4, right=True),
     Column("nov", 4, right=True),
     Column("novelty", NOVELTY_WIDTH),
-    Column("says now", 10, 4, worth=12),
+    Column("says now", 10, 4, worth=11),
 )
 
 
