@@ -77,6 +77,7 @@ def test_running_out_of_them_in_the_middle_is_said_and_resumed(
 ) -> None:
     line = ("run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "3", "-c", "1")
     with monkeypatch.context() as patch:
+
         def run_out(*_: object, **__: object) -> None:
             try:
                 raise OSError(number, os.strerror(number))
