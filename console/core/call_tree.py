@@ -55,7 +55,6 @@ class CallTree:
         self._last_states = [""]
 
     def add(self, messages: Sequence[dict[str, Any]], tools: Sequence[Any], reply: Reply) -> None:
-        """Add a call."""
         states = self._states(messages)
         parent, sent = self._parent(messages, states), states[-1]
         said = [message.get("content") for message in messages if message.get("role") == "user"]

@@ -149,7 +149,6 @@ class RunFold(msgspec.Struct):
     """Sum of the case means of each named score, and the number of cases with it."""
 
     def apply(self, record: AnyRecord) -> None:
-        """Apply one record."""
         self._add_time(record)
         match record:  # the most frequent first
             case Asked() | Embedded():

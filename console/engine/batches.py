@@ -52,9 +52,7 @@ class BatchHost(Protocol):
     """The parts of the engine that batches need."""
 
     @property
-    def run_id(self) -> str:
-        """Id of the run."""
-        ...
+    def run_id(self) -> str: ...
 
     @property
     def batches(self) -> RecordedBatches:
@@ -98,7 +96,6 @@ class _Batch:
 
     @property
     def waiting(self) -> list[_Call]:
-        """Calls that wait for it."""
         return [call for call in self.calls.values() if call is not None and not call.answer.done()]
 
     def tell(self, words: str) -> None:

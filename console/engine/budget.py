@@ -90,7 +90,6 @@ class BudgetMeter:
         await self._release.wait()
 
     def release(self, holder: object) -> None:
-        """Release a reservation."""
         self._reserved.pop(holder, None)
         self._release.set()
 

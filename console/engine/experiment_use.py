@@ -5,6 +5,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -19,6 +20,7 @@ from console.engine.earlier_run import EarlierRun, open_recorded, open_run
 from console.engine.earlier_runs import completed_runs
 from console.engine.plan import PreparedRun
 from console.store.runs import RunFolder
+from console.suites.guard import SuiteError
 
 _MOST_OTHERS, _FEWEST_OTHERS = 40, 8
 """Recordings of other cases that an estimate rests on; fewer of its category are filled up from other categories."""
@@ -321,8 +323,10 @@ class _Recordings:
         ]
         category, case_id, size = "", "", 0.0
         if case is not None:
-            estimate = self._prepared.suite.estimate(case, self._manifest.setting)
-            category, case_id, size = case.category, case.id, estimate.calls if estimate is not None else 0.0
+            category, case_id = case.category, case.id
+            with suppress(SuiteError):  # another version of the suite may have recorded other data
+                estimate = self._prepared.suite.estimate(case, self._manifest.setting)
+                size = estimate.calls if estimate is not None else 0.0
         return _Recording(  # one in which nothing was answered counts like one of a single reply
             category,
             Length(case_id, tuple(steps) or (1,), size or 1.0),

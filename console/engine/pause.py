@@ -61,7 +61,6 @@ class ManualPause:
         self._resumed.set()
 
     def __bool__(self) -> bool:
-        """Return whether the run is paused."""
         return not self._resumed.is_set()
 
     def set(self, *, on: bool) -> None:

@@ -53,7 +53,6 @@ class ConversationEffects:
     """Role of the last call that was given up."""
 
     def add(self, record: AnyRecord) -> None:
-        """Add a record of this conversation."""
         self.records.append(record)
         match record:
             case Asked():
@@ -166,7 +165,6 @@ class JournalEffects:
             self.add(record)
 
     def add(self, record: AnyRecord) -> None:
-        """Add one record."""
         match record:
             case Started(key=key, case=case):
                 self.cases[key.case] = case

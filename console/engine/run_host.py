@@ -82,7 +82,6 @@ class RunHost:
 
     @property
     def run_id(self) -> str:
-        """Id of the run."""
         return self.manifest.id
 
     def notify(self, text: str) -> None:

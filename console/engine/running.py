@@ -26,7 +26,6 @@ class RunningConversations:
         return len(self._tasks)
 
     def __contains__(self, key: Key) -> bool:
-        """Return whether a conversation is in flight."""
         return key in self._tasks
 
     def start(self, key: Key, play: Coroutine[None, None, None], on_unstarted: Callable[[], None]) -> None:
@@ -55,7 +54,6 @@ class RunningConversations:
 
     @property
     def activities(self) -> list[Activity]:
-        """Activity of each conversation."""
         return list(self._activities.values())
 
     @property
@@ -64,7 +62,6 @@ class RunningConversations:
         return all(activity.state == "waiting" for activity in self._activities.values())
 
     def cancel(self, key: Key) -> None:
-        """Cancel a conversation."""
         task = self._tasks.get(key)
         if task is not None:
             self._cancelled.add(key)
@@ -75,12 +72,10 @@ class RunningConversations:
         return key in self._cancelled
 
     def cancel_waiting(self) -> None:
-        """Cancel all conversations that are waiting."""
         for key in [key for key, activity in self._activities.items() if activity.state == "waiting"]:
             self.cancel(key)
 
     def cancel_all(self) -> None:
-        """Cancel all conversations."""
         for key in list(self._tasks):
             self.cancel(key)
 

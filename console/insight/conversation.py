@@ -324,7 +324,6 @@ class Conversation:
         self.append(Passage(kind, text, **more))
 
     def append(self, passage: Passage) -> None:
-        """Add a passage."""
         self.revision += 1
         if self._forest is None:
             self._passages.append(passage)
@@ -406,7 +405,6 @@ class Forest:
         return tuple(passages), is_aside
 
     def main_calls(self) -> list[Exchange]:
-        """Return the calls of the main conversation."""
         return self.threads()[0] if self._calls else []
 
     def threads(self) -> list[list[Exchange]]:

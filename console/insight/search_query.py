@@ -84,7 +84,6 @@ class SearchQuery:
         return f"({wanted})" + "".join(f" NOT {term.expression}" for term in self.excluded)
 
     def covers(self, run: str, suite: str) -> bool:
-        """Return whether a run is to be searched."""
         parts = ((self.runs, run.casefold()), (self.suites, suite.casefold()))
         return all(not wanted or any(part in name for part in wanted) for wanted, name in parts)
 

@@ -70,7 +70,6 @@ class Address:
         return slot
 
     def release(self, slot: Slot) -> None:
-        """Return a slot."""
         if slot is self._probe:
             self._probe = None
         self.limiter.release(slot)
@@ -102,7 +101,6 @@ class Address:
         self.limiter.retry_now()
 
     def state(self) -> EndpointState:
-        """Return the state to show."""
         state = self.limiter.state()
         if not self.name:
             return state
@@ -168,7 +166,6 @@ class Balancer:
             address.retry_now()
 
     def states(self) -> list[EndpointState]:
-        """Return the state of each address."""
         return [address.state() for address in self.addresses]
 
     def _free(

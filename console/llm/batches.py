@@ -81,9 +81,7 @@ class BatchApi(Protocol):
     keeps_names: bool
     """True if the list of batches shows our names for them."""
 
-    def line(self, call: str, path: str, body: bytes) -> bytes:
-        """Return one request of a batch."""
-        ...
+    def line(self, call: str, path: str, body: bytes) -> bytes: ...
 
     def file(self, lines: Sequence[bytes]) -> tuple[bytes, str] | None:
         """Return the body and content type of the file to upload before the batch; None if the API needs none."""
@@ -94,13 +92,9 @@ class BatchApi(Protocol):
         ...
 
     @property
-    def path(self) -> str:
-        """Path of the batches."""
-        ...
+    def path(self) -> str: ...
 
-    def state(self, fields: Mapping[str, Any]) -> BatchState:
-        """Read the state of a batch."""
-        ...
+    def state(self, fields: Mapping[str, Any]) -> BatchState: ...
 
     def next_page(self, last: str) -> str:
         """Return the query of the page of batches after one; of the first page if empty."""
@@ -110,9 +104,7 @@ class BatchApi(Protocol):
         """Return the paths of the answers to an ended batch."""
         ...
 
-    def answer(self, fields: Mapping[str, Any]) -> BatchAnswer:
-        """Read one answer."""
-        ...
+    def answer(self, fields: Mapping[str, Any]) -> BatchAnswer: ...
 
 
 class OpenAIBatches:
@@ -284,7 +276,6 @@ class BatchClient:
         return state
 
     async def state(self, batch: str) -> BatchState:
-        """Return the state of a batch."""
         return self.api.state(await self._json("GET", f"{self.api.path}/{quote(batch, safe='')}"))
 
     async def candidates(self, name: str, planned_at: float, total: int) -> list[BatchState]:

@@ -30,5 +30,4 @@ class WorkerLimits:
     """Number of messages, counted likewise."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the limits as sent to the worker."""
         return asdict(self)

@@ -118,7 +118,6 @@ class RunFolder:
 
     @property
     def manifest_path(self) -> Path:
-        """The plan."""
         return self.path / MANIFEST
 
     @property

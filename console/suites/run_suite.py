@@ -32,7 +32,6 @@ class RunSuite:
 
     @property
     def setting(self) -> Setting:
-        """Setting of the run."""
         return self.manifest.setting
 
     @property

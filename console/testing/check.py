@@ -26,7 +26,6 @@ class SuiteProblems(AssertionError):
     """Violations of a suite's contract, one per line."""
 
     def __init__(self, suite: str, problems: Sequence[str]) -> None:
-        """Store the problems."""
         super().__init__(f"the suite {suite}:\n" + "\n".join(f"  {problem}" for problem in problems))
         self.problems = tuple(problems)
 

@@ -66,7 +66,6 @@ class MemoryStage(Stage):
 
     @property
     def key(self) -> Key:
-        """Key of the conversation."""
         return self._key
 
     @property
@@ -115,13 +114,11 @@ class MemoryStage(Stage):
         return await self._effect(digest("perform", kind, request), action)
 
     def output_of(self, case_id: str) -> Any:
-        """Return the output of another case."""
         return self._outputs.get(case_id)
 
     def score(
         self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
     ) -> None:
-        """Record a score."""
         self.scores.append((name, value))
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:

@@ -77,7 +77,6 @@ def test_running_out_of_them_in_the_middle_is_said_and_resumed(
 ) -> None:
     line = ("run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "3", "-c", "1")
     with monkeypatch.context() as patch:
-        finished = RunFolder.summary
 
         def run_out(*_: object, **__: object) -> None:
             try:
@@ -85,14 +84,14 @@ def test_running_out_of_them_in_the_middle_is_said_and_resumed(
             except OSError as error:
                 raise ExceptionGroup("tasks", [RuntimeError("of a library")]) from error
 
-        patch.setattr(RunFolder, "summary", run_out)
+        patch.setattr("console.cli.history.read_history", run_out)
         ended = console(*line)
     assert ended.code == Exit.USAGE
     assert "too many open files" in ended.err
     assert "`eval-console resume` continues" in ended.err
     assert "crash" not in ended.err
     [run] = [RunFolder(path.parent) for path in home.glob("runs/*/run.json")]
-    assert finished(run).tally.finished == 3, "what was finished before is kept"
+    assert run.summary().tally.finished == 3, "what was finished before is kept"
 
 
 def test_few_by_custom_are_raised_to_what_the_system_allows(monkeypatch: pytest.MonkeyPatch) -> None:

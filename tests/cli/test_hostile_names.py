@@ -8,6 +8,7 @@ import argparse
 import itertools
 import json
 import re
+import shutil
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,6 +41,7 @@ MARK = re.compile(r"\^\[|‹|\\u001b|\\x1b|\\033|&#x1b|U\+")
 """How a name that attacks is told from others: a mark of ours, or an escape of JSON or Python."""
 SAYS_NO_NAMES = {"runner", "index"}
 """Verbs that have nothing of these names to say in any line below."""
+OUTPUTS = attack("outputs")
 QUICK = ("-n", "1", "--option", "max_turns=2")
 
 
@@ -210,6 +212,29 @@ def place(home: Path, monkeypatch: pytest.MonkeyPatch) -> HostileWorkspace:
     return place
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first test keeps the workspace with what it played, for the others."""
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture
+def played(place: HostileWorkspace, kept: Path, console: Callable[..., Any]) -> str:
+    """A run that was played in the workspace and exported to `outputs`; each test has it as if it were the first."""
+    if (name := kept / "name").exists():
+        shutil.rmtree(place.root)
+        shutil.copytree(kept / "root", place.root)
+        return name.read_text(encoding="utf-8")
+    cap = ("-c", "1", "--option", "max_turns=2", "--max-tokens", "9000")
+    stopped = console("run", "-m", MODEL, "-s", SUITE, *cap, "--json", *place.options)
+    assert stopped.code == Exit.BUDGET, stopped.err
+    outputs = ("-o", place.root / OUTPUTS)
+    assert console("export", stopped.data["run"], "--format", "verifiers", *outputs, *place.options).code == Exit.OK
+    shutil.copytree(place.root, kept / "root")
+    name.write_text(stopped.data["run"], encoding="utf-8")
+    return stopped.data["run"]
+
+
 def test_every_verb_is_walked() -> None:
     assert {words[0] for words in LEAVES} == set(own_verbs()) | set(HIDDEN)
 
@@ -218,15 +243,11 @@ def test_every_verb_is_walked() -> None:
 def test_nothing_of_a_name_is_obeyed(
     console: Callable[..., Any],
     place: HostileWorkspace,
+    played: str,
     words: tuple[str, ...],
     record_property: Callable[[str, object], None],
 ) -> None:
-    cap = ("-c", "1", "--option", "max_turns=2", "--max-tokens", "9000")
-    stopped = console("run", "-m", MODEL, "-s", SUITE, *cap, "--json", *place.options)
-    assert stopped.code == Exit.BUDGET, stopped.err
-    played, outputs = stopped.data["run"], place.root / attack("outputs")
-    assert console("export", played, "--format", "verifiers", "-o", outputs, *place.options).code == Exit.OK
-    lines = list(lines_of(words, LEAVES[words], place, values(place, played, outputs)))
+    lines = list(lines_of(words, LEAVES[words], place, values(place, played, place.root / OUTPUTS)))
     record_property("trials", len(lines))
     marks = 0
     for line in lines:

@@ -119,9 +119,9 @@ SLOW = [
     ("stall_head", {"first_token_s": 0.2}, K.STALLED),
     ("drip_head", {"timeout_s": 0.25}, K.DEADLINE),
     ("s_stall_first", {"first_token_s": 0.2}, K.STALLED),
-    ("s_stall", {"idle_s": 0.2}, K.STALLED),
-    ("s_ping", {"idle_s": 0.2}, K.STALLED),
-    ("s_empty_chunks", {"idle_s": 0.2}, K.STALLED),
+    ("s_stall", {"idle_s": 0.5}, K.STALLED),
+    ("s_ping", {"idle_s": 0.5}, K.STALLED),
+    ("s_empty_chunks", {"idle_s": 0.5}, K.STALLED),
     ("s_loris", {"timeout_s": 2.0, "idle_s": 1.5}, K.DEADLINE),
 ]
 
@@ -149,7 +149,7 @@ async def test_waiting_for_a_slow_server_does_not_block_others(connect, question
 
 
 async def test_an_answer_that_is_complete_does_not_need_the_last_mark(connect, question, seen):
-    reply = await connect({"idle_s": 0.2}).ask(question("fault:s_stall_done"), seen)
+    reply = await connect({"idle_s": 0.5}).ask(question("fault:s_stall_done"), seen)
     assert (reply.content, reply.finish) == ("The weather is fine", "stop")
 
 

@@ -127,7 +127,6 @@ class CaveBenchSuite(Suite):
         return Estimate(steps, steps * _TOKENS_PER_STEP_IN, steps * _TOKENS_PER_STEP_OUT, basis=basis)
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
-        """Play the conversation."""
         from console.benchmarks.cavebench.conversation.play import Dataset, play_case
 
         return await play_case(case, stage, setting, Dataset(self.entry.folder, self._withheld))

@@ -42,7 +42,6 @@ class Listing(msgspec.Struct, frozen=True):
         return [command] if self.repeats > 1 else []
 
     def as_cases(self) -> list[Case]:
-        """Return the cases."""
         return [_case(fields, self.name.split("/")[-1]) for fields in self.cases]
 
 

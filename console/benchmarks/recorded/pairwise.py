@@ -49,11 +49,9 @@ class PairwiseSuite(Suite):
         return replace(self._entry, source=source)
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """Return the judge."""
         return ("judge",)
 
     def grading(self, setting: Setting) -> Mapping[str, Any]:
-        """Return the rubric."""
         return {"rubric": setting.options.get("rubric", RUBRIC)}
 
     def categories(self) -> Sequence[Category]:

@@ -24,7 +24,6 @@ class Bin(NamedTuple):
 
     @property
     def confidence(self) -> float:
-        """Mean confidence."""
         return math.fsum(guess.confidence for guess in self.guesses) / len(self.guesses)
 
     @property

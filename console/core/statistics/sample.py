@@ -51,7 +51,6 @@ class Sample(msgspec.Struct, frozen=True):
 
     @property
     def cases(self) -> int:
-        """Number of cases."""
         return sum(cluster.cases * cluster.times for cluster in self.clusters)
 
     @property

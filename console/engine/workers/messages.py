@@ -39,7 +39,6 @@ class FaultFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, fault: Fault) -> "FaultFacts":
-        """Convert a fault."""
         return cls(**{name: getattr(fault, name) for name in cls.__struct_fields__})
 
     def fault(self) -> Fault:
@@ -373,7 +372,6 @@ class LineWriter:
         return len(self._data)
 
     def add(self, message: Message) -> None:
-        """Add a message."""
         self._data += as_json(message) + b"\n"
 
     def pop_piece(self) -> Piece:

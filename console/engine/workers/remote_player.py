@@ -173,7 +173,6 @@ class RemoteWorker:
 
     @property
     def state(self) -> WorkerState:
-        """State for watchers."""
         return WorkerState(
             name=self.name,
             state="lost" if self.lost_by else "playing",

@@ -149,7 +149,6 @@ class Limiter:
         return max(0.0, self._not_before - time.monotonic())
 
     def state(self) -> EndpointState:
-        """Return the state to show."""
         pause = self.pause_s
         return EndpointState(
             name=self.name,

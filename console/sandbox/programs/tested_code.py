@@ -52,7 +52,6 @@ class Solution:
         return _run(lambda: compile(arguments["source"], _TEST, "exec"), self._names)
 
     def test(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Run one test."""
         return _run(lambda: compile(arguments["source"], _TEST, "exec"), self._names)
 
 

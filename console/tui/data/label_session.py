@@ -140,7 +140,6 @@ class LabelSession:
         return LabelProgress(self._answered() - self._notes_before, self._planned, is_running, cost)
 
     def result(self) -> LabelResult:
-        """Return the result of the last labeling."""
         try:
             with self._run.labels_log_path.open("rb") as log:
                 log.seek(self._log_start)

@@ -74,7 +74,6 @@ class Changes:
         self.rewound |= later.rewound
 
     def __bool__(self) -> bool:
-        """Return whether anything changed."""
         return bool(self.slots or self.keys or self.status or self.records or self.settled or self.rewound)
 
 

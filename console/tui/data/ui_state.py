@@ -34,7 +34,6 @@ class UiState:
         return value if isinstance(value, bool) else default
 
     def keep(self, name: str, value: str | bool) -> None:
-        """Store a value."""
         if self._kept.get(name) == value:
             return
         self._kept[name] = value

@@ -128,7 +128,6 @@ class RowList(Viewport):
 
     @property
     def keys(self) -> Sequence[str]:
-        """The keys of all rows, in order."""
         return self._keys
 
     @property

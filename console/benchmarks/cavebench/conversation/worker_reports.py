@@ -43,7 +43,6 @@ class ReportGuard:
         return self._question is not None
 
     def begin_turn(self) -> None:
-        """Begin a turn."""
         self._asked = self._replies = self._tokens = 0
         self._cell_is_due = False
 

@@ -61,7 +61,6 @@ class Mistakes:
         self._placed.append((int(line[1]) if line else 0, sentence))
 
     def copy(self) -> "Mistakes":
-        """Return a copy of the collection."""
         return Mistakes(self._placed.copy())
 
     def raise_if_any(self, source: str) -> None:
