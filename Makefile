@@ -51,7 +51,7 @@ soak: $(SOAK_PARTS)  ## long and large: load, signals, kills, fuzzers, mutations
 
 $(SOAK_PARTS): $(STAMP)
 
-soak-load:  ## 10,000 cases, 1,000 runs, 64 streams for 10 minutes
+soak-load:  ## 10,000 cases, a million rollouts, 1,000 runs, 64 streams for 10 minutes
 	$(BIN)/python $(SOAK)
 soak-kills:  ## all signals at all points of all suites
 	EVAL_CONSOLE_KILLS=all $(SOAKED) -n 2 tests/engine/test_kill_suites.py

@@ -1,9 +1,10 @@
 """Long and large: what a run of very many cases, a list of very many runs and very many streams do to one machine.
 
-    python perf/bench_soak.py [--cases 10000] [--runs 1000] [--streams 64] [--minutes 10]
+    python perf/bench_soak.py [--cases 10000] [--rollouts 1000000] [--runs 1000] [--streams 64] [--minutes 10]
 
 Server, engine and readers are processes of their own. Prints figures and ends with 1 when something was lost or leaks:
-a case without a verdict, memory that grows with more than a case's own record, tasks or descriptors left at the end.
+a case without a verdict, memory that grows with more than a case's own record, tasks or descriptors left at the end, an
+engine of a million rollouts that needs more than 200 MB, or notably more CPU for each than one of a thousand.
 """
 
 import argparse
@@ -34,8 +35,13 @@ ENOUGH = 5_000
 """Cases from which on memory per case can be told from that of warming up."""
 BYTES_PER_CASE = 20_000
 """Memory that one more case may cost: its record of the end, held once for the counts and once for the report."""
+MOST_ENGINE_MB = 200
+"""Memory that an engine may need until its run is closed, whatever the number of rollouts."""
+MOST_RATIO = 1.25
+"""CPU that a rollout of a large run may take, beside one of a run of 1,000; the noise of a busy machine included."""
 CONSOLE = """
-import asyncio, json, os, sys
+import asyncio, json, os, sys, time
+from pathlib import Path
 from console.engine.engine import Engine
 from console.llm.limits.keeper_socket import LocalKeepers
 original, left_keepers = Engine.run, LocalKeepers.aclose
@@ -48,7 +54,9 @@ async def run(self):
 async def leave(self):  # an endpoint's limits are shared for as long as the process plays runs
     await left_keepers(self)
     await asyncio.sleep(0.05)
-    print(json.dumps({"before": counts[0], "after": count()}), file=sys.stderr)
+    peak_mb = int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1000
+    used = {"engine_mb": peak_mb, "engine_s": time.process_time()}
+    print(json.dumps({"before": counts[0], "after": count(), "used": used}), file=sys.stderr)
 Engine.run, LocalKeepers.aclose = run, leave
 from console.__main__ import main
 sys.exit(main(sys.argv[1:]))
@@ -61,7 +69,8 @@ class Seen:
 
     megabytes: list[float] = field(default_factory=list[float])
     descriptors: list[int] = field(default_factory=list[int])
-    left: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    left: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    """Tasks and descriptors before and after, and memory and CPU of the engine, without report and index."""
     wall_s: float = 0.0
     code: int | None = None
 
@@ -74,6 +83,7 @@ class Seen:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=10_000)
+    parser.add_argument("--rollouts", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=1_000)
     parser.add_argument("--streams", type=int, default=64)
     parser.add_argument("--minutes", type=float, default=10.0)
@@ -81,6 +91,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="soak-") as name:
         folder = Path(name)
         failures = many_cases(folder / "cases", options.cases)
+        failures += many_rollouts(folder / "rollouts", options.rollouts)
         failures += many_runs(folder / "runs", options.runs)
         failures += many_streams(folder / "streams", options.streams, options.minutes)
     for failure in failures:
@@ -114,6 +125,39 @@ def many_cases(folder: Path, count: int) -> list[str]:
         *([f"{count - ended} of {count} cases have no verdict"] if ended != count else []),
         *([f"memory grows by {grown:.0f} bytes a case"] if count >= ENOUGH and grown > BYTES_PER_CASE else []),
         *leaked(seen),
+    ]
+
+
+def many_rollouts(folder: Path, count: int) -> list[str]:
+    """Let a simulated model play 1,000 cases very often, beside runs of 64 and 1,000 rollouts."""
+    suite = folder / "data" / "sums"
+    suite.mkdir(parents=True)
+    (suite / "suite.toml").write_text('format = "dialogue"\ntitle = "Sums"\n')
+    rows = (
+        {
+            "id": f"sum-{n}",
+            "prompt": f"{n} plus 1?",
+            "number": n + 1,
+            "simulated": {"right": [f"{n + 1}"], "wrong": ["x"]},
+        }
+        for n in range(1_000)
+    )
+    (suite / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    used: list[dict[str, float]] = []
+    for cases, repeats in ((64, 1), (1_000, 1), (1_000, count // 1_000)):
+        words = ["-m", "sim/careful", "-s", "sums", "-n", str(cases), "-r", str(repeats), "-c", "512"]
+        process = console(folder, "run", *words, "--data", str(folder / "data"), "--yes", "--json", "--quiet")
+        seen = Observer(process).result()
+        used.append(seen.left["used"])
+        engine = f"engine {used[-1]['engine_mb']:.0f} MB at most, {used[-1]['engine_s']:.1f} s CPU"
+        print(f"{cases * repeats} simulated rollouts: {seen.wall_s:.0f} s, {engine}; "
+              f"report and index {max(seen.megabytes):.0f} MB at most")  # fmt: skip
+    start, small, large = (each["engine_s"] for each in used)
+    ratio = (large - start) / (count - 64) / ((small - start) / (1_000 - 64))
+    print(f"  CPU of a rollout: {ratio:.2f} × that in a run of 1,000")
+    return [
+        *([f"an engine needs {used[-1]['engine_mb']:.0f} MB"] if used[-1]["engine_mb"] > MOST_ENGINE_MB else []),
+        *([f"a rollout takes {ratio:.2f} × the CPU of one in a small run"] if ratio > MOST_RATIO else []),
     ]
 
 

@@ -100,8 +100,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a finished case is not synced",
-        "console/engine/journal_buffer.py", "isinstance(record, Finished) or self.journal.unsynced_bytes",
-        "self.journal.unsynced_bytes",
+        "console/engine/journal_buffer.py", "is_paid or self.journal.unsynced_bytes", "self.journal.unsynced_bytes",
         "tests/engine/test_unsynced_journal.py",
     ),
     Mutation(
@@ -249,6 +248,11 @@ MUTATIONS = (
     Mutation(
         "the gate takes the margin for a gain",
         "console/insight/gate.py", "-allowed, -reach)", "allowed, -reach)",
+        "tests/cli/test_gate.py",
+    ),
+    Mutation(
+        "a margin of 1 is taken for 100 points",
+        "console/insight/gate.py", "margin.value >= 1)", "margin.value > 1)",
         "tests/cli/test_gate.py",
     ),
     Mutation(
@@ -642,6 +646,12 @@ MUTATIONS = (
         "an answer of a batch beside an error counts",
         "console/llm/batches.py", "if not error and (answered :=", "if (answered :=",
         "tests/cli/test_batches.py::test_an_answer_that_is_damaged_is_asked_again_and_no_other",
+    ),
+    Mutation(
+        "what replies do not hold is asked for all the same",
+        "console/llm/gateway/chat_dialect.py",
+        "if asked := [name for name in _UNANSWERED if params.get(name)]:", "if False:",
+        "tests/benchmarks/harness/test_gateway.py",
     ),
     Mutation(
         "a client that packs its body wrongly is logged",

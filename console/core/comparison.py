@@ -43,7 +43,8 @@ class Pair(msgspec.Struct, frozen=True, omit_defaults=True):
     note: str = ""
     turn: int = 0
     kind: str = "call"
-    """Kind of item: `call`, `read` or `write` of a variable, `validator`, `state`, `result`."""
+    """Kind of item: `call`, `check`, `judge`, `read` or `write` of a variable, `validator`, `state`, `result`, `blame`;
+    runs side by side have those of one kind in one row."""
 
     @property
     def name_mark(self) -> Mark:

@@ -12,11 +12,12 @@ from typing import Any
 
 from console.core.record import Asked
 
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
+
 
 def digest(kind: str, role: str, request: object) -> str:
     """Return the first 24 hex digits of the sha256 of a request's canonical JSON form."""
-    text = json.dumps([kind, role, request], sort_keys=True, separators=(",", ":"), default=repr)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:24]
+    return hashlib.sha256(_canonical([kind, role, request]).encode("ascii")).hexdigest()[:24]
 
 
 @dataclass(slots=True)

@@ -365,7 +365,7 @@ class BatchedEndpoint:
                     if answer is None:
                         damage = "an answer of the batch is unreadable"
                         continue
-                    count += not answer.missing
+                    count += 1
                     if answer.call in batch.calls and answer.missing != "cancelled":
                         is_only = answers.get(answer.call, answer) == answer
                         answers[answer.call] = answer if is_only else None
@@ -374,7 +374,7 @@ class BatchedEndpoint:
                     raise
                 damage = fault.message
             if count < state.done:
-                damage = damage or f"the batch has {count:,} answers, not {state.done:,}"
+                damage = damage or f"there are {count:,} of {state.done:,}"
             if damage and not was_damaged:
                 was_damaged = True
                 raise Fault(FaultKind.BAD_ANSWER, damage)

@@ -45,6 +45,8 @@ class JournalBuffer:
         notify: Callable[[str], None],
         on_loss: Callable[[str], None] = lambda message: None,
         successor: Callable[[], str] = str,
+        *,
+        is_graded_again: bool = False,
     ) -> None:
         """Wrap an open journal.
 
@@ -56,6 +58,8 @@ class JournalBuffer:
             on_loss: called with the reason why the run cannot continue: its journal was deleted and the user did not
                 end it, something else has written to it, or another engine has taken it over.
             successor: returns the name of the engine that has taken over, or an empty string.
+            is_graded_again: True if the answers are those of another run: a grade that cost no call can be given again
+                for nothing, so it is synced with what costs, or with the last record.
         """
         self.journal = journal
         self.fold = fold
@@ -63,6 +67,7 @@ class JournalBuffer:
         self.is_lost = False
         """True if the journal is gone for good, so that waiting is useless."""
         self._on_change, self._notify, self._on_loss, self._successor = on_change, notify, on_loss, successor
+        self._is_graded_again = is_graded_again
         self._backlog: deque[AnyRecord] = deque()
         self._ending: list[AnyRecord] = []
         """The `Closed` record, once written, and any records after it."""
@@ -117,7 +122,8 @@ class JournalBuffer:
                 record = self._backlog.popleft()
                 if isinstance(record, Closed) or self._ending:
                     self._ending.append(record)
-                if isinstance(record, Finished) or self.journal.unsynced_bytes > UNSYNCED_BYTES:
+                is_paid = isinstance(record, Finished) and (record.calls or not self._is_graded_again)
+                if is_paid or self.journal.unsynced_bytes > UNSYNCED_BYTES:
                     self._dirty.set()
         except Fault as fault:
             is_limited = isinstance(fault.__cause__, OSError) and fault.__cause__.errno == errno.EFBIG

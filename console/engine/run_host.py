@@ -119,6 +119,7 @@ class RunHost:
             self.notify,
             partial(self.end, "halted"),
             successor,
+            is_graded_again=bool(self.manifest.regraded),
         )
 
     def redacted(self, text: str) -> str:

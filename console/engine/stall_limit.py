@@ -57,6 +57,8 @@ class StallLimit:
         self._every_s = min(self._limit_s / 10, STUCK_S / 10, 1.0)
         self._is_turning = True
         self._standing_s = self._worked_s = 0.0
+        self._suite_s = 0.0
+        """Seconds since the last turn of the loop in which code of the suite was seen at work."""
         self._leave_at, self._leave_code = 0.0, 0
         self._watchdog: Watchdog | None = None
 
@@ -97,17 +99,19 @@ class StallLimit:
             self._leave("what was in flight did not end in time; `eval-console resume` continues", self._leave_code)
         if self._is_turning:
             self._is_turning, self._standing_s, self._worked_s = False, 0.0, time.process_time()
+            self._suite_s = 0.0
             self._loop.call_soon_threadsafe(self._turn)
             return
         self._standing_s += self._every_s
         place = self._place_at_work(frame)
+        self._suite_s += self._every_s if place else 0.0
         if self._standing_s >= STUCK_S and (place or self._is_idle):
             self._leave(
                 f"the engine has been stuck for {self._standing_s:g} s ({place or 'is there too little memory?'}); "
                 "finished cases are kept, and `eval-console resume` continues the run",
                 _STUCK_CODE,
             )
-        if place and self._standing_s >= self._limit_s:
+        if place and self._suite_s >= self._limit_s:
             raise TookTooLong(
                 f"it blocked all conversations for {self._limit_s:g} s without an `await`. "
                 "Run slow code through `stage.perform`, with `asyncio.to_thread`",

@@ -180,11 +180,6 @@ def _steadiness(members: Sequence[Rollout], repeats: int) -> str:
     return (_PASSED if is_over else _PASSED_SO_FAR) if passed else (_FAILED if is_over else _FAILED_SO_FAR)
 
 
-def count_ended(rollouts: Iterable[Rollout]) -> int:
-    """Return how many rollouts have ended."""
-    return sum(rollout.outcome is not None for rollout in rollouts)
-
-
 def in_order(groups: Sequence[Group]) -> list[Rollout]:
     """Return all members in reading order, depth first."""
     return [rollout for part in groups for leaf in part.leaves for rollout in leaf.rollouts]

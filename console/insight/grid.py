@@ -117,7 +117,9 @@ class Grid:
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
-        return tuple(sorted({row.category for row in self.rows}))
+        """All categories, sorted; those without a rollout that every run has graded come last."""
+        shared = {row.category for row in self.shared}
+        return tuple(sorted({row.category for row in self.rows}, key=lambda name: (name not in shared, name)))
 
     def of(self, category: str | None) -> list[GridCase]:
         """Return the cases of a category; None: all cases."""

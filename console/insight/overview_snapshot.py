@@ -112,19 +112,20 @@ def decode_overview(data: bytes | memoryview, keys: Iterable[Key] = ()) -> Overv
 def _decoded(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
     kept, overview = msgspec.msgpack.decode(data, type=ready_type(_Snapshot)), Overview()
     sharing = _Sharing(keys)
-    for portion in kept.rollouts:
-        for rollout in _decode(_decompressed(portion)):
+    kept.rollouts.reverse()
+    while kept.rollouts:  # dropped one by one: the peak of memory is that of a portion
+        for rollout in _decode(_decompressed(kept.rollouts.pop())):
             sharing.share(rollout)
             overview.rollouts[rollout.slot] = rollout
+    del sharing
     overview.fold = kept.fold
-    by_number = list(overview.rollouts.items())
+    slots, rollouts = list(overview.rollouts), list(overview.rollouts.values())
     for item in kept.latest:
         if isinstance(item, Finished):
             overview.fold.latest[item.key.case, item.key.rollout] = item
         else:
-            slot, rollout = by_number[item]
-            overview.fold.latest[slot] = rollout
-    rollouts = list(overview.rollouts.values())
+            overview.fold.latest[slots[item]] = rollouts[item]
+    del slots
     overview.fold.category_of = _categories(rollouts) if kept.category_of is None else kept.category_of
     overview.fold.cases.by_case = _decode_counts(kept.case_counts, rollouts)
     overview.running = {slot: overview.rollouts[slot] for slot in kept.running if slot in overview.rollouts}

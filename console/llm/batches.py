@@ -301,11 +301,10 @@ class BatchClient:
             async with self._faults(), self._session.request("GET", path) as response:
                 async for line in _lines(response, self._model.limits.idle_s):
                     try:
-                        fields = decode(line, self._redact)
+                        fields = as_object(decode(line, self._redact))
                     except Fault:
-                        yield None
-                    else:
-                        yield self.api.answer(as_object(fields))
+                        fields = {}
+                    yield self.api.answer(fields) if fields else None
 
     def reply(self, answer: BatchAnswer, request: ChatRequest, seconds: float) -> Reply:
         """Return the reply in an answer.

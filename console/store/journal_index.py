@@ -205,6 +205,8 @@ class JournalIndex(JournalReader):
             for key in saved.keys:  # with repeats, most keys share a few case ids
                 msgspec.structs.force_setattr(key, "case", cases.setdefault(key.case, key.case))
             by_key = dict(zip(saved.keys, last_lines, strict=True))
+            saved.last_lines = saved.lengths = saved.starts = saved.before = b""  # copied
+            saved.keys = []
             made = read(body[length:], by_key.keys())
         except (OSError, ValueError, RecursionError):
             return None

@@ -99,6 +99,7 @@ def test_markdown_begins_with_the_answer(gate):
         (("--margin", "x"), "is not a margin"),
         (("--margin", "-1"), "is not a margin"),
         (("--margin", "120%"), "does not fit passed"),
+        (("--margin", "1"), "does not fit passed"),
         (("--metric", "answers"), "no metric 'answers'"),
     ],
 )

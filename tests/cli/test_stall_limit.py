@@ -82,3 +82,13 @@ async def test_code_of_nobody_is_left_alone_and_an_alarm_that_was_set_goes_off_a
     finally:
         signal.signal(signal.SIGALRM, before)
         signal.setitimer(signal.ITIMER_REAL, left)
+
+
+async def test_time_that_other_code_took_is_not_laid_to_a_suite_that_follows_in_the_same_turn() -> None:
+    suite: dict[str, Any] = {"time": time}
+    source = "def work(ends):\n    while time.monotonic() < ends:\n        pass\n"
+    exec(compile(source, "/suite.py", "exec"), suite)
+    limit = stall_limit.StallLimit(asyncio.get_running_loop(), lambda name: name == "/suite.py", limit_s=0.4)
+    with limit.watching():
+        time.sleep(0.7)  # noqa: ASYNC251 - it is about code that blocks
+        suite["work"](time.monotonic() + 0.1)

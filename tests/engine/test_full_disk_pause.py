@@ -126,3 +126,29 @@ async def test_a_disk_that_confirms_nothing_is_not_asked_all_the_time(
     assert len(synced) == 1
     with pytest.raises(Fault, match="does not confirm"):
         await ledger.close()
+
+
+async def test_grades_that_cost_no_call_are_synced_with_one_that_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They can be given again for nothing, as answers of another run are graded."""
+    synced, fdatasync = list[int](), os.fdatasync
+
+    def count(fd: int) -> None:
+        synced.append(os.fstat(fd).st_size)
+        fdatasync(fd)
+
+    monkeypatch.setattr(os, "fdatasync", count)
+    journal, changed = JournalWriter(tmp_path / "journal.jsonl"), asyncio.Event()
+    ledger = JournalBuffer(journal, RunFold(), changed.set, lambda text: None, is_graded_again=True)
+    for n in range(10):
+        ledger.append(Finished(at=float(n), key=Key(f"c{n}"), verdict=Verdict(Outcome.PASSED)))
+        await asyncio.to_thread(lambda: None)
+    assert (synced, JournalReader(journal.path).read_new()[-1].at) == ([], 9.0)
+    ledger.append(Finished(at=10.0, key=Key("c10"), verdict=Verdict(Outcome.PASSED), calls=1))
+    async with asyncio.timeout(60):
+        while not ledger.is_durable:
+            changed.clear()
+            await changed.wait()
+    assert synced == [journal.size]
+    await ledger.close()

@@ -214,6 +214,11 @@ def test_what_only_prepares_others_is_not_compared():
     assert [row.slot[0] for row in grid([a, b]).rows] == ["x"]
 
 
+def test_categories_that_no_run_shares_come_last_in_a_grid():
+    made = grid([side("a", a_1="p", z_1="p"), side("b", b_1="p", z_1="f")])
+    assert made.categories == ("z", "a", "b")
+
+
 def test_scores_are_compared_case_by_case_over_the_rollouts_that_count():
     a, b = side("a"), side("b")
     for made, scores in ((a, {"q1": (4, 6), "q2": (9, None), "q3": (1, 1), "q4": (None,)}),

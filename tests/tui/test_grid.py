@@ -40,6 +40,7 @@ async def test_the_answers_stand_in_the_cells_and_open(size: Any, opened: Any, t
         await assert_until(pilot, lambda: "get_current_we" in text_of(app))
         shown = text_of(app)
         assert all(f"{number + 1} gpt-{number}" in shown for number in range(3))
+        assert all(end in shown for end in ("131-52", "140-58", "14-3-9", "77-40-0")), "all have the same prompt"
         key = app.screen.cases.cursor
         slot = app.screen.controller.rows[key].telling.slot
         await pilot.press("l", "enter")

@@ -18,6 +18,8 @@ from console.core.run import Manifest, ModelFacts
 from console.insight.conversation import Conversation
 from console.insight.failures import GroupBy
 from console.insight.overview import Overview
+from console.insight.rollout import Rollout
+from console.insight.sort_orders import Sorting
 from console.store.notes import Note, Notes
 from console.suites.run_suite import RunSuite
 from console.suites.suite import Report
@@ -496,3 +498,22 @@ def test_a_thread_that_computes_rests_as_long_but_never_for_long() -> None:
 
 def test_a_list_that_nobody_wants_any_more_ends(run: RunDouble) -> None:
     assert not list(listings(Triage().request(), list(run.overview.rollouts.values()), lambda: True))
+
+
+def test_cases_with_repeats_are_sorted_by_the_value_that_they_show() -> None:
+    """A case stands at the place of its slowest repeat, even if an earlier list had another order."""
+    seconds = {"a": (1.0, 2.0), "b": (3.0, 0.5), "c": (0.1, 2.5)}
+    rollouts = [
+        Rollout(Key(case, rollout), 2 * place + rollout, outcome=Outcome.FAILED, reason="wrong", seconds=value)
+        for place, (case, values) in enumerate(seconds.items())
+        for rollout, value in enumerate(values)
+    ]
+    triage = Triage()
+    triage.repeats = 2
+    for column, order in ((None, "abc"), ("time", "bca"), ("id", "abc"), (None, "abc")):
+        triage.sorting = Sorting(column) if column else None
+        for listing in listings(triage.request(), rollouts):
+            triage.use_listing(listing)
+        assert "".join(leaf.rollouts[0].key.case for leaf in triage.leaves) == order
+        if column == "time":
+            assert [triage.sorted_by(leaf.rollouts[0]) for leaf in triage.leaves] == ["3.0 s", "2.5 s", "2.0 s"]

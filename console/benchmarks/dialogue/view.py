@@ -220,7 +220,8 @@ def _row_lines(
 ) -> Iterator[Content]:
     """Yield a heading and a line per row, those on which versions differ first."""
     cell = max(8, *(min(len(name), _WIDEST_NAME) + 2 for name in names)) if names else 8
-    room = max(width - cell * len(names) - 4, 12)
+    longest = max([0, *map(len, rows)]) + 2
+    room = max(min(width - cell * len(names) - 4, longest), 12)
     heading = [lines.fit(one_line(name, cell - 1, f"bold {MUTED}"), cell) for name in names]
     yield Content("").join([Content(" " * room), *heading])
     for row, by_name in sorted(rows.items(), key=lambda item: len({_marks(item[1], name).plain for name in names}) < 2):

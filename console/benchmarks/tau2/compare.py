@@ -55,10 +55,10 @@ def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
     blamed = as_object(verdict.detail.get("blame"))
     if blamed:
         signs = as_objects(blamed.get("signs"))
-        yield Pair(Mark.OMITTED, f"blame: {blamed['who']}", "by these signs" if signs else "no sign", kind="check")
+        yield Pair(Mark.OMITTED, f"blame: {blamed['who']}", "by these signs" if signs else "no sign", kind="blame")
         for sign in signs:
             name = f"{sign['who']}: {sign['sign'].replace('_', ' ')}"
-            yield Pair(Mark.OMITTED, name, sign.get("text") or "", kind="check")
+            yield Pair(Mark.OMITTED, name, sign.get("text") or "", kind="blame")
 
 
 def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:

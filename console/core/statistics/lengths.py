@@ -77,9 +77,9 @@ def replies_left(
         [max(count - turn - 1, 0.0) for count in scaled if count > turn + 0.5],
         _weight_of_others([*alike, *others]),
     )
-    moments = [(0.0, 0.0)]
+    moments, usual = [(0.0, 0.0)], _mixed([], turns, _OTHERS)
     for place in range(turn + 1, turn + 2 + math.ceil(max(further))):
-        mean, variance = _moments(_later(alike, turns, place))
+        mean, variance = _moments(_later(alike, usual, place))
         moments.append((moments[-1][0] + mean, moments[-1][1] + variance))
     numbers, spread = defaultdict[float, float](float), 0.0
     for count, chance in further.items():
@@ -91,10 +91,15 @@ def replies_left(
     return RepliesLeft(numbers, variance, max(len(lasting), 1))
 
 
-def _later(alike: Sequence[Length], others: Sequence[int], turn: int) -> Weights:
+def _later(alike: Sequence[Length], usual: Weights, turn: int) -> Weights:
     """Return the replies of a later turn; if no recording of the case has it, those of all of its turns."""
     own = [length.steps[turn] for length in alike if len(length.steps) > turn]
-    return _mixed(own or [steps for length in alike for steps in length.steps], others, _OTHERS)
+    own = own or [steps for length in alike for steps in length.steps]
+    share = _OTHERS / (len(own) + _OTHERS) if usual else 0.0
+    weights = defaultdict[float, float](float, {number: weight * share for number, weight in usual.items()})
+    for number in own:
+        weights[number] += (1 - share) / len(own)
+    return weights
 
 
 def _mixed(own: Sequence[float], others: Sequence[float], weight: float) -> Weights:

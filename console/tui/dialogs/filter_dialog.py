@@ -109,7 +109,7 @@ class FilterDialog(ModalScreen[AnswerT | None]):
         keys = self._rows.narrowed(self.query_one(Input).value)
         if self._grows:
             most = min(MOST_ROWS, self.size.height // 2)
-            row_list.styles.height = max(min(len(keys), most), 1) + self._names
+            row_list.styles.height = min(max(len(keys), 1) + self._names, most)
         row_list.show(keys)
         if keys:
             row_list.move_to(keys[0])

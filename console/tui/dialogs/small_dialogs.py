@@ -17,7 +17,7 @@ from console.tui.actions import Action
 from console.tui.keymap import KeyMap, name_of_key
 from console.tui.render import lines
 from console.tui.sanitize import marks_in, one_line
-from console.tui.symbols import MUTED, SYMBOLS
+from console.tui.symbols import MUTED, SYMBOLS, muted
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -122,14 +122,21 @@ class CommentScreen(ModalScreen[str | None]):
         self._text = text
 
     def compose(self) -> ComposeResult:
-        yield Static(self._heading(self._text))
+        yield Static()
         yield Input(self._text, compact=True, select_on_focus=False)
 
+    def on_resize(self) -> None:
+        """Draw the heading for the width."""
+        self.query_one(Static).update(self._heading(self.query_one(Input).value))
+
     def _heading(self, text: str) -> Content:
-        """Return the title and the keys, and the invisible characters in the field."""
+        """Return the title and the keys, and the invisible characters in the field; the title gives way."""
         marks = marks_in(text)
-        heading = self._title.append_text("   holds ", MUTED).append(marks) if marks else self._title
-        return heading.append_text("   enter saves   esc cancels   empty removes", MUTED)
+        keys = muted("   enter saves   esc cancels   empty removes")
+        tail = Content.assemble(("   holds ", MUTED), marks, keys) if marks else keys
+        room = max(self.size.width - tail.cell_length - 2, 20)
+        title = self._title if self._title.cell_length <= room else lines.fit_name(self._title, room)
+        return title.append(tail)
 
     @on(Input.Changed)
     def _show_marks(self, event: Input.Changed) -> None:
@@ -156,7 +163,7 @@ class NameScreen(ModalScreen[str]):
     DEFAULT_CSS = """
     NameScreen { align: left bottom; background: transparent; }
     NameScreen > .ask { height: 2; width: 1fr; padding: 0 1; background: $panel; border-top: solid $focus; }
-    NameScreen > Input { width: 1fr; height: 1; border: none; padding: 0 1; background: $panel; }
+    NameScreen > Input.-textual-compact { width: 1fr; height: 1; border: none; padding: 0 1; background: $panel; }
     NameScreen > .note { height: 1; width: 1fr; padding: 0 1; background: $panel; }
     """
 

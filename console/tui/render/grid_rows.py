@@ -187,13 +187,21 @@ def shown_outputs(count: int, current: int, width: int) -> range:
 def output_columns(grid: Grid, shown: range) -> tuple[Column, ...]:
     """Return the columns of the cases with the answers of these runs."""
     names = (one_line(f"{place + 1} {grid.sides[place].model}", 40).plain for place in shown)
-    return Column("prompt", _LEAST_NAME, 1), *(Column(name, _OUTPUT, 2) for name in names)
+    return Column("prompt", _LEAST_NAME, 1, is_name=True), *(Column(name, _OUTPUT, 2) for name in names)
 
 
 def output_cells(
     case: GridCase, prompt: str, outputs: Sequence[str] | None, shown: range, current: int
 ) -> tuple[Content, ...]:
-    """Return a case's prompt, or its id without one, and the start of each answer; None for those still being read."""
+    """Return a case's cells: its prompt, or its id without one of its own, and the start of each answer.
+
+    Args:
+        case: the case.
+        prompt: its prompt; empty if other cases have the same.
+        outputs: the answers; None for those still being read.
+        shown: the runs whose answers fit.
+        current: the run under the cursor.
+    """
     cells = (_output(case, outputs[place] if outputs else None, place, is_current=place == current) for place in shown)
     return one_line(prompt or case_name(case), 300), *cells
 

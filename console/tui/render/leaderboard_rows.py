@@ -14,6 +14,7 @@ from console.insight import number_format
 from console.insight.leaderboard import Leaderboard, LeaderboardRow, mark_of
 from console.suites.leaderboard import NOT_PLAYED, Cell
 from console.tui.render import lines, row_cells
+from console.tui.render.columns import GAP
 from console.tui.sanitize import one_line, plain_line
 from console.tui.symbols import MUTED, muted
 
@@ -59,7 +60,7 @@ def shown_columns(board: Leaderboard, left: int, room: Room) -> list[str]:
     cells_left = room.row - room.name - _width(board, board.columns[0]) - 3
     fitting: list[str] = []
     for name in columns_of(board)[left:]:
-        cells_left -= _width(board, name) + 1
+        cells_left -= _width(board, name) + len(GAP)
         if cells_left < 0:
             break
         fitting.append(name)
@@ -79,7 +80,7 @@ def heading(board: Leaderboard, left: int, room: Room) -> Content:
     label = lines.spread(one_line(f"  {board.suite}", room.name + 1, "bold"), muted(place), room.name + 1)
     cells = [lines.fit_text(_heading(board, board.columns[0]), _width(board, board.columns[0]) + 4, right=True)]
     cells += [lines.fit_text(_heading(board, name), _width(board, name), right=True) for name in names]
-    return lines.fit(label.append_text(" ".join(cells), MUTED), room.row + 2)
+    return lines.fit(label.append_text(GAP.join(cells), MUTED), room.row + 2)
 
 
 def line(board: Leaderboard, place: int, left: int, room: Room, *, marked: bool) -> Content:
@@ -93,7 +94,7 @@ def line(board: Leaderboard, place: int, left: int, room: Room, *, marked: bool)
         lines.fit(_cell(row.cells[column]), _width(board, column), right=True)
         for column in shown_columns(board, left, room)
     ]
-    return lines.fit(rank.append(" ").append(lines.fit(name, room.name - 2)).append(Content(" ").join(cells)), room.row)
+    return lines.fit(rank.append(" ").append(lines.fit(name, room.name - 2)).append(Content(GAP).join(cells)), room.row)
 
 
 def _mark(row: LeaderboardRow) -> str:

@@ -390,7 +390,7 @@ def _endpoint(state: EndpointState) -> Content:
     if state.waiting:
         words += f"   {state.waiting} waiting"
     words += slowed_by(state.throttled)
-    if state.paused_until:
+    if state.paused_until and "until" not in state.why:
         words += f"   paused until {time.strftime('%H:%M:%S', time.localtime(state.paused_until))}"
     line = _fact(state.name, words)
     return line.append("  ").append(one_line(state.why, 100, "$undecided")) if state.why else line

@@ -157,7 +157,7 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
     """
     score = Column("score", max([9, *(len(score_words(line.summary)) for line in lines if line.summary)]))
     states = [state_word(line.state).cell_length + len(_RESUMES) for line in lines if line.can_resume]
-    eta, state = Column("ETA", 7, right=True), Column("state", max([10, *states]), 2)
+    eta, state = Column("ETA", 7, right=True), Column("state", max([len("16/16 requests"), *states]), 2)
     if width < ROOM_FOR_FIGURES:
         summaries = [line.summary for line in lines if line.summary]
         counts = max([4, *(_counts_of(summary).cell_length for summary in summaries)])

@@ -39,7 +39,7 @@ _MOST_SUITE = 30
 """Width of the suite column up to which it is fitted to what it holds, for which setup and long words give way."""
 _BRANCH_SIGN = 5
 """Width of the sign before a run with branches."""
-_MOST_ID = 20
+_MOST_ID = 14
 """Maximum width of the ids by which a narrow list is sorted."""
 _MOST_FITTED = 200
 """Number of runs up to which columns are fitted to what they hold."""
@@ -358,6 +358,8 @@ def _price(line: ModelLine) -> Content:
         return muted("free")
     if line.price_in is None:
         return muted("price unknown")
+    if not line.price_in and not line.price_out:
+        return muted("free")
     if line.price_out is None:  # an embedding model
         return muted(f"${line.price_in:.2f} in")
     return muted(f"${line.price_in:.2f} / ${line.price_out:.2f}")
@@ -366,6 +368,12 @@ def _price(line: ModelLine) -> Content:
 # Suites --------------------------------------------------------------------------------------------------------------
 
 SUITES = (Column("suite", 16, 1, is_name=True), Column("cases", 13, right=True), Column("what", 20, 4, worth=16))
+
+
+def suite_columns(lines: Iterable[SuiteLine]) -> tuple[Column, ...]:
+    """Return SUITES with the numbers of cases fitted, so that a narrow list cuts names rather than numbers."""
+    name, cases, what = SUITES
+    return name, _wide(cases, max([0, *(suite_cells(line)[1].cell_length for line in lines)])), what
 
 
 def suite_cells(line: SuiteLine) -> tuple[Content, ...]:

@@ -1,9 +1,11 @@
 """One case in several runs: expected and actual calls, argument by argument, with a column per run.
 
-The comparisons come from the suite; calls are matched by turn and index among the expected ones, arguments by name.
+The comparisons come from the suite; calls and other items are matched by turn and index among the expected ones of
+their kind, arguments by name.
 """
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -170,7 +172,7 @@ def _by_turn(side: Comparison | None) -> dict[tuple[bool, int], list[Pair]]:
     return by_turn
 
 
-_KIND_WORDS = {"check": "check", "judge": "grade", "answer": "answer"}
+_KIND_WORDS = {"check": "check", "judge": "grade", "answer": "answer", "state": "state", "blame": "blame"}
 """Labels of pairs other than calls, by kind."""
 
 
@@ -184,18 +186,20 @@ def _names(kinds: Sequence[str]) -> list[str]:
 
 
 def _matched(sides: Sequence[Sequence[Pair]]) -> list[list[Pair | None]]:
+    """Return items of a kind that have the same number on each side, expected ones first, in the order of the sides."""
     keyed = [_keyed(pairs) for pairs in sides]
-    return [[side.get(key) for side in keyed] for key in sorted({key for side in keyed for key in side})]
+    keys = dict.fromkeys(key for side in keyed for key in side)
+    return [[side.get(key) for side in keyed] for key in sorted(keys, key=lambda key: key[0])]
 
 
-def _keyed(pairs: Sequence[Pair]) -> dict[tuple[bool, int], Pair]:
-    """Return calls by (is unexpected, number among those)."""
-    counts = {True: 0, False: 0}
-    keyed: dict[tuple[bool, int], Pair] = {}
+def _keyed(pairs: Sequence[Pair]) -> dict[tuple[bool, str, int], Pair]:
+    """Return items by (is unexpected, kind, number among those)."""
+    counts = Counter[tuple[bool, str]]()
+    keyed: dict[tuple[bool, str, int], Pair] = {}
     for pair in pairs:
-        extra = not pair.expected
-        counts[extra] += 1
-        keyed[extra, counts[extra]] = pair
+        group = (not pair.expected, pair.kind)
+        counts[group] += 1
+        keyed[*group, counts[group]] = pair
     return keyed
 
 

@@ -79,3 +79,16 @@ def test_two_runs_of_different_length_are_compared_at_their_ends() -> None:
     assert [line[:10].strip() for line in lines[1:6]] == names
     for line, text in zip(lines[1:6], ["first", "book", "one", "two", "kind"], strict=True):
         assert line.split()[-3:] == [text, "=", "="], line
+
+
+def test_what_only_one_run_has_moves_no_other_item_of_two_runs() -> None:
+    def side(*kinds: str) -> CaseInRun:
+        pairs = tuple(Pair(Mark.SAME, f"the {kind}", f"the {kind}", kind=kind) for kind in kinds)
+        return CaseInRun(Rollout(Key("c"), 0), Conversation(Key("c")), Comparison("", pairs))
+
+    a, b = side("call", "check"), side("blame", "call", "check", "state")
+    answered = [AnsweredCase(Content("A"), a), AnsweredCase(Content("B"), b)]
+    lines = [line.plain.split() for line in side_by_side_lines(answered, 100)]
+    marks = [(line[0], line[3:]) for line in lines[1:5]]
+    assert marks[:2] == [("call", ["=", "="]), ("check", ["=", "="])]
+    assert {name for name, _ in marks[2:]} == {"blame", "state"}

@@ -162,7 +162,10 @@ async def test_a_client_cannot_forge_what_a_model_gets_back_as_its_own() -> None
     assert (status, "`native`" in text, clients.heard) == (400, True, [])
 
 
-@pytest.mark.parametrize(("field", "value"), [("n", 2), ("logprobs", True), ("messages", "hello"), ("tools", {})])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("n", 2), ("logprobs", True), ("messages", "hello"), ("tools", {}), ("functions", [{"name": "f"}])],
+)
 async def test_what_cannot_be_passed_on_is_refused_by_name(field: str, value: object) -> None:
     async with Clients() as clients:
         status, text = await clients.post(f"/c/{clients.token}/v1/chat/completions", HELLO | {field: value})

@@ -135,6 +135,23 @@ def test_an_expected_call_that_its_tool_refuses_is_the_agents_fault(suite: Tau2S
     assert verdict.subject == "agent: failed write"
 
 
+def test_a_call_is_not_refused_because_another_with_its_id_was(suite: Tau2Suite) -> None:
+    unknown = {"id": "c", "name": "enable_roaming_now", "arguments": {}, "requestor": "assistant"}
+    switch = {"id": "c", "name": "toggle_data", "arguments": {}, "requestor": "user"}
+    messages = [
+        user("Help."),
+        {"role": "user", "tool_calls": [switch]},
+        {"role": "tool", "id": "c", "requestor": "user", "content": "Mobile Data is now ON."},
+        {"role": "assistant", "tool_calls": [unknown]},
+        {"role": "tool", "id": "c", "content": "Error: Tool 'enable_roaming_now' not found.", "error": True},
+        agent("Done."),
+        STOP,
+    ]
+    verdict = suite.score(case_of(suite, "telecom_data"), {"messages": messages, "reason": "user_stop"}, SETTING)
+    assert verdict.subject == "agent: missing write"
+    assert "failed_write" not in [sign["sign"] for sign in verdict.detail["blame"]["signs"]]
+
+
 def test_the_spelling_of_a_number_is_the_graders_fault(suite: Tau2Suite) -> None:
     spelled = {"name": "update_reservation_baggages", "arguments": {**BAGS, "total_baggages": 2.0}}
     verdict = judged(suite, "airline_1", user("Two bags."), agent("", spelled), agent("Done."), STOP)

@@ -80,8 +80,8 @@ def scenario_text(task: Task) -> str:
     """Return the description of the user in the official format."""
     scenario, text = task.user_scenario, task.user_scenario.instructions
     if isinstance(text, Instructions):
-        known = {"Known info": text.known_info, "Unknown info": text.unknown_info}
-        parts = {"Reason for call": text.reason_for_call, **known, "Task instructions": text.task_instructions}
+        facts = {"Known info": text.known_info, "Unknown info": text.unknown_info}
+        parts = {"Reason for call": text.reason_for_call, **facts, "Task instructions": text.task_instructions}
         text = f"Domain: {text.domain}\n{_titled(parts)}"
     return _titled({"Persona": scenario.persona, "Instructions": text})
 

@@ -156,10 +156,11 @@ def _write_signs(trial: Trial) -> Iterator[Sign]:
         if is_agents and not any(action.fits(call) for action in actions):
             near = [action for action in actions if action.name == call.name]
             yield Sign(AGENTS, "wrong_write", f"{call.name}: {_differing_keys(near, call)}", strong=True)
-    refusals = {item.id for item in trial.messages if item.error and item.requestor == AGENT}
+    results = (item for item in trial.messages if item.role == "tool")
+    outcomes = list(zip(trial.calls, results, strict=False))  # by place: some models give all calls one id
     for action in filter(trial.is_write, actions):
-        fitting = [call for call in trial.calls if action.fits(call)]
-        if fitting and all(call.id in refusals for call in fitting):
+        refused = [result.error and call.requestor == AGENT for call, result in outcomes if action.fits(call)]
+        if refused and all(refused):
             yield Sign(AGENTS, "failed_write", f"{action.name} is refused by the tool")
 
 

@@ -317,7 +317,8 @@ class CompareController:
         difference = _difference(change, column)
         if difference is None:
             return "—"
-        return f"{'−' if difference < 0 else '+'}{column.write(abs(difference))}"
+        sign = "−" if difference < 0 else "+" if difference else ""
+        return f"{sign}{column.write(abs(difference))}"
 
     @property
     def filter_in_force(self) -> FilterInForce | None:

@@ -173,8 +173,10 @@ class CasePane(Vertical):
             yield from self._conversations
 
     def clear(self) -> None:
-        self._case.show([])
         self._caption.tell(Content.empty())
+        for transcript in (self._case, *self._conversations):
+            transcript.show([])
+            transcript.border_title = transcript.border_subtitle = None
 
     def show_fault(self, why: str) -> None:
         """Show why the case cannot be shown. Foreign text."""

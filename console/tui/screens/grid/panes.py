@@ -1,5 +1,6 @@
 """The panes of Grid: category table, case list, and reasons or answers."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from textual import events
@@ -8,7 +9,7 @@ from textual.content import Content
 from console.core.fault import UsageError
 from console.insight.case_in_run import CaseInRun
 from console.insight.grid import Grid, GridCase, GridRow
-from console.tui.render import grid_rows
+from console.tui.render import grid_rows, lines
 from console.tui.render.block import Block
 from console.tui.render.columns import Face
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
@@ -19,6 +20,8 @@ from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
 
+_TITLE = 60
+"""Maximum cells of a case's id in the title."""
 _WHY = 18
 """Cells kept free for why a key is suspect."""
 
@@ -79,11 +82,13 @@ class GridCaseList(RowList):
         shown = grid_rows.shown_outputs(min(len(grid.sides), MOST_OUTPUTS), self._place, max(self.room - 2, 40))
         self.pane_title.tell(Content("Answers"), muted("h l run   enter opens"))
         self.set_columns(grid_rows.output_columns(grid, shown))
+        prompts = Counter(controller.prompt(case.telling) for case in self._rows.values())
 
         def draw(key: str) -> Face:
             case = controller.rows[key]
             prompt = controller.prompt(case.telling)
-            return grid_rows.output_cells(case, prompt, controller.outputs(key), shown, self._place)
+            own = prompt if prompts[prompt] == 1 else ""
+            return grid_rows.output_cells(case, own, controller.outputs(key), shown, self._place)
 
         self.show(list(self._rows), draw=draw, empty=Content(controller.empty_words))
 
@@ -174,7 +179,9 @@ class DetailPane(Transcript):
         self.show([])
 
     def _name_case(self, row: GridRow) -> None:
-        self.pane_title.tell(one_line(row.slot[0], 60, "bold"), muted("enter compares two"))
+        name = one_line(row.slot[0], lines.LONGEST_ID, "bold")
+        shown = lines.fit_name(name, min(name.cell_length, _TITLE))
+        self.pane_title.tell(shown, muted("enter compares two"))
 
     @property
     def _width(self) -> int:

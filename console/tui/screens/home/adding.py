@@ -142,7 +142,7 @@ class ModelAdding:
 
 
 def _dialog(rows: JsonRows, columns: Sequence[Column], title: Content, nothing: str) -> FilterDialog[dict[str, Any]]:
-    return FilterDialog(rows, columns, hint="type to filter", nothing=nothing, title=title, names=True)
+    return FilterDialog(rows, columns, hint="type to filter", nothing=nothing, grows=True, title=title, names=True)
 
 
 def _note_of_address(text: str) -> NameNote:
@@ -169,4 +169,6 @@ def _model_cells(model: dict[str, Any]) -> tuple[Content, ...]:
 def _price(model: dict[str, Any]) -> Content:
     if model["price_in"] is None:
         return muted("unknown")
+    if not model["price_in"] and not model["price_out"]:
+        return muted("free")
     return muted(f"${model['price_in']:g} / ${model['price_out'] or 0:g}")

@@ -55,7 +55,9 @@ class EndpointChecking:
         listed = [{"name": line.name, "title": line.model_id, "line": line} for line in lines]
         rows = JsonRows(listed, "name", _model_cells)
         hint, nothing = "a word of the model to check", "No model matches."
-        chosen = await self.services.ask(FilterDialog[dict[str, Any]](rows, _MODELS, hint=hint, nothing=nothing))
+        chosen = await self.services.ask(
+            FilterDialog[dict[str, Any]](rows, _MODELS, hint=hint, nothing=nothing, grows=True)
+        )
         return chosen["line"] if chosen is not None else None
 
     async def _is_confirmed(self, line: ModelLine) -> bool:

@@ -289,6 +289,7 @@ class SuiteList(RowList):
         more = ["+"] if self._suites.missing and not is_official else []
         keys = [*(f"= {line.name}" for line in self._suites.lines), *notes, *more]
         empty = Content("No suite was found.") if suites else None
+        self.set_columns(row_cells.suite_columns(self._suites.lines))
         self.show(keys, fixed=frozenset(more), empty=empty)
 
     def note_of(self, key: str) -> str:

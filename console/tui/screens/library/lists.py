@@ -10,7 +10,7 @@ from console.suites.selection import select_cases
 from console.tui.data.filter_in_force import FilterInForce, has_words
 from console.tui.data.suites import Suites
 from console.tui.render import row_cells
-from console.tui.render.columns import Column, Face
+from console.tui.render.columns import Column, Face, with_names
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.library.controller import MODELS, NOTHING, SUITES, Entry, LibraryController
 from console.tui.symbols import MUTED, SYMBOLS, muted
@@ -42,6 +42,9 @@ class EntryList(RowList):
         self.title_line.show("Library", number_format.plural(cases, "case") if cases else "", "/ narrow")
         words = one_line(library.words, 30)
         empty = Content.assemble("Nothing matches “", words, "”. F shows all.") if library.words else None
+        named = (entry for entry in library.entries if entry.kind != "note")
+        names = (f"  {entry.category}" if entry.category else entry.name for entry in named)
+        self.set_columns(with_names(_ENTRY_COLUMNS, max(map(len, names), default=0)))
         self.show(list(self._entries), fixed=frozenset((SUITES.key, MODELS.key)), empty=empty)
 
     def _cells(self, key: str) -> Face:

@@ -1,6 +1,8 @@
 """`CaseList`: the list of cases in groups, its rows, counters and messages."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable
+from operator import attrgetter
 
 from textual.content import Content
 
@@ -9,7 +11,7 @@ from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.core.statistics.repeats import pass_rates
 from console.insight import number_format
-from console.insight.failures import Group, count_ended
+from console.insight.failures import Group
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.tui.render import lines
@@ -98,16 +100,18 @@ def group_line(head: Head, largest: int, width: int) -> Content:
 def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     """Return the line of a case with the outcome of each of its rollouts, or the id of the only one listed."""
     rollouts, triage = head.group.rollouts, controller.triage
+    outcomes = Counter(map(attrgetter("outcome"), rollouts))
     annotation = triage.annotation(head.group.lead.slot)
     indent = ("  " if head.is_open else "") + "  " * head.depth
     fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded if len(rollouts) > 1 else " "
     style = "bold" if head.is_open else MUTED if annotation.is_seen else ""
     label = one_line(head.group.label if len(rollouts) > 1 else str(rollouts[0].key), lines.LONGEST_ID, style)
     if len(rollouts) < width // 2:
-        right = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in rollouts))
+        in_run_order = sorted(rollouts, key=lambda rollout: rollout.key.rollout)
+        right = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in in_run_order))
     else:
-        right = one_line(_marks_in_words(rollouts), width // 2)
-    if (ended := count_ended(rollouts)) < head.repeats:
+        right = one_line(f"{outcomes[Outcome.PASSED]} of {len(rollouts)}", width // 2)
+    if (ended := len(rollouts) - outcomes[None]) < head.repeats:
         signs = right if triage.lists_whole_cases else right[:1]
         right = signs.append_text(f" ({ended} of {head.repeats})", MUTED)
     value = Content.styled(triage.sorted_by(rollouts[0]), "bold")
@@ -115,10 +119,6 @@ def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     room = width - (0 if head.is_open else 2)
     name = lines.fit_name(label, max(room - right.cell_length - len(indent) - 4, 8))
     return lines.spread(Content.assemble(indent, (f"{fold} ", MUTED), name), right, room)
-
-
-def _marks_in_words(rollouts: Sequence[Rollout]) -> str:
-    return f"{sum(rollout.outcome is Outcome.PASSED for rollout in rollouts)} of {len(rollouts)}"
 
 
 def empty_text(controller: ReviewController) -> Content:

@@ -172,7 +172,8 @@ def _listing(
         parts = with_cases(parts)
     groups = in_known_order(parts)
     for top in groups:
-        top.parts = in_known_order(top.parts)
+        if request.sorting is None or not top.has_cases:  # cases are in the chosen order already
+            top.parts = in_known_order(top.parts)
     order, leaves = in_order(groups), [leaf for top in groups for leaf in top.leaves]
     length = max(length, 1 + max(map(attrgetter("order"), order), default=-1))
     places, leaf_numbers = array("i", bytes(4 * length)), array("i", b"\xff" * 4 * length)

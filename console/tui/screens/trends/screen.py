@@ -50,6 +50,7 @@ class TrendList(RowList):
 
     def show_trends(self, trends: Sequence[Trend]) -> None:
         self._trends = {trend.points[-1].run: trend for trend in trends}
+        self.border_title = Content.assemble("Trends  ", (str(len(trends)), MUTED))
         self.show(list(self._trends), draw=self._cells, empty=EMPTY)
 
     @property
@@ -84,6 +85,8 @@ class TrendRunList(RowList):
     def show_trend(self, trend: Trend | None) -> None:
         self._points = {point.run: point for point in reversed(trend.points)} if trend is not None else {}
         self._trend = trend
+        measured = one_line(trend.score or "passed", 40, MUTED) if trend is not None else Content.empty()
+        self.border_title = Content.assemble("Runs  ", measured)
         self.show(list(self._points), draw=self._cells)
 
     def _cells(self, key: str) -> tuple[Content, ...]:

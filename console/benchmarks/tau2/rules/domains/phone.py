@@ -314,7 +314,8 @@ class Phone(World):
         if app is None:
             return f"App '{app_name}' not found on this phone."
         granted = "".join(f"\n   - {name}" for name in _granted(app))
-        return f"Status for App: {app_name}\n - Permissions{f' Granted:{granted}' if granted else ': None granted.'}"
+        permissions = f" Granted:{granted}" if granted else ": None granted."
+        return f"Status for App: {app_name}\n - Permissions{permissions}"
 
     @tool("read", USER)
     def check_app_permissions(self, app_name: str) -> str:
