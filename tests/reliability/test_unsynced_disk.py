@@ -168,7 +168,7 @@ def test_a_folder_that_is_deleted_in_mid_run_is_said_and_ends_badly(home: Path, 
         while "was deleted" not in (line := process.stderr.readline()):
             assert line, "it ended without a word"
         assert "the run is paused" in line
-        assert server.counts["chat"] < 100
+        assert server.counts["chat"] < 200, "it played on to its end"
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 3
