@@ -55,14 +55,16 @@ def test_turns_of_a_conversation() -> None:
     assert shown[3].split("  ")[-2:] == ["missing calls 0", "missing calls (true) 1"]
 
 
-def test_what_is_counted_keeps_the_numbers_of_turns_and_nothing_else() -> None:
+def test_what_is_counted_keeps_numbers_and_those_of_turns_and_nothing_else() -> None:
     found = verdict(2, 1)
     record = Finished(at=0.0, key=Key("s/c"), verdict=found, output={"turns": []})
     kept: Any = without_output(record)
     assert turn_sums(kept.verdict.detail) == turn_sums(found.detail)
     assert kept.output is None
-    other = Finished(at=0.0, key=Key("x"), verdict=Verdict(found.outcome, detail={"turns": [["a"]], "decoded": 1}))
-    assert without_output(other).verdict.detail == {}
+    numbers = {"asked": 3, "pair": [0, 1], "won": 0.5}
+    detail = {"turns": [["a"]], "decoded": "f(1)", "known_bad": True, "empty": [], **numbers}
+    other = Finished(at=0.0, key=Key("x"), verdict=Verdict(found.outcome, detail=detail))
+    assert without_output(other).verdict.detail == numbers
 
 
 def test_particulars_of_any_kind_make_no_turns() -> None:

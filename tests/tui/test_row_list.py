@@ -58,7 +58,7 @@ async def test_a_hundred_thousand_rows_open_at_once_and_only_visible_ones_are_dr
         assert len(set(app.drawn)) <= 10
         await pilot.press("G")
         assert rows.cursor == "k99999"
-        assert app.text(7) == "> k99999    text                      1"
+        assert app.text(7) == "> k99999    text                     1"
         assert len(set(app.drawn)) <= 20
 
 

@@ -42,7 +42,7 @@ async def test_blocks_are_drawn_with_title_and_aside() -> None:
         app.query_one(Transcript).show(blocks(1))
         await pilot.pause()
         assert app.lines()[:4] == [
-            "speaker 0                  1 s",
+            "speaker 0                 1 s",
             "  some words of a message",
             "  and a second line",
             "",

@@ -124,7 +124,7 @@ def test_what_was_played_comes_first_and_a_part_of_a_group_is_no_number() -> Non
     board = Leaderboard("bfcl", BFCL_LEADERBOARD.columns, (row,), BFCL_LEADERBOARD)
     assert columns_of(board)[:3] == ["live", "live_simple", "memory_kv"]
     shown = line(board, 0, 0, room_for([board], 98), marked=False).plain
-    assert "— (2 of 21) — (1 of 4) .500 [.40 .60] .250 [.10 .40]" in shown
+    assert "— (2 of 21)  — (1 of 4)  .500 [.40 .60]  .250 [.10 .40]" in shown
 
 
 def test_the_watched_conversation_says_turn_and_step() -> None:
