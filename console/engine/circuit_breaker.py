@@ -1,7 +1,8 @@
 """A circuit breaker for refusals: it sets conversations aside until it is clear whether run or case is at fault.
 
 Until a model has answered once, at most three calls are risked on an unproven key, address or request format (a
-mistyped key costs 3 calls, not 3,000).
+mistyped key costs 3 calls, not 3,000). A model that the first three conversations did not need, such as a judge of few
+cases, is not waited for.
 """
 
 from collections.abc import Iterable
@@ -21,6 +22,8 @@ class CircuitBreaker:
         """Start with unproven models of these roles; `is_batched` if calls go through batches, which start together."""
         self._unproven, self._is_batched = set(roles), is_batched
         self._refusals: dict[str, int] = {}
+        self._answered = 0
+        """Number of conversations that ended with an answer."""
         self._refused: list[tuple[Job, Finished]] = []
 
     def __len__(self) -> int:
@@ -29,18 +32,22 @@ class CircuitBreaker:
 
     @property
     def is_careful(self) -> bool:
-        """True if some model has not answered yet."""
-        return bool(self._unproven)
+        """True if a model that the first conversations need has not answered yet."""
+        return bool(self._unproven) and self._answered < UNPROVEN_CALLS
 
     def most_in_flight(self, concurrency: int) -> int:
         """Return the maximum number of conversations in flight."""
-        if self._is_batched or not self._unproven:
+        if self._is_batched or not self.is_careful:
             return concurrency
         return min(concurrency, UNPROVEN_CALLS - sum(self._refusals.values()))
 
     def is_case_fault(self, fault: Fault) -> bool:
         """Return whether a refusal is due to the case: a request that a proven model cannot take."""
         return fault.kind in (FaultKind.BAD_REQUEST, FaultKind.BAD_TOOL_SCHEMA) and fault.role not in self._unproven
+
+    def note_end(self, *, has_answer: bool) -> None:
+        """Count a conversation that has ended, and was not set aside."""
+        self._answered += has_answer
 
     def set_aside(self, role: str, job: Job, finished: Finished) -> bool:
         """Set a refused conversation aside; return whether the run must stop."""

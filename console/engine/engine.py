@@ -273,6 +273,7 @@ class Engine:
         if finished.verdict.outcome is Outcome.BROKEN:
             self.host.budget_meter.errors += 1
             self.host.check_caps()
+        self.host.circuit_breaker.note_end(has_answer=has_answer(finished))
         if has_answer(finished):
             self.queue.finish(job.slot)
         else:
