@@ -43,7 +43,7 @@ def play(home: Path, endpoint: Endpoint, engines: int, *, repeats: int, concurre
         folders = []
         for _ in range(engines):
             engine = Playing(home, "run", "-m", "served", *options, "--detach")
-            folders.append(engine.host.folder)
+            folders.append(engine.folder)
             assert engine.wait()[0] == 0, engine.said
         for folder in folders:
             until(lambda folder=folder: any(isinstance(r, Closed) for r in records(folder)), "a run did not end")
