@@ -5,7 +5,7 @@ by `load_view`, which may take seconds and belongs in a thread. When their code 
 instead.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TypeVar
@@ -14,7 +14,7 @@ from console.core.fault import UsageError
 from console.core.outcome import Verdict
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
-from console.suites.benchmark import BUILT_IN, built_in
+from console.suites.benchmark import BUILT_IN
 from console.suites.benchmarks import find_benchmark
 from console.tui.render.block import Block
 from console.tui.sanitize import one_line
@@ -96,8 +96,8 @@ _loaded: dict[str, SuiteView] = {}
 
 
 def find_view(format_name: str) -> SuiteView:
-    """Return the view for a suite format, without loading anything; an empty name means an unknown format."""
-    return _own_views().get(format_name) or _loaded.get(format_name, STANDARD)
+    """Return the view for a suite format, a third-party one once it is loaded; an empty name is an unknown format."""
+    return _own_view(format_name) or _loaded.get(format_name, STANDARD)
 
 
 def load_view(format_name: str) -> str:
@@ -125,17 +125,19 @@ def load_view(format_name: str) -> str:
 
 def find_note_block(kind: str) -> NoteBlock | None:
     """Return the function that draws notes of a kind; None to show them as recorded."""
-    own = _own_note_blocks().get(kind)
-    if own is not None:
-        return own
-    return next((view.note_blocks[kind] for view in _loaded.values() if kind in view.note_blocks), None)
+    return _own_note_block(kind) or _note_block_in(_loaded.values(), kind)
 
 
 @cache
-def _own_views() -> dict[str, SuiteView]:
-    return {benchmark.name: benchmark.load("view")() for benchmark in built_in() if benchmark.view}
+def _own_view(format_name: str) -> SuiteView | None:
+    benchmark = find_benchmark(format_name, "view") if format_name in BUILT_IN else None
+    return None if benchmark is None else benchmark.load("view")()
 
 
 @cache
-def _own_note_blocks() -> dict[str, NoteBlock]:
-    return {kind: draw for view in _own_views().values() for kind, draw in view.note_blocks.items()}
+def _own_note_block(kind: str) -> NoteBlock | None:
+    return _note_block_in((view for name in BUILT_IN if (view := _own_view(name)) is not None), kind)
+
+
+def _note_block_in(views: Iterable[SuiteView], kind: str) -> NoteBlock | None:
+    return next((view.note_blocks[kind] for view in views if kind in view.note_blocks), None)
