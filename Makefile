@@ -19,10 +19,9 @@ FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/core/test_
 run: $(STAMP)  ## open the app
 	@$(BIN)/eval-console
 
-test: $(STAMP)  ## lint, then types beside the tests: five minutes on two cores
-	@$(MAKE) --no-print-directory -j 2 lint types-linux unit
+test: lint unit  ## in five minutes on two cores
 
-test-all: test types-darwin types-tests slow  ## everything that CI runs
+test-all: test types slow  ## everything that CI runs
 
 check: lint types  ## without running tests
 

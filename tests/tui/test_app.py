@@ -297,7 +297,7 @@ def shown(app: ConsoleApp) -> str:
     return app.screen.where if isinstance(app.screen, BaseScreen) else type(app.screen).__name__
 
 
-@pytest.mark.parametrize("place", first_quick(["home", "Question", "compare", "library", "HelpScreen"], 2))
+@pytest.mark.parametrize("place", first_quick(["home", "Question", "compare", "library", "HelpScreen"]))
 async def test_the_top_line_follows_the_end_of_a_run_on_every_screen_between_looks_at_all_runs(
     place: str, opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
