@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
 from console.core.case import Case, Key, Slot
 from console.core.endings import Endings
 from console.core.fault import UsageError
-from console.core.outcome import Outcome, Verdict
-from console.core.record import AnyRecord, Finished, Started
+from console.core.outcome import Outcome
+from console.core.record import Finished, Started
 from console.core.run import Manifest, Summary
 from console.insight.overview import Overview
 from console.insight.overview_snapshot import decode_overview, encode_overview, layout
@@ -72,18 +70,8 @@ def read_history(folder: RunFolder) -> History:
         UsageError: the folder is not a run.
     """
     manifest = folder.manifest()
-    detailed: dict[Slot, Verdict] = {}
-
-    def keep_details(record: AnyRecord) -> None:
-        if isinstance(record, Finished):
-            slot = (record.key.case, record.key.rollout)
-            if record.verdict.detail:
-                detailed[slot] = msgspec.structs.replace(record.verdict, messages=())
-            else:
-                detailed.pop(slot, None)
-
-    fold, summary = folder.fold(Endings(manifest.rollouts), keep_details)
-    return History(folder, manifest, summary, results_of(fold, detailed))
+    fold, summary = folder.fold(Endings(manifest.rollouts))
+    return History(folder, manifest, summary, results_of(fold))
 
 
 def read_played(folder: RunFolder) -> list[PlayedRollout]:

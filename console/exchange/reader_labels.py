@@ -147,7 +147,7 @@ class LabelQueue:
             self._notes.add(Note(key, READER_LABEL, word, who=self.reader, reader=of_round))
 
     def go_back(self) -> bool:
-        """Remove the last grade or verdict; return False if there is none in this session.
+        """Remove the last grade or verdict of this session; return False if nothing is left to remove.
 
         Raises:
             UsageError: the run folder cannot be written.

@@ -187,7 +187,7 @@ def best_passage(passages: Sequence[Passage], terms: Sequence[Term]) -> Passage 
 
 
 def marks_in(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
-    """Return where terms occur in a text, in order, without overlaps."""
+    """Return the spans of terms in a text, in order, without overlaps."""
     spans = list(words_of(text))
     places = sorted({place for term in terms for place in _occurrences(spans, term)})
     marks: list[tuple[int, int]] = []

@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,6 @@ import msgspec
 from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.names import slug
-from console.core.record import AnyRecord
 from console.core.run import Manifest, Shard, Summary
 from console.core.tally import Counted, RunFold, without_output
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, make_private_folder, read_regular, write_atomically
@@ -287,23 +286,16 @@ class RunFolder:
             return "the journal was changed in a part that had been summarized"
         return saved.altered
 
-    def fold(
-        self,
-        latest: MutableMapping[Slot, Counted] | None = None,
-        on_record: Callable[[AnyRecord], None] | None = None,
-    ) -> tuple[RunFold, Summary]:
+    def fold(self, latest: MutableMapping[Slot, Counted] | None = None) -> tuple[RunFold, Summary]:
         """Derive everything from the journal, and save the summary unless the run is being played.
 
         Args:
             latest: empty mapping for the ending of each rollout; a dictionary by default.
-            on_record: called with every record.
         """
         live = self.is_live
         reader, fold, modified_ns = self.reader(), RunFold(latest={} if latest is None else latest), self.modified_ns()
         for record in reader.iter_all():
             fold.apply(without_output(record))
-            if on_record is not None:
-                on_record(record)
         return fold, self.summarize(fold, reader, modified_ns, live=live)
 
     def summarize(self, fold: RunFold, reader: JournalReader, modified_ns: int, *, live: bool) -> Summary:

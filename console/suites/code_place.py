@@ -41,7 +41,7 @@ def place_of_task(task: "asyncio.Task[Any]", is_of_suite: IsOfSuite) -> str:
 
 
 def place_at_work(frame: FrameType | None, is_of_suite: IsOfSuite) -> str:
-    """Return where code of the suite, or code it called, runs; empty if it does not run."""
+    """Return the place at which suite code runs, or has called other code; empty if it does not run."""
     while frame is not None:
         if is_of_suite(frame.f_code.co_filename):
             return place_of_frame(frame)

@@ -4,12 +4,12 @@ Repeats are handled here for every suite, as pass@k and pass^k depend on verdict
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from console.core.case import Setting, Slot
-from console.core.outcome import Outcome, Verdict
+from console.core.case import Setting
+from console.core.outcome import Outcome
 from console.core.statistics.repeats import CaseCount, pass_k, variance_split
 from console.core.tally import RunFold
 from console.suites.headline import headlines_of
@@ -26,20 +26,17 @@ LETTERS = {
 """Letter of each outcome in `CaseRepeats.rollouts`."""
 
 
-def results_of(fold: RunFold, whole: Mapping[Slot, Verdict] | None = None) -> list[Result]:
+def results_of(fold: RunFold) -> list[Result]:
     """Return the results of all rollouts that have ended, by case in order of first start.
 
-    Args:
-        fold: counts of the run, which keep the numbers in the details of verdicts.
-        whole: verdicts with all their details, where these are kept.
+    Of the details of a verdict they have the numbers.
     """
-    kept = whole or {}
     results = [
         Result(
             case,
             fold.category_of[case],
             rollout,
-            kept.get((case, rollout), ended.verdict),
+            ended.verdict,
             fold.cases.cluster(case),
             case not in fold.ungraded,
         )

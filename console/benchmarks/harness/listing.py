@@ -51,7 +51,7 @@ def _case(fields: dict[str, Any], category: str) -> Case:
 
 
 def find_listing(folder: Path, definition: Definition) -> Listing:
-    """Return the kept list, or ask the harness if there is none for this definition.
+    """Return the cached list of cases, or ask the harness if this definition has none yet.
 
     Raises:
         UsageError: the harness cannot list its cases, or the list cannot be kept.

@@ -489,7 +489,7 @@ class RemotePlayer:
         return bool(self._workers)
 
     async def least_busy(self) -> RemoteWorker:
-        """Return the worker with the fewest conversations, waiting while there is none."""
+        """Return the worker with the fewest conversations; wait for one if all are gone."""
         while not self._workers:
             await self._ready.wait()
         return min(self._workers, key=lambda worker: len(worker.conversations))
