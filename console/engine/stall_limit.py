@@ -132,7 +132,7 @@ class StallLimit:
         self._is_turning = True
 
     def _place_at_work(self, frame: FrameType | None) -> str:
-        """Return the place of suite code that runs, or has called others; empty inside the program's own code."""
+        """Return the place of suite code that runs, or calls others; empty inside our own code."""
         if frame is not None and _is_ours(frame) and not self._is_of_suite(frame.f_code.co_filename):
             return ""
         return place_at_work(frame, self._is_of_suite)
