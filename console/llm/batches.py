@@ -64,7 +64,7 @@ class BatchState(NamedTuple):
 
 
 class BatchAnswer(NamedTuple):
-    """The answer to one request of a batch: a body with its HTTP status, or one word for the reason that it is missing."""
+    """The answer to one request of a batch: a body with its HTTP status, or the reason in a word."""
 
     call: str
     body: object = None
