@@ -67,7 +67,7 @@ class Output:
 
     def warn(self, text: str) -> None:
         """Write a line on stderr, even when quiet."""
-        _write(_stderr(), self._clean(visible(text)) + "\n")
+        _write(_error_stream(), self._clean(visible(text)) + "\n")
 
     def ask(self, question: str) -> str:
         """Ask on stderr and return the answer without blanks around it.
@@ -75,7 +75,7 @@ class Output:
         Raises:
             UsageError: the input ended.
         """
-        _write(_stderr(), self._clean(visible_line(question)))
+        _write(_error_stream(), self._clean(visible_line(question)))
         if not (line := sys.stdin.readline()):
             raise UsageError("the input ended without an answer", hint="Give it as an option.")
         return line.strip()
@@ -90,19 +90,21 @@ class Output:
     @property
     def rewrites(self) -> bool:
         """True if progress is a line that is rewritten, on a terminal, and not occasional lines."""
-        return not self.quiet and _stderr().isatty()
+        return not self.quiet and _error_stream().isatty()
 
     def rewrite(self, text: str, *, last: bool = False) -> None:
         """Rewrite the progress line of a terminal; empty text clears it, `last` ends it."""
-        _write(_stderr(), _CLEAR_LINE + self._clean(visible_line(text)) + ("\n" if last else ""))
+        _write(_error_stream(), _CLEAR_LINE + self._clean(visible_line(text)) + ("\n" if last else ""))
 
     def text(self, text: str = "", style: str = "") -> None:
         """Write a line of readable text to stdout."""
-        _write(_stdout(), self._styled(self._clean(visible(text)), style) + "\n")
+        _write(_output_stream(), self._styled(self._clean(visible(text)), style) + "\n")
 
     def parts(self, parts: Iterable[tuple[str, str]]) -> None:
         """Write a line to stdout, given as texts with their styles."""
-        _write(_stdout(), "".join(self._styled(self._clean(visible(text)), style) for text, style in parts) + "\n")
+        _write(
+            _output_stream(), "".join(self._styled(self._clean(visible(text)), style) for text, style in parts) + "\n"
+        )
 
     def prose(self, text: str, style: str = "") -> None:
         """Write readable text next to a table to stdout, wrapped at the terminal's width."""
@@ -114,11 +116,11 @@ class Output:
             subsequent_indent=lead + "  ",
             break_on_hyphens=False,
         ):
-            _write(_stdout(), self._styled(line, style) + "\n")
+            _write(_output_stream(), self._styled(line, style) + "\n")
 
     def file(self, text: str) -> None:
         """Write content that could also be a file: tabs stay, and exporters have already cleaned it."""
-        _write(_stdout(), visible_file(text))
+        _write(_output_stream(), visible_file(text))
 
     def data(self, kind: JsonKind, fields: Mapping[str, Any]) -> None:
         """Write one JSON object of a declared kind on one line of stdout."""
@@ -136,7 +138,7 @@ class Output:
         import json  # imported late: the app does not need it
 
         try:
-            stream = _terminal(_stdout())
+            stream = _terminal(_output_stream())
             for value in values:
                 try:
                     line = json.dumps(value, allow_nan=False)
@@ -144,7 +146,7 @@ class Output:
                     line = json.dumps(_without_nan(value))
                 stream.write(line + "\n")
         finally:
-            _stdout().flush()
+            _output_stream().flush()
 
     def rows(
         self,
@@ -175,14 +177,14 @@ class Output:
                 if width or not widths[n]
             )
             lines.append(self._styled(line.rstrip(), "faint" if number == 0 else ""))
-        _write(_stdout(), "\n".join(lines) + "\n")
+        _write(_output_stream(), "\n".join(lines) + "\n")
         left_out = [cells[0][n] for n, width in enumerate(fitted) if widths[n] and not width]
         if left_out and not self.quiet and left_out != self._left_out:  # reported once for many tables
             self._left_out = left_out
             self.info(f"no room for: {', '.join(left_out)} (COLUMNS={sum(widths) + 2 * len(widths) - 2} shows all)")
 
     def _styled(self, text: str, style: str) -> str:
-        if not style or not self._color or not _stdout().isatty():
+        if not style or not self._color or not _output_stream().isatty():
             return text
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
 
@@ -220,7 +222,7 @@ def fit_columns(widths: Sequence[int], order: Sequence[int], right: frozenset[in
 
 def flush() -> None:
     """Flush both streams."""
-    for stream in (_stdout(), _stderr()):
+    for stream in (_output_stream(), _error_stream()):
         with contextlib.suppress(OSError, ValueError):  # the reader has closed the pipe
             stream.flush()
 
@@ -281,11 +283,11 @@ _separated: list[tuple[Any, Any]] = []
 """Streams of `separate_prints`, kept as suite code may redirect `sys.stdout` while its case waits."""
 
 
-def _stdout() -> Any:
+def _output_stream() -> Any:
     return _separated[-1][0] if _separated else sys.stdout
 
 
-def _stderr() -> Any:
+def _error_stream() -> Any:
     return _separated[-1][1] if _separated else sys.stderr
 
 
