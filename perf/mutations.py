@@ -432,6 +432,11 @@ MUTATIONS = (
         "tests/llm/test_reading_growth.py",
     ),
     Mutation(
+        "line ends are an answer beside a field that nobody knows",
+        "console/llm/wires/ollama.py", 'message["content"].strip() or', 'message["content"] or',
+        "tests/llm/test_damaged_replies.py",
+    ),
+    Mutation(
         "a call that is there twice is two",
         "console/llm/wires/completeness.py", "if len(set(calls)) < len(calls):", "if False:",
         "tests/llm/test_contradictions.py",

@@ -26,6 +26,8 @@ _FOLDER = ".queue"
 """Folder inside the runs folder; run lists skip names with a leading dot."""
 _TRASH = ".trash"
 _STARTS_WITHIN_S = 10.0
+_LONGEST_NAME = 255
+"""Bytes that file systems allow."""
 
 
 class Queued(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -63,7 +65,10 @@ class RunQueue:
             UsageError: the file cannot be read.
         """
         try:
-            return decode_as(read_regular(self._path), list[Queued])
+            entries = decode_as(read_regular(self._path), list[Queued])
+            if any(len(os.fsencode(entry.run)) > _LONGEST_NAME for entry in entries):
+                raise ValueError("no folder has a name as long as one of its runs")
+            return entries
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:

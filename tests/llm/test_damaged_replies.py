@@ -2,7 +2,7 @@
 
 Damage: a part is missing, null, empty, of another type or name, there twice or out of order, or one of the API's own
 words is changed. What the model says is exempt where its API says it only once: nothing tells a lost word from one that
-was never said. Every part and every damage of three replies is tried; `make soak` makes up many replies more.
+was never said. Every part and every damage of four replies is tried; `make soak` makes up many replies more.
 """
 
 import json
@@ -41,6 +41,7 @@ SAID = [
     Said("The weather is fine today."),
     Said("", [("weather", {"city": "Bern", "days": 3}), ("news", {})], reasoning="I had better look it up."),
     Said("I look it up.", [("weather", {"city": "Zürich"})], reasoning="Hm."),
+    Said("\n\n", [("weather", {"city": "Bern"})], reasoning="Hm."),
 ]
 WORDS = frozenset({"type", "object", "status", "finish_reason", "stop_reason", "finishReason", "done_reason"})
 """Fields with words of the APIs' own."""

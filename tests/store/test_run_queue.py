@@ -94,6 +94,15 @@ def test_many_writers_lose_nothing(tmp_path):
     assert sorted(queue.names()) == sorted(f"r{n}" for n in range(20))
 
 
+@pytest.mark.parametrize("name", ["1" * 256, "ż" * 128])
+def test_a_name_that_no_folder_can_have_is_damage(tmp_path, name):
+    queue = RunQueue(tmp_path)
+    queue.add([Queued(name, 1.0)])
+    with pytest.raises(UsageError, match="no folder has a name as long") as caught:
+        queue.entries()
+    assert caught.value.where.endswith("queue.json")
+
+
 def test_a_damaged_file_is_said_with_its_cure(tmp_path):
     queue = filled(tmp_path, "a")
     (tmp_path / ".queue" / "queue.json").write_text("[{", encoding="utf-8")

@@ -133,7 +133,7 @@ class ChatAssembly:
         content, reasoning, calls = message["content"], message["reasoning"], message["tool_calls"]
         usage = self._usage
         is_empty = content is None and not (reasoning or calls)
-        if not (content or calls) and finish not in CUT:
+        if not ((content or "").strip() or calls) and finish not in CUT:
             refuse_unknown(self._said.unread, frozenset(), "the message says nothing, but")
         if usage is not None and usage.input == 0 and usage.output == 0 and not is_empty:
             usage = None

@@ -77,7 +77,7 @@ class _MessageAssembly:
 
     def read(self, message: dict[str, Any], finish: str, accepted: Accepted) -> Reply:
         del accepted  # its answers have no parts
-        if not (message["content"] or message["tool_calls"]) and finish not in CUT:
+        if not (message["content"].strip() or message["tool_calls"]) and finish not in CUT:
             refuse_unknown(self._unread, frozenset(), "the message says nothing, but")
         calls = tuple(
             ToolCall(call["id"] or f"call_{number}", call["name"], json.dumps(call["arguments"], ensure_ascii=False))
