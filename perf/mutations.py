@@ -648,6 +648,28 @@ MUTATIONS = (
         "tests/cli/test_batches.py::test_answers_of_which_none_is_readable_end_the_run_and_are_not_paid_again",
     ),
     Mutation(
+        "a rollout that ended runs on",
+        "console/core/tally.py", "max(0, self.tally.running - 1)", "max(0, self.tally.running + 1)",
+        "tests/core/test_case_counts.py",
+    ),
+    Mutation(
+        "a case that failed is said to have failed before",
+        "console/insight/comparison_report.py",
+        "if pair.outcome is PairOutcome.GAINED and pair.a.reason", "if pair.outcome is not PairOutcome.GAINED and pair.a.reason",
+        "tests/insight/test_comparison_runs.py",
+    ),
+    Mutation(
+        "a reply of calls alone has an empty text",
+        "console/insight/conversation.py", "(message.text or not message.calls)", "(message.text or message.calls)",
+        "tests/insight/test_conversation_fold.py",
+    ),
+    Mutation(
+        "labels of any price are paid without a question",
+        "console/engine/labelling.py", "(cost is not None and cost <= ASK_ABOVE_USD)",
+        "(cost is not None or cost <= ASK_ABOVE_USD)",
+        "tests/cli/test_explain.py",
+    ),
+    Mutation(
         "a batch that the provider does not have is paid again without a word",
         "console/engine/batches.py", "if batch.record.missing and batch.is_recorded:", "if True:",
         "tests/cli/test_batches.py",

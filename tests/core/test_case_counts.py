@@ -149,3 +149,12 @@ def test_a_score_that_only_superseded_attempts_had_is_no_score():
         fold.apply(Started(at=1.0, key=key, case=_case(0)))
         fold.apply(Finished(at=1.0, key=key, verdict=Verdict(Outcome.PASSED, scores=scores)))
         assert fold.scores == scores
+
+
+def test_a_rollout_runs_until_it_has_finished():
+    fold = RunFold()
+    keys = [Key("case 0", rollout) for rollout in range(2)]
+    for key in keys:
+        fold.apply(Started(at=1.0, key=key, case=_case(0)))
+    fold.apply(Finished(at=1.0, key=keys[0], verdict=Verdict(Outcome.PASSED)))
+    assert [tally.running for tally in (fold.tally, fold.categories["left"])] == [1, 1]

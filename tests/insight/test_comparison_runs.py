@@ -14,7 +14,7 @@ from console.core.run import Manifest, ModelFacts
 from console.core.statistics.paired import mcnemar, paired_mean
 from console.core.statistics.resampling import sign_flip
 from console.insight.comparison import PairOutcome, compare, error_types
-from console.insight.comparison_report import comparison_sections, statistics
+from console.insight.comparison_report import change_words, comparison_sections, statistics
 from console.insight.comparison_side import ComparisonSide
 from console.insight.grid import grid
 
@@ -80,6 +80,13 @@ def test_the_test_is_mcnemars_on_what_changed():
     assert difference.words == "unlikely to be chance"
     assert [pair.slot[0] for pair in found.changes()] == [f"c{n}" for n in range(8)]
     assert found.reasons == (("wrong value", 0, 8),)
+
+
+def test_a_change_says_why_the_failure_was_or_is():
+    gained, lost = compare(side("a", c1="f", c2="p"), side("b", c1="p", c2="f")).pairs
+    assert [change_words(pair)[0] for pair in (gained, lost)] == ["gained", "lost"]
+    assert change_words(gained)[1] == f"was: {change_words(lost)[1]}"
+    assert change_words(lost)[1]
 
 
 def test_swapping_turns_every_sign():

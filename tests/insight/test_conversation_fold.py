@@ -130,6 +130,14 @@ def test_judge_keeps_its_own_thread_and_does_not_move_the_turn():
     assert conversation.exchanges[-1].messages == [{"role": "user", "content": "rate"}]
 
 
+def test_a_reply_of_calls_alone_in_a_later_request_has_no_empty_text():
+    restored = [USER, FIRST.message(), RESULT]
+    conversation = folded([asked(1, SECOND, restored)])
+    assert [(passage.kind, passage.text != "") for passage in conversation.passages] == [
+        (PassageKind.USER, True), (PassageKind.CALL, True), (PassageKind.RESULT, True), (PassageKind.ASSISTANT, True)
+    ]  # fmt: skip
+
+
 def test_notes_and_effects_are_shown():
     conversation = folded(
         [
