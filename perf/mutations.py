@@ -655,7 +655,7 @@ MUTATIONS = (
     Mutation(
         "a case that failed is said to have failed before",
         "console/insight/comparison_report.py",
-        "if pair.outcome is PairOutcome.GAINED and pair.a.reason", "if pair.outcome is not PairOutcome.GAINED and pair.a.reason",
+        "is PairOutcome.GAINED and pair.a.reason", "is not PairOutcome.GAINED and pair.a.reason",
         "tests/insight/test_comparison_runs.py",
     ),
     Mutation(
