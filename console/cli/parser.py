@@ -121,7 +121,6 @@ class Arguments(argparse.Namespace):
 
     @property
     def output(self) -> Output:
-        """Return the output requested by the options."""
         return Output(machine=self.json, quiet=self.quiet, color=not self.no_color, ascii_only=self.ascii)
 
 
@@ -173,7 +172,6 @@ class Parser(argparse.ArgumentParser):
         return ""
 
     def print_help(self, file: Any = None) -> None:
-        """Write the help through `Output`."""
         Output().file(self.format_help())
 
 

@@ -129,7 +129,6 @@ class _Played:
 
     @property
     def scores(self) -> set[str]:
-        """Names of the scores of both answers."""
         return {name for played in filter(None, (self.right, self.wrong)) for name in played.verdict.scores}
 
     def row(self) -> dict[str, Any]:

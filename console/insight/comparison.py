@@ -276,7 +276,6 @@ class RunComparison:
         return sorted(changed, key=lambda case: (case.outcome is PairOutcome.GAINED, -abs(case.change)))
 
     def with_outcome(self, *outcomes: PairOutcome) -> list[CasePair]:
-        """Return the cases with the given outcomes in run order."""
         return [case for case in self.cases if case.outcome in outcomes]
 
 
@@ -409,7 +408,6 @@ def corrected(categories: dict[str, PairCounts]) -> dict[str, PairCounts]:
 
 
 def _observations(pairs: Iterable[RolloutPair], read: Callable[[RolloutPair], float]) -> list[Observation]:
-    """Return the value of each compared pair."""
     return [
         Observation(pair.a.key.case, float(read(pair)), pair.a.category, _cluster(pair))
         for pair in pairs

@@ -343,7 +343,6 @@ class _ShownThread:
     """The whole thread as one passage."""
 
     def show(self, exchange: Exchange) -> None:
-        """Add a call."""
         _, new, _ = self.last.condense(exchange.messages, exchange.tools)
         self.shown.show_call(exchange.asked, new)
         self.passage = None
@@ -371,7 +370,6 @@ class Forest:
         """The other threads by their first call."""
 
     def add_call(self, exchange: Exchange) -> None:
-        """Add a finished call."""
         number = None
         if exchange.asked.role == "model":
             number = len(self._calls)

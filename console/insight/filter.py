@@ -202,7 +202,6 @@ def _outcome_name(rollout: Rollout) -> str:
 
 
 def _remark_words(annotation: Annotation) -> list[str]:
-    """Return the `is:` values that an annotation matches."""
     if annotation is NO_ANNOTATION:
         return []
     standing = (annotation.is_seen, annotation.dispute, annotation.comment, annotation.tag)

@@ -51,7 +51,6 @@ class LeaderboardRow:
     cost_unknown: int
 
     def headline(self, board: "Leaderboard") -> Cell:
-        """Return the cell that ranks the row."""
         return self.cells[board.columns[0]]
 
 
@@ -227,7 +226,6 @@ def _row(
 
 
 def _run_by_category(runs: Sequence[ListedRun], rules: LeaderboardRules) -> dict[str, ListedRun]:
-    """Return the counted run of each category."""
     chosen: dict[str, ListedRun] = {}
     for run in sorted(runs, key=lambda run: run.summary.at):
         for category in run.summary.categories:

@@ -212,7 +212,6 @@ def _basis_words(summary: Summary) -> str:
 
 
 def _race_sections(summary: Summary) -> list[Section]:
-    """Return the newest standings of a race."""
     standings = standings_of(summary.looks)
     if not standings:
         return []

@@ -56,7 +56,6 @@ class Section:
     """True if the lines explain why the section is empty."""
 
     def shown(self) -> tuple[Row, ...]:
-        """Return the rows for a screen."""
         return self.rows[: self.most]
 
     def left_out(self) -> str:

@@ -59,7 +59,6 @@ class Sorting:
 
     @property
     def label(self) -> str:
-        """The column, with an arrow."""
         return f"{self.column} {'↓' if self.is_down else '↑'}"
 
     def toggled(self, column: str) -> "Sorting":

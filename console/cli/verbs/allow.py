@@ -32,14 +32,11 @@ ALLOWED_SUITE = JsonKind(
 
 
 class AllowArguments(Arguments):
-    """Options of `allow`."""
-
     suite: str
     revoke: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("suite", metavar="SUITE", help="a suite whose folder contains code")
     parser.add_argument("--revoke", action="store_true", help="withdraw the permission")
 

@@ -78,8 +78,6 @@ BRANCH = JsonKind(
 
 
 class BranchArguments(ContinuationArguments):
-    """Options of `branch`."""
-
     which: str
     at: str
     reply: Path | None
@@ -92,7 +90,6 @@ class BranchArguments(ContinuationArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` for the newest run")
     parser.add_argument("--at", metavar="TURN.STEP", default="", help="the reply of the model from which it is live")
     parser.add_argument("-m", "--model", metavar="NAME", default="", help="go on with another model of models.toml")

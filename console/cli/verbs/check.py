@@ -42,14 +42,11 @@ _FORMS = "JSON lines in UTF-8, plain or .gz."
 
 
 class CheckArguments(Arguments):
-    """Options of `check`."""
-
     suite: str
     file: str
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("suite", metavar="SUITE", help="a suite, or a format whose lines need no data")
     parser.add_argument("file", metavar="FILE", nargs="?", default="-", help="JSON lines, also .gz; - is stdin")
 

@@ -69,8 +69,6 @@ _MARKS = {
 
 
 class CompareArguments(Arguments):
-    """Options of `compare`."""
-
     which: list[str]
     form: str
     out: Path | None
@@ -80,7 +78,6 @@ class CompareArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "which", metavar="RUN", nargs="+", help="A and B (names, parts of names, or latest), or more runs"
     )

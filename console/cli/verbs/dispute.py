@@ -25,8 +25,6 @@ DISPUTES = JsonKind(
 
 
 class DisputeArguments(Arguments):
-    """Options of `dispute`."""
-
     which: str
     reason: str | None
     withdraw: bool
@@ -34,7 +32,6 @@ class DisputeArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "which",
         metavar="RUN[#CASE]",

@@ -50,8 +50,6 @@ _SIGNS = {"good": "✓", "warning": "!", "bad": "✗", "absent": "–"}
 
 
 class DoctorArguments(Arguments):
-    """Options of `doctor`."""
-
     suite: str
     offline: bool
     deep: bool
@@ -63,7 +61,6 @@ class DoctorArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "suite",
         metavar="SUITE",

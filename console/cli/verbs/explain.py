@@ -77,8 +77,6 @@ LABELS_TAKEN_BACK = JsonKind(
 
 
 class ExplainArguments(Arguments):
-    """Options of `explain`."""
-
     which: str
     model: str | None
     filter: str
@@ -89,7 +87,6 @@ class ExplainArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("-m", "--model", metavar="NAME", help="model that labels (default: the judge of the run)")
     parser.add_argument(
@@ -105,8 +102,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(slots=True)
 class _Result:
-    """Result of one command."""
-
     labelled: int = 0
     without: list["Answer"] = field(default_factory=list["Answer"])
     cost_usd: float | None = 0.0
@@ -116,7 +111,6 @@ class _Result:
     """True if `--max-cost` stopped it."""
 
     def add(self, answer: "Answer") -> None:
-        """Count an answer."""
         if answer.label is None:
             self.without.append(answer)
         else:

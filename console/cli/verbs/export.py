@@ -36,8 +36,6 @@ _SHOWN_EVERY = 50
 
 
 class ExportArguments(Arguments):
-    """Options of `export`."""
-
     which: list[str]
     form: str | None
     out: Path | None
@@ -48,7 +46,6 @@ class ExportArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "which",
         metavar="RUN",

@@ -40,8 +40,6 @@ FAILURES = JsonKind(
 
 
 class FailuresArguments(Arguments):
-    """Options of `failures`."""
-
     which: str
     by: str
     filter: str
@@ -49,7 +47,6 @@ class FailuresArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument("--by", choices=[item.value for item in GroupBy], default=GroupBy.REASON.value)
     parser.add_argument(

@@ -14,8 +14,6 @@ from console.core.suggestion import nearest
 
 
 class HelpArguments(Arguments):
-    """Options of `help`."""
-
     verb_words: list[str]
     man: bool
     folder: Path | None

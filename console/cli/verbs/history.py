@@ -30,14 +30,11 @@ HISTORY = JsonKind(
 
 
 class HistoryArguments(Arguments):
-    """Options of `history`."""
-
     suite: str
     case: str
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("suite", metavar="SUITE", help="name of the suite")
     parser.add_argument("case", metavar="CASE", help="id of the case")
 

@@ -25,14 +25,11 @@ _PROGRESS_EVERY_S = 0.2
 
 
 class ImportArguments(Arguments):
-    """Options of `import`."""
-
     paths: list[Path]
     form: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="log files, or folders of them")
     forms = import_formats()
     meanings = "; ".join(f"{form.name}: {form.meaning}" for form in forms.values())

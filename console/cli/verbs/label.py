@@ -31,8 +31,6 @@ READER_SCORE = JsonKind(
 
 
 class LabelArguments(Arguments):
-    """Options of `label`."""
-
     which: str
     blind: bool
     limit: int | None
@@ -41,7 +39,6 @@ class LabelArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("--blind", action="store_true", help="never show the judge's verdict, not even afterwards")
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="stop after N answers")
@@ -72,8 +69,6 @@ def run(args: LabelArguments) -> int:
 
 @dataclass
 class _Session:
-    """One sitting."""
-
     output: Output
     queue: LabelQueue
     is_blind: bool

@@ -24,15 +24,12 @@ from console.store.run_list import find_run
 
 
 class LabelsArguments(Arguments):
-    """Options of `labels`."""
-
     which: str
     export: Path | None
     import_: Path | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("--export", type=Path, metavar="FILE", help="write the labels to this file")
     parser.add_argument("--import", type=Path, metavar="FILE", dest="import_", help="add the labels of this file")

@@ -28,14 +28,11 @@ LEADERBOARD = JsonKind(
 
 
 class LeaderboardArguments(Arguments):
-    """Options of `leaderboard`."""
-
     suite: str | None
     all: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("-s", "--suite", metavar="NAME", help="only this suite")
     parser.add_argument(
         "--all", action="store_true", help="all columns: single categories, and columns without a number"

@@ -19,15 +19,12 @@ SHOWN = 5
 
 
 class MergeArguments(Arguments):
-    """Options of `merge`."""
-
     which: list[str]
     name: str
     fail_under: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="+", help="name, part of the name, or path of each run")
     parser.add_argument("--name", default="", metavar="TEXT", help="name of the new run")
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")

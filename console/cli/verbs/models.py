@@ -46,7 +46,6 @@ class ModelsArguments(AddModelArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("--ping", metavar="MODEL", help="check that this model's server answers and serves it")
     add_model_arguments(parser)
 

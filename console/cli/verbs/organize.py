@@ -35,8 +35,6 @@ ORGANIZED_RUN = JsonKind(
 
 
 class OrganizeArguments(Arguments):
-    """Options of `organize`."""
-
     which: list[str]
     name: str | None
     note: str | None
@@ -45,7 +43,6 @@ class OrganizeArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="+", help="runs; without options their marks are shown")
     parser.add_argument("--name", metavar="TEXT", help="a name for the run; an empty string restores the first one")
     parser.add_argument("--note", metavar="TEXT", help="a note on the run; an empty string removes it")

@@ -21,15 +21,12 @@ _WEIGHTS = "minilm"
 
 
 class PullArguments(Arguments):
-    """Options of `pull`."""
-
     name: str
     from_path: Path | None
     accept_digest: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("name", metavar="NAME", help=f"data to download: {', '.join(_sources())}")
     parser.add_argument(
         "--from", dest="from_path", type=Path, metavar="PATH", help="use a local wheel, checkout or folder"

@@ -24,14 +24,11 @@ QUEUE = JsonKind(
 
 
 class QueueArguments(Arguments):
-    """Options of `queue`."""
-
     do: str
     which: list[str]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("do", nargs="?", choices=("list", "cancel", "up", "down", "go"), default="list", metavar="DO",
                         help="list (default), cancel, up, down, go")  # fmt: skip
     parser.add_argument("which", nargs="*", metavar="RUN", help="names or parts of names; `all` with cancel")

@@ -46,8 +46,6 @@ REGRADED = JsonKind(
 
 
 class RegradeArguments(BudgetArguments):
-    """Options of `regrade`."""
-
     which: list[str]
     judge: str
     option: list[str]
@@ -57,7 +55,6 @@ class RegradeArguments(BudgetArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="+", help="name, part of a name, or latest; --data PATH gives "
                         "other ground truths")  # fmt: skip
     parser.add_argument("--judge", metavar="NAME", default="", help="model that judges, asked even if it judged before")

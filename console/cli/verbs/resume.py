@@ -11,15 +11,12 @@ from console.store.run_list import find_run
 
 
 class ResumeArguments(ResumingArguments):
-    """Options of `resume`."""
-
     which: str
     fail_under: str | None
     to_the_end: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
     parser.add_argument("--to-the-end", action="store_true", help="play everything of a run that its looks may end")

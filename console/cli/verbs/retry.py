@@ -19,15 +19,12 @@ from console.store.run_list import find_run
 
 
 class RetryArguments(ResumingArguments):
-    """Options of `retry`."""
-
     which: str
     status: str
     ids: list[str]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument(
         "--status", choices=("broken", "failed"), default="broken", help="what to retry (default: broken)"

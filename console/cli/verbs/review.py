@@ -34,15 +34,12 @@ VERDICT = JsonKind(
 
 
 class ReviewArguments(Arguments):
-    """Options of `review`."""
-
     which: str
     all: bool
     text: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "which", metavar="RUN[#CASE]", nargs="?", default="latest", help="a run, or a case of it; or an .eval log"
     )

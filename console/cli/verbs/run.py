@@ -68,8 +68,6 @@ PRESET = JsonKind("preset", "run --save-preset", "A saved preset.", {"name": "it
 
 
 class RunArguments(PresetArguments):
-    """Options of `run`."""
-
     fail_under: str | None
     fail_if_worse: bool
     metric: str | None
@@ -82,7 +80,6 @@ class RunArguments(PresetArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     add_preset_arguments(parser)
     add_target_arguments(parser)
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")

@@ -10,13 +10,10 @@ from console.store.lock import RunLocked
 
 
 class RunnerArguments(Arguments):
-    """Options of `runner`."""
-
     path: Path
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("path", type=Path, metavar="FOLDER", help="the folder of runs")
 
 

@@ -39,15 +39,12 @@ _PASSAGE_INDENT = 4
 
 
 class SearchArguments(Arguments):
-    """Options of `search`."""
-
     words: list[str]
     filter: str
     limit: int
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("words", metavar="WORDS", nargs="+", help='words, "phrases", prefix*, !excluded, filter terms')
     parser.add_argument("--filter", metavar="TERMS", default="", help="only matching rollouts, such as 'is:failed'")
     parser.add_argument(

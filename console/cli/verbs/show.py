@@ -52,13 +52,10 @@ CASE = JsonKind(
 
 
 class ShowArguments(Arguments):
-    """Options of `show`."""
-
     which: str
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN[#CASE]", nargs="?", default="latest", help="a run, or a case of it")
 
 

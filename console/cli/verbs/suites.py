@@ -42,13 +42,10 @@ ROW_SCHEMA = JsonKind(
 
 
 class SuitesArguments(Arguments):
-    """Options of `suites`."""
-
     words: list[str]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "words", nargs="*", metavar="SUITE | check SUITE | schema FORMAT", help="suite to show or check"
     )

@@ -60,8 +60,6 @@ _LONGEST = 60
 
 
 class SuspectsArguments(Arguments):
-    """Options of `suspects`."""
-
     suite: str
     of: list[str]
     limit: int
@@ -77,7 +75,6 @@ class SuspectsArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("suite", metavar="SUITE", help="name of the suite")
     parser.add_argument("--of", action="append", default=[], metavar="RUN", help="only these runs; may be repeated")
     parser.add_argument("-n", "--limit", type=int, metavar="N", default=_MOST, help=f"list N cases (default {_MOST})")

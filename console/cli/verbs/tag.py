@@ -40,8 +40,6 @@ NONE = "none"
 
 
 class TagArguments(Arguments):
-    """Options of `tag`."""
-
     which: str
     tag: str | None
     comment: str | None
@@ -50,7 +48,6 @@ class TagArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` for the newest run")
     parser.add_argument("tag", metavar="TAG", nargs="?", help=f"{', '.join(TAGS)}, or {NONE} to remove the tag")
     parser.add_argument("--comment", metavar="TEXT", help="a comment; an empty string removes it")

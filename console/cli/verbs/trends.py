@@ -26,14 +26,11 @@ TRENDS = JsonKind(
 
 
 class TrendsArguments(Arguments):
-    """Options of `trends`."""
-
     model: str | None
     suite: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("-m", "--model", metavar="NAME", help="only this model")
     parser.add_argument("-s", "--suite", metavar="NAME", help="only this suite")
 

@@ -49,8 +49,6 @@ TRIED = JsonKind(
 
 
 class TryArguments(BudgetArguments):
-    """Options of `try`."""
-
     which: str
     filter: str
     set: list[str]
@@ -67,7 +65,6 @@ class TryArguments(BudgetArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", help="name, part of a name, or latest")
     parser.add_argument("--filter", metavar="TERMS", default="", help="cases that the change is meant for, such as "
                         "'reason:unit'; all failures")  # fmt: skip

@@ -36,14 +36,11 @@ _ENGINE_STARTS_WITHIN_S = 10.0
 
 
 class WatchArguments(Arguments):
-    """Options of `watch`."""
-
     which: str
     text: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument("--text", action="store_true", help="text even on a terminal")
 

@@ -51,7 +51,6 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def dated(self) -> Dated:
-        """Sort key of lists."""
         return Dated(self.name, self.summary.at if self.summary else 0.0, is_exact=self.summary is not None)
 
     @property
@@ -61,7 +60,6 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def is_live(self) -> bool:
-        """True if an engine is playing it."""
         return self.state == "running"
 
     @property

@@ -115,7 +115,6 @@ def rollouts_left(overview: Overview, manifest: Manifest) -> int:
 
 
 def _setup_begun(overview: Overview, manifest: Manifest) -> list[Rollout]:
-    """Return the setup rollouts that have begun."""
     if not manifest.setup:
         return []
     slots = ((case, rollout) for case in overview.fold.ungraded for rollout in range(manifest.rollouts))

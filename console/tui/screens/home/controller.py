@@ -203,7 +203,6 @@ class HomeController:
         self._order = order
 
     def reverse_order(self) -> None:
-        """Reverse the chosen order."""
         self.sort(self._order)
 
     def _label(self, sign: str) -> str:
