@@ -125,11 +125,7 @@ class Arguments(argparse.Namespace):
 
 
 def read_input(path: Path) -> str:
-    """Return the text of a file given as an option; `-` is stdin.
-
-    Raises:
-        UsageError: it cannot be read, or is too large.
-    """
+    """Return the text of a file given as an option; `-` is stdin."""
     try:
         with nullcontext(sys.stdin) if path == Path("-") else path.open(encoding="utf-8") as file:
             text = file.read(_LARGEST_INPUT + 1)  # a device may have no end
@@ -152,11 +148,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(_with_nearest(message), hint=f"See `{self.prog} --help`.")
 
     def check_before_verb(self, argv: Sequence[str]) -> str:
-        """Check that only common options precede the verb: argparse would take a value for the verb.
-
-        Raises:
-            UsageError: another option precedes it.
-        """
+        """Check that only common options precede the verb: argparse would take a value for the verb."""
         words = iter(argv)
         for word in words:
             if not word.startswith("-"):

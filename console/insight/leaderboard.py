@@ -104,13 +104,7 @@ def mark_of(note: str) -> str:
 def leaderboards(
     runs: Iterable[ListedRun], cases: CasesBySuite, rules: Mapping[str, LeaderboardRules] | None = None
 ) -> list[Leaderboard]:
-    """Return a leaderboard for every suite, sorted by name.
-
-    Args:
-        runs: all runs; those that do not count are left out.
-        cases: number of cases in the installed suites.
-        rules: ranking rules by suite, where defined.
-    """
+    """Return a leaderboard for every suite, sorted by name; runs that do not count are left out."""
     by_suite: dict[str, list[ListedRun]] = defaultdict(list)
     for run in runs:
         if run.summary.state == "completed" and run.manifest.is_whole and run.summary.tally.finished:
@@ -277,13 +271,7 @@ def with_interval(
 
 
 def with_measures(board: Leaderboard, runs: Sequence[str], measures: Mapping[str, float]) -> Leaderboard:
-    """Return the leaderboard with one row's values from journals filled in.
-
-    Args:
-        board: leaderboard whose rules measure journals.
-        runs: ids of the row's runs.
-        measures: values by column.
-    """
+    """Return the leaderboard with values by column, measured in journals, in the row of these runs."""
 
     def filled(row: LeaderboardRow) -> LeaderboardRow:
         if row.runs != tuple(runs):

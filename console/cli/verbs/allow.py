@@ -42,11 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: AllowArguments) -> int:
-    """Try the code, then record its digest.
-
-    Raises:
-        UsageError: no such suite, a suite without code, or code that cannot be loaded.
-    """
+    """Try the code, then record its digest."""
     entry = Catalog(find_data_roots(args.data)).entry(args.suite)
     if not has_code(entry):
         raise UsageError(

@@ -108,11 +108,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: BranchArguments) -> int:
-    """Play the branch and show what came of it.
-
-    Raises:
-        UsageError: no such run, case, step or model, a change that cannot be made, or a state that cannot be rebuilt.
-    """
+    """Play the branch and show what came of it."""
     from console.insight.as_sent import beginning_of, point_at, points_of
 
     if args.repeats is not None and args.repeats < 1:

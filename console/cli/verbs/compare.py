@@ -87,11 +87,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: CompareArguments) -> int:
-    """Compare the runs.
-
-    Raises:
-        UsageError: no such run, fewer than two, the same one twice, or no case in common.
-    """
+    """Compare the runs."""
     _check(args)
     readers, summaries = _readers(args)
     sides = [reader.side for reader in readers]

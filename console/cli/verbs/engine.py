@@ -34,11 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: EngineArguments) -> int:
-    """Play the run, reporting only problems.
-
-    Raises:
-        UsageError: the run, its models or its data have changed.
-    """
+    """Play the run, reporting only problems."""
     folder = RunFolder(args.path.resolve())
     prepared = reopen(folder, args.models, args.data)
     try:

@@ -68,11 +68,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: ExportArguments) -> int:
-    """Write the export.
-
-    Raises:
-        UsageError: no such run, a run of another benchmark than the format's, or an unwritable path.
-    """
+    """Write the export."""
     name = args.form or ("json" if args.json else "csv")
     folders = _folders(args, name)
     out = None if args.out == Path("-") else args.out

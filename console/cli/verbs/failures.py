@@ -56,11 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: FailuresArguments) -> int:
-    """Group and list failed, broken and undecided rollouts.
-
-    Raises:
-        UsageError: no such run, or an invalid filter.
-    """
+    """Group and list failed, broken and undecided rollouts."""
     folder = find_run(find_runs_root(args.runs), args.which)
     folder.manifest()
     annotations = Notes(folder.path).annotations()

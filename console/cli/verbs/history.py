@@ -40,11 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: HistoryArguments) -> int:
-    """List the runs.
-
-    Raises:
-        UsageError: no run has played the case, or the index cannot be written.
-    """
+    """List the runs."""
     with reporting_damage(), open_search(find_runs_root(args.runs), args.output) as search:
         runs = case_history(search, args.suite, args.case)
         if not runs:

@@ -34,11 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: JudgeArguments) -> int:
-    """Judge the answers and report; the exit code is 3 if some pair could not be judged.
-
-    Raises:
-        UsageError: runs that cannot be compared, or no judge; nothing is asked then.
-    """
+    """Judge the answers and report; the exit code is 3 if some pair could not be judged."""
     from console.cli.foreground import play
     from console.cli.history import read_history, shown_results
     from console.cli.run_report import exit_code, show_report

@@ -58,11 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: KeepArguments) -> int:
-    """Keep the case.
-
-    Raises:
-        UsageError: no such run or case, a row cannot express it, it has no checks, or the suite cannot take it.
-    """
+    """Keep the case."""
     reader, rollout = find_rollout(args, args.which, args.rollout)
     proposed = propose_row(reader, rollout, open_run_suite(reader.manifest, args.data))
     if args.show_row:

@@ -47,11 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: LabelArguments) -> int:
-    """Label answers until the input ends, then show the corrected score.
-
-    Raises:
-        UsageError: no such run, or it has no graded answers.
-    """
+    """Label answers until the input ends, then show the corrected score."""
     queue = LabelQueue(
         find_run(find_runs_root(args.runs), args.which), args.reader, settles=args.settle, data=args.data
     )
@@ -113,11 +109,7 @@ class _Session:
 
 
 def _lines() -> Iterator[str]:
-    """Yield the lines typed or piped in.
-
-    Raises:
-        UsageError: the input cannot be read.
-    """
+    """Yield the lines typed or piped in."""
     try:
         yield from (line for line in sys.stdin if line.strip())
     except (OSError, UnicodeDecodeError) as error:

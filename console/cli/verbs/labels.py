@@ -36,11 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: LabelsArguments) -> int:
-    """Import or export labels, then show the corrected score.
-
-    Raises:
-        UsageError: no such run, or an invalid file; nothing is written then.
-    """
+    """Import or export labels, then show the corrected score."""
     folder = find_run(find_runs_root(args.runs), args.which)
     if args.export is not None and args.import_ is not None:
         raise UsageError("--export and --import exclude each other", hint="Give one of them.")

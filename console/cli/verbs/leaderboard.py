@@ -40,11 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: LeaderboardArguments) -> int:
-    """Show the leaderboard.
-
-    Raises:
-        UsageError: no finished run of the suite.
-    """
+    """Show the leaderboard."""
     runs = listed_runs(args)
     boards = leaderboards(runs, *suite_facts(runs, args))
     if args.suite is not None:

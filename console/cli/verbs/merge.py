@@ -31,11 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: MergeArguments) -> int:
-    """Create the merged run and report on it.
-
-    Raises:
-        UsageError: the runs are not of one plan, or cannot be read; no run is created then.
-    """
+    """Create the merged run and report on it."""
     root = find_runs_root(args.runs, may_be_new=True)
     folders = [find_run(root, which) for which in args.which]
     least = None

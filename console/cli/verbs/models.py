@@ -51,11 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: ModelsArguments) -> int:
-    """List the models, ping one or add one; errors in the file are reported, and the other models stay usable.
-
-    Raises:
-        UsageError: no such model or server, or nothing can be added.
-    """
+    """List the models, ping one or add one; errors in the file are reported, and the other models stay usable."""
     output = args.output
     if args.words[:1] == ["add"] and len(args.words) <= 2:
         from console.cli.add_model import add

@@ -55,11 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: NewArguments) -> int:
-    """Write the folder.
-
-    Raises:
-        UsageError: an invalid name, an existing folder, an unknown kind, or a failed write.
-    """
+    """Write the folder."""
     root = find_own_data(args.data)
     sentences: list[str] = []
     if args.source is None:

@@ -55,11 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: OrganizeArguments) -> int:
-    """Mark the runs.
-
-    Raises:
-        UsageError: no such run, it is being played, or it cannot be written.
-    """
+    """Mark the runs."""
     root = find_runs_root(args.runs)
     for run in [find_run(root, name) for name in args.which]:
         run.manifest()

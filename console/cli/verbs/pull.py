@@ -39,11 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: PullArguments) -> int:
-    """Download the data and print where it is.
-
-    Raises:
-        UsageError: no such data, or the download failed.
-    """
+    """Download the data and print where it is."""
     sources = _sources()
     if args.name not in sources:
         close = nearest(args.name, sources)

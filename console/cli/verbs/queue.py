@@ -35,11 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: QueueArguments) -> int:
-    """List or change the queue.
-
-    Raises:
-        UsageError: no such run, or the queue cannot be read or written.
-    """
+    """List or change the queue."""
     root = find_runs_root(args.runs)
     queue = RunQueue(root)
     if args.do == "list":

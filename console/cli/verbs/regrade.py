@@ -69,11 +69,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: RegradeArguments) -> int:
-    """Grade the runs again, one after another; the exit code is 3 if a conversation could not be graded.
-
-    Raises:
-        UsageError: no such run, or one that cannot be graded again; nothing is asked then.
-    """
+    """Grade the runs again, one after another; the exit code is 3 if a conversation could not be graded."""
     from console.cli.foreground import play
     from console.engine.regrade import prepare_regrade
     from console.store.runs import create_run
@@ -117,11 +113,7 @@ def _options(args: RegradeArguments) -> dict[str, Any]:
 
 
 def _filtered(folder: "RunFolder", terms: str) -> list[str] | None:
-    """Return the ids of the cases that a filter selects; None without a filter.
-
-    Raises:
-        UsageError: an invalid filter, or one that selects nothing.
-    """
+    """Return the ids of the cases that a filter selects; None without a filter."""
     if not terms:
         return None
     from console.cli.listed_failures import listed_failures

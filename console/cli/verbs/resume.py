@@ -25,10 +25,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: ResumeArguments) -> int:
-    """Play the remaining rollouts, including broken and undecided ones.
-
-    Raises:
-        UsageError: no such run, or its models, suite or data are missing or changed.
-    """
+    """Play the remaining rollouts, including broken and undecided ones."""
     folder = find_run(find_runs_root(args.runs), args.which)
     return resume_run(folder, args, retry=RetryScope.BROKEN, fail_under=args.fail_under, to_the_end=args.to_the_end)

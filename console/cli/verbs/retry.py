@@ -35,11 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: RetryArguments) -> int:
-    """Play further attempts.
-
-    Raises:
-        UsageError: no such run or case.
-    """
+    """Play further attempts."""
     folder = find_run(find_runs_root(args.runs), args.which)
     only = frozenset(split(args.ids))
     if only:

@@ -91,11 +91,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: RunArguments) -> int:
-    """Check everything, show the expected cost, play, and report.
-
-    Raises:
-        UsageError: the plan is invalid; no calls were made then.
-    """
+    """Check everything, show the expected cost, play, and report."""
     from console.cli.run_report import threshold
     from console.config.paths import presets_files
     from console.config.preset import load_presets
@@ -141,11 +137,7 @@ def run(args: RunArguments) -> int:
 
 
 def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
-    """Return the run to compare with, resolved before any call.
-
-    Raises:
-        UsageError: no such run, or the run plays in the background.
-    """
+    """Return the run to compare with, resolved before any call."""
     from console.config.paths import find_runs_root
     from console.store.run_list import find_run
 
@@ -334,11 +326,7 @@ def _total_text(forecast: "Forecast") -> str:
 
 
 def _confirm(args: RunArguments, forecast: "Forecast") -> None:
-    """Show the forecast, and ask for confirmation if the cost is high or unlimited.
-
-    Raises:
-        UsageError: the answer is no, or a high cost has no cap and nobody can be asked.
-    """
+    """Show the forecast, and ask for confirmation if the cost is high or unlimited."""
     import sys
 
     for run in forecast.runs:

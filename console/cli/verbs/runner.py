@@ -18,11 +18,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: RunnerArguments) -> int:
-    """Play the queue, reporting only problems.
-
-    Raises:
-        UsageError: the queue cannot be read.
-    """
+    """Play the queue, reporting only problems."""
     try:
         play_queue(args.path.resolve(), args.output.warn)
     except RunLocked:

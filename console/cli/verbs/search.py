@@ -53,11 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: SearchArguments) -> int:
-    """Show the hits by run, newest first.
-
-    Raises:
-        UsageError: nothing to search for, an invalid filter, or the index cannot be written.
-    """
+    """Show the hits by run, newest first."""
     query = read_query(" ".join(args.words), args.filter)
     if not query.terms:
         raise UsageError("there is no word to search for", hint="Name one that is not excluded: search refund -n 5.")

@@ -52,11 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: SuitesArguments) -> int:
-    """List all suites, show or check one, or print a schema.
-
-    Raises:
-        UsageError: no such suite or format, or unreadable rows.
-    """
+    """List all suites, show or check one, or print a schema."""
     catalog = Catalog(find_data_roots(args.data))
     words = args.words
     if not words:

@@ -61,11 +61,7 @@ def add_rollout(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: TagArguments) -> int:
-    """Write the notes and show the current ones.
-
-    Raises:
-        UsageError: no such run or case, an unknown tag, or an unwritable folder.
-    """
+    """Write the notes and show the current ones."""
     reader, rollout = find_rollout(args, args.which, args.rollout)
     notes = Notes(reader.folder.path)
     reviewed = None if args.reviewed is None else "yes" if args.reviewed else ""
@@ -77,11 +73,7 @@ def run(args: TagArguments) -> int:
 
 
 def find_rollout(args: Arguments, which: str, number: int) -> tuple[RunReader, Rollout]:
-    """Find the rollout that RUN#CASE names.
-
-    Raises:
-        UsageError: no such run, case or rollout.
-    """
+    """Find the rollout that RUN#CASE names."""
     name, case = split_case(which)
     if not case:
         raise UsageError("a case is required", where=which, hint="Write RUN#CASE, such as latest#live_simple_3-0-0.")

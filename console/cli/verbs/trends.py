@@ -36,11 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: TrendsArguments) -> int:
-    """Show the trends.
-
-    Raises:
-        UsageError: no matching run.
-    """
+    """Show the trends."""
     all_trends = trends(listed_runs(args))
     chosen = [trend for trend in all_trends if args.model in (None, trend.model) and args.suite in (None, trend.suite)]
     if all_trends and not chosen:

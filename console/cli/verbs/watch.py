@@ -46,11 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: WatchArguments) -> int:
-    """Follow a run; one that has ended is shown from its start.
-
-    Raises:
-        UsageError: no such run.
-    """
+    """Follow a run; one that has ended is shown from its start."""
     folder = find_run(find_runs_root(args.runs), args.which)
     if is_interactive() and not args.json and not args.text:
         return open_app_with(args, screen="live", run=str(folder.path))

@@ -242,12 +242,7 @@ def listed_runs(lines: Iterable[RunLine]) -> "list[ListedRun]":
 
 
 def newest_of_models(runs: Sequence[RunLine], suite: str) -> list[RunFolder]:
-    """Return the newest completed run of each model on a suite, branches apart.
-
-    Args:
-        runs: candidates, newest first.
-        suite: name of the suite.
-    """
+    """Return the newest completed run of each model on a suite, branches apart; `runs` are newest first."""
     newest: dict[str, RunFolder] = {}
     for line in runs:
         summary = line.summary
