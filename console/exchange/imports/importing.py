@@ -168,7 +168,7 @@ def _resume_staged(staged: StagedRun, values: ScoreValues) -> tuple[_State, set[
         if isinstance(record, Started):
             metadata = table(record.case.data.get("metadata"))
         elif isinstance(record, Finished):
-            taken.add((record.key.case, record.key.rollout))
+            taken.add(record.key.slot)
             values.add(record.key.case, record.verdict.scores, metadata)
     return state, taken
 
