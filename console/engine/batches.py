@@ -221,9 +221,17 @@ class BatchedEndpoint:
             if not batch.record.id and not await self._find_or_submit(batch, lines):
                 await self._end(batch, "not submitted")
                 return
-            state = await self._until_ended(batch)
-            if state.ended != "failed":
-                await self._hand_out(batch, state)
+            try:
+                state = await self._until_ended(batch)
+                if state.ended != "failed":
+                    await self._hand_out(batch, state)
+            except Fault as fault:
+                if fault.kind is not FaultKind.NOT_FOUND:
+                    raise
+                await self._say_missing(batch, fault)
+                await self._candidates(batch)  # fails at an address that has no batches at all
+                await self._end(batch, "missing")
+                return
             await self._end_with(batch, state)
         except Fault as fault:
             words = f"{batch_words([batch.record])}: {fault.advice}"
@@ -291,7 +299,7 @@ class BatchedEndpoint:
                 raise
             if time.time() >= record.submitted_at + _LONGEST_S:
                 return []
-            words = "this address lists no batches, so nobody can tell whether this one was accepted"
+            words = "this address lists no batches, so nobody can tell whether it has this one"
             hint = (
                 f"Look at the provider for a batch of {record.total:,} calls. Resume the run a day later, when it has "
                 "ended in any case, and its calls are asked again; or play a new run without --batch."
@@ -300,11 +308,17 @@ class BatchedEndpoint:
 
     async def _identified(self, batch: _Batch, state: BatchState) -> BatchState | None:
         """Return the state of a batch at the provider if it is this one; without a name, only its answers tell."""
-        while not (state.name or state.ended):
-            batch.tell(_LOOKING)
-            await self._pause(batch)
-            state = await self._persist(batch, partial(self._client.state, state.id))
-        is_same = bool(state.name) or await self._persist(batch, partial(self._is, batch, state))
+        try:
+            while not (state.name or state.ended):
+                batch.tell(_LOOKING)
+                await self._pause(batch)
+                state = await self._persist(batch, partial(self._client.state, state.id))
+            is_same = bool(state.name) or await self._persist(batch, partial(self._is, batch, state))
+        except Fault as fault:
+            if fault.kind is not FaultKind.NOT_FOUND:
+                raise
+            await self._say_missing(batch, fault)
+            return None
         return state if is_same else None
 
     async def _is(self, batch: _Batch, state: BatchState) -> bool:
@@ -423,6 +437,22 @@ class BatchedEndpoint:
                 fault = Fault(FaultKind.BAD_ANSWER, f"{words}: it ended without an answer to this request")
             call.answer.set_exception(fault)
         await self._end(batch, state.ended)
+
+    async def _say_missing(self, batch: _Batch, fault: Fault) -> None:
+        """Return if an earlier session said that the provider does not have this batch; else say it.
+
+        Raises:
+            Fault: this is the first time.
+        """
+        if batch.record.missing and batch.is_recorded:
+            return
+        await self._step(batch, missing=True)
+        words = f"the provider has no such batch for this key, or no longer has its results ({fault.message})"
+        hint = (
+            "If key or address changed, restore them and resume the run to fetch its answers. Otherwise resume it "
+            f"to ask its {len(batch.calls):,} calls again, which costs as much again."
+        )
+        raise Fault(FaultKind.NOT_FOUND, words, hint=hint)
 
     async def _end(self, batch: _Batch, why: str) -> None:
         """Journal the end of a batch, after its answers; calls that still wait are gathered again."""
