@@ -27,7 +27,7 @@ from console.engine.background import start_task, stop
 from console.engine.recorded_batches import RecordedBatches, name_of
 from console.llm.balancer import Balancer
 from console.llm.batches import BatchAnswer, BatchClient, BatchState
-from console.llm.endpoint import Endpoint, Unwatched, Watch
+from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
 from console.llm.retry import ask_until_answered
 
@@ -104,7 +104,7 @@ class _Batch:
             call.watch.on_wait(words, None)
 
 
-class _BatchWatch(Unwatched):
+class _BatchWatch(Watch):
     """Watches requests about a batch for the conversations that wait for it."""
 
     def __init__(self, batch: _Batch) -> None:

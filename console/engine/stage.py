@@ -22,7 +22,7 @@ from console.core.wait import wait_words
 from console.core.written_calls import written_call
 from console.engine.journal_door import check_request
 from console.engine.recorded_effects import JUDGES, ConversationEffects, Effect
-from console.llm.endpoint import Endpoint
+from console.llm.endpoint import Endpoint, Watch
 from console.suites.guard import SuiteError
 from console.suites.stage import Stage
 from console.suites.suite import AFTER_REPLY
@@ -125,7 +125,7 @@ class StageChanges(NamedTuple):
         return cls(arm, beginning.replies or 0, f"{experiment.seed}/" if experiment.seed else "")
 
 
-class CallWatch:
+class CallWatch(Watch):
     """Reports the events of one call to the journal and to watchers."""
 
     def __init__(self, host: StageContext, key: Key, n: int, role: str) -> None:
