@@ -467,7 +467,6 @@ class BatchedEndpoint:
         return min(_LATEST_POLL_S, max(_SOONEST_POLL_S, age * _POLL_SHARE))
 
     async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
-        """Embed texts, without a batch."""
         self._direct = self._direct or open_endpoint(self._model)
         return await self._direct.embed(texts, watch)
 

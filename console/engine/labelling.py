@@ -80,7 +80,6 @@ class Question:
 
     @property
     def slot(self) -> Slot:
-        """Case id and rollout."""
         return self.key.slot
 
     def messages(self, more: str = "") -> list[Message]:

@@ -32,7 +32,6 @@ class Job(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def slot(self) -> Slot:
-        """Case id and rollout."""
         return self.key.slot
 
 
@@ -54,11 +53,9 @@ class PlannedJobs:
         """Attempts after the first."""
 
     def __len__(self) -> int:
-        """Return the number of jobs."""
         return len(self.places)
 
     def __iter__(self) -> Iterator[Job]:
-        """Yield the jobs."""
         return map(self.job, self.places)
 
     def keep(self, is_left: Callable[[Slot], bool]) -> None:
@@ -70,11 +67,9 @@ class PlannedJobs:
         return self.cases[place // self._rollouts if self._by_case else place % len(self.cases)]
 
     def slot(self, place: int) -> Slot:
-        """Return the rollout at a position of the plan."""
         return self.case(place).id, place % self._rollouts if self._by_case else place // len(self.cases)
 
     def job(self, place: int) -> Job:
-        """Return the job at a position of the plan."""
         slot = self.slot(place)
         return Job(self.case(place), Key(*slot, self.attempts.get(slot, 1)))
 

@@ -116,7 +116,6 @@ class StageChanges(NamedTuple):
 
     @classmethod
     def of(cls, manifest: Manifest, key: Key) -> Self:
-        """Return the changes in a conversation of a run."""
         experiment = manifest.experiment
         if experiment is None:
             return cls()
@@ -129,7 +128,6 @@ class CallWatch(Watch):
     """Reports the events of one call to the journal and to watchers."""
 
     def __init__(self, host: StageContext, key: Key, n: int, role: str) -> None:
-        """Watch call `n` of a conversation."""
         self._host, self._key, self._n, self._role = host, key, n, role
         self._streaming = False
         self.tokens: int | None = None
@@ -170,15 +168,12 @@ class CallWatch(Watch):
         self._host.state(self._key, "waiting" if why else _STATES.get(self._role, "asking"), why)
 
     def on_address(self, address: str) -> None:
-        """Record the address being tried."""
         self.address = address
 
     def on_tokens(self, count: int) -> None:
-        """Add tokens of embedded texts."""
         self.tokens = (self.tokens or 0) + count
 
     async def wait_to_retry(self, wait_s: float) -> None:
-        """Wait for the next try without holding the conversation's slot."""
         await self._host.wait_to_retry(self._key, wait_s)
         self._host.state(self._key, _STATES.get(self._role, "asking"))
 
@@ -273,7 +268,6 @@ class JournaledStage(Stage):
         step: int = 0,
         scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
-        """Ask a model; see suites/stage.py."""
         is_first = role == "model" and self._count_reply()
         apart, contents = _kept_apart(messages)
         request = self._changed(cast(list[dict[str, Any]], list(apart)), list(tools), params or {}, role)
@@ -386,7 +380,6 @@ class JournaledStage(Stage):
                 self._host.append(msgspec.structs.replace(effect, at=time.time(), key=self._key, n=n, kept=True))
 
     async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
-        """Embed texts; see suites/stage.py."""
         listed = list(texts)
         name = digest("embed", role, listed)
         recorded = self._replayed(name, Embedded)
@@ -409,7 +402,6 @@ class JournaledStage(Stage):
         return self._account_embedding(record)
 
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
-        """Perform another effect once; see suites/stage.py."""
         name = digest("perform", kind, request)
         recorded = self._replayed(name, Performed)
         if recorded is not None:
@@ -490,19 +482,16 @@ class JournaledStage(Stage):
         return [_unpack(vector) for vector in record.vectors]
 
     def output_of(self, case_id: str) -> Any:
-        """Return the output of another case; see suites/stage.py."""
         return self._host.output_of(case_id, self._key.rollout)
 
     def score(
         self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
     ) -> None:
-        """Record a score; see suites/stage.py."""
         self._write_once(
             Scored(at=time.time(), key=self._key, name=name, value=value, threshold=threshold, turn=turn, role=role)
         )
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
-        """Record a note for the transcript; see suites/stage.py."""
         self._write_once(Noted(at=time.time(), key=self._key, kind=kind, data=data, turn=turn, step=step))
 
     def _write_once(self, record: Scored | Noted) -> None:

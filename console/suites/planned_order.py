@@ -76,7 +76,6 @@ class PlannedSlots(Sequence[Slot]):
         self._rollouts, self._by_case = rollouts, by_case
 
     def __len__(self) -> int:
-        """Return the number of graded rollouts."""
         return len(self._ids) * self._rollouts
 
     @overload

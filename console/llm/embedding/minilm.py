@@ -112,7 +112,6 @@ class MiniLM:
             raise Fault(FaultKind.DATA, message, hint=_HINT) from error
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return a unit vector for each text, in order."""
         return [self._embed(text) for text in texts]
 
     def _check(self, words: int) -> None:
