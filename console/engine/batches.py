@@ -276,11 +276,7 @@ class BatchedEndpoint:
             await self._pause(batch)
 
     async def _candidates(self, batch: _Batch) -> list[BatchState]:
-        """Return the batches at the provider that may be this one; none of a provider without a list after a day.
-
-        Raises:
-            Fault: the provider has no list, so that nobody can tell whether the batch is there.
-        """
+        """Return the batches at the provider that may be this one; none of a provider without a list after a day."""
         record = batch.record
         try:
             return await self._persist(
@@ -349,9 +345,6 @@ class BatchedEndpoint:
 
         Answers that are damaged or fewer than announced are read once more; then the calls without an answer, and
         those with two that differ, have none.
-
-        Raises:
-            Fault: the provider refuses them, or none is readable.
         """
         answers: dict[str, BatchAnswer | None] = {}
         was_damaged = False

@@ -254,11 +254,7 @@ def _unreadable(problems: Sequence[str]) -> str:
 
 
 def _read_label(reply: Reply, source: Label) -> Label:
-    """Parse the label in a reply.
-
-    Raises:
-        ValueError: the reply has another format; the message says what is wrong.
-    """
+    """Parse the label in a reply."""
     text = reply.content or ""
     fenced = _FENCE.match(text)
     try:

@@ -348,11 +348,7 @@ class JournaledStage(Stage):
     def _changed(
         self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], params: dict[str, Any], role: str
     ) -> Request:
-        """Return a request with the changes of the experiment, if it is one that they concern.
-
-        Raises:
-            Fault: it does not begin as when its opening was edited.
-        """
+        """Return a request with the changes of the experiment, if it is one that they concern."""
         request = Request(messages, tools, params)
         arm, first = self._changes.arm, self._changes.repeated + 1
         if role != "model" or not arm or self._replies < first:
@@ -501,11 +497,7 @@ class JournaledStage(Stage):
 
 
 def _kept_apart(messages: Sequence[Message]) -> tuple[Sequence[Any], dict[str, bytes]]:
-    """Return messages with references to their pictures, sound and files, and the bytes.
-
-    Raises:
-        SuiteError: data that is no base64.
-    """
+    """Return messages with references to their pictures, sound and files, and the bytes."""
     try:
         return kept_apart(messages)
     except ValueError as error:
@@ -513,11 +505,7 @@ def _kept_apart(messages: Sequence[Message]) -> tuple[Sequence[Any], dict[str, b
 
 
 def _content(contents: Mapping[str, bytes], reference: MediaReference) -> bytes:
-    """Return the bytes of a part that the suite sends; a change of a recorded request may have another one.
-
-    Raises:
-        Fault: the suite does not send it (kind `data`).
-    """
+    """Return the bytes of a part that the suite sends; a change of a recorded request may have another one."""
     if (data := contents.get(str(reference))) is None:
         raise Fault(FaultKind.DATA, f"the suite does not send the file {reference.file_name} of this request")
     return data

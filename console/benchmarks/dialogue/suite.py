@@ -172,11 +172,7 @@ class DialogueSuite(Suite):
         return row_schema()
 
     def _check_headlines(self) -> None:
-        """Check that some row can have each score that suite.toml names.
-
-        Raises:
-            UsageError: none can; suggests a name.
-        """
+        """Check that some row can have each score that suite.toml names."""
         named = {name: "headline" for name in headlines_of(self.headline) if name} | dict.fromkeys(self.units, "units")
         if not named:
             return

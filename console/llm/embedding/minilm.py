@@ -206,11 +206,7 @@ def _gelu(values: "Array") -> "Array":
 
 
 def _read_tensors(path: Path) -> dict[str, Any]:
-    """Map the 32-bit tensors of a safetensors file.
-
-    Raises:
-        ValueError: the file is damaged.
-    """
+    """Map the 32-bit tensors of a safetensors file."""
     import numpy as np
 
     with path.open("rb") as file:
