@@ -77,10 +77,10 @@ def read_played(folder: RunFolder) -> list[PlayedRollout]:
     latest: dict[Slot, Finished] = {}
     for record in JournalReader(folder.journal_path).iter_all():
         if isinstance(record, Finished):
-            latest[record.key.case, record.key.rollout] = record
+            latest[record.key.slot] = record
         elif isinstance(record, Started):
             cases.setdefault(record.key.case, record.case)
-            keys[record.key.case, record.key.rollout] = record.key
+            keys[record.key.slot] = record.key
     return [
         PlayedRollout(cases[key.case], ended.key if (ended := latest.get(slot)) is not None else key, ended)
         for slot, key in keys.items()

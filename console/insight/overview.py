@@ -136,7 +136,7 @@ class Overview:
 
     def rollout(self, key: Key) -> Rollout | None:
         """Return the rollout of a key, whatever the attempt."""
-        return self.rollouts.get((key.case, key.rollout))
+        return self.rollouts.get(key.slot)
 
     @property
     def state(self) -> str:
@@ -160,7 +160,7 @@ class Overview:
         self.running.clear()
 
     def _start(self, record: Started) -> None:
-        slot = (record.key.case, record.key.rollout)
+        slot = record.key.slot
         earlier = self.rollouts.get(slot)
         if earlier is not None and earlier.key == record.key:
             self.running[slot] = earlier
@@ -183,7 +183,7 @@ class Overview:
         self.changed.add(slot)
 
     def _finish(self, record: Finished, counted: Finished) -> None:
-        slot = (record.key.case, record.key.rollout)
+        slot = record.key.slot
         rollout = self.rollouts.get(slot)
         if rollout is None:
             rollout = Rollout(key=record.key, order=len(self.rollouts))

@@ -101,7 +101,7 @@ def _differences(args: FailuresArguments, folder: RunFolder) -> Callable[[Rollou
     from console.cli.verbs.show import run_suite
 
     suite = run_suite(args, folder.manifest())
-    played_by_slot = {(each.key.case, each.key.rollout): each for each in read_played(folder)}
+    played_by_slot = {each.key.slot: each for each in read_played(folder)}
 
     def show(rollout: Rollout) -> None:
         played = played_by_slot[rollout.slot]

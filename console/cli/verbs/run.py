@@ -122,7 +122,7 @@ def run(args: RunArguments) -> int:
     if args.save_preset:
         return _save(args)
     _warn(args.output, prepared)
-    forecast = Forecast([forecast_of(run) for run in prepared])
+    forecast = Forecast([forecast_of(run, is_shown=args.dry_run) for run in prepared])
     if args.dry_run:
         return _show_forecast(args.output, forecast)
     _confirm(args, forecast)

@@ -403,7 +403,7 @@ class LiveController:
         return bool(rollout.ended_at) and run.now() - rollout.ended_at > LINGER_S
 
     def is_watched(self, key: Key) -> bool:
-        return (key.case, key.rollout) in self.watched.slots
+        return key.slot in self.watched.slots
 
     def tile_states(self, at_end: Sequence[bool]) -> list[TileState]:
         """Return the titles of all tiles; `at_end` says for each tile whether its text is scrolled to the end."""

@@ -110,7 +110,7 @@ class RunSearch:
         for search in searches:
             matches, has_new = self.matches[search.text], False
             for key in search.run(stopped):
-                slot = key.case, key.rollout
+                slot = key.slot
                 matches.add(slot, self._rollout_of(slot))
                 has_new = True
                 if time.monotonic() - handed_on_at > pause_s:
