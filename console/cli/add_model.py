@@ -7,7 +7,6 @@ each missing part is asked for, so that nobody has to know an address or the nam
 import asyncio
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +25,7 @@ from console.config.models import KeyState, key_state, load_models
 from console.config.paths import find_models_file
 from console.core.fault import Fault, UsageError
 from console.core.price import dollars
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
 from console.store.atomic import write_atomically
 
@@ -70,7 +69,7 @@ _TRIAL_TOKENS = 300
 
 def add(args: AddModelArguments) -> int:
     """Add a model, or list what can be added."""
-    asks = not args.json and not args.yes and sys.stdin.isatty() and sys.stderr.isatty()
+    asks = not args.json and not args.yes and args.output.can_ask
     answering = asyncio.run(find_local_servers()) if args.look else {}
     name = args.words[1] if len(args.words) > 1 else ""
     if not name and args.address:
@@ -145,10 +144,7 @@ def _server(name: str) -> KnownServer:
     server = next((each for each in KNOWN_SERVERS if name.lower() in (each.name, each.title.lower())), None)
     if server is None:
         names = [each.name for each in KNOWN_SERVERS]
-        close = nearest(name, names)
-        raise UsageError(
-            f"no server is named {name!r}", hint=f"Did you mean {close}?" if close else f"One of {', '.join(names)}."
-        )
+        raise UsageError(f"no server is named {name!r}", hint=suggest(name, names, f"One of {', '.join(names)}."))
     return server
 
 

@@ -37,6 +37,12 @@ class Row:
     level: int = 0
     """Indentation level; 0: top level."""
 
+    @property
+    def indented(self) -> tuple[str, ...]:
+        """The cells with the first one indented by the level."""
+        first, *others = self.cells
+        return ("  " * self.level + first, *others)
+
 
 @dataclass(frozen=True, slots=True)
 class Section:

@@ -107,13 +107,7 @@ class ThreeScores:
 def three_scores(
     answers: Mapping[str, GivenAnswer], wrong: Mapping[str, str], ambiguous: frozenset[str]
 ) -> ThreeScores:
-    """Return the scores of one run.
-
-    Args:
-        answers: its graded answers by case.
-        wrong: right answers, in the suite's form, of cases with a wrong key; empty if it is not are_known.
-        ambiguous: cases without one right answer.
-    """
+    """Return the scores of a run's graded answers, with right answers (if known) of wrong keys, and ambiguous cases."""
     contested = wrong.keys() | ambiguous
     are_known = all(wrong[case] for case in wrong if case in answers)
     corrected = {

@@ -6,7 +6,6 @@ Labeled failures are not asked about again, so the command continues where it wa
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -228,13 +227,8 @@ def _model(args: ExplainArguments, folder: RunFolder) -> "ModelConfig":
 def _confirm(args: Arguments, plan: "LabellingPlan") -> None:
     """Show the expected cost, and ask for confirmation if it is high."""
     args.output.info(_plan_words(plan))
-    if args.yes or not plan.cost_warning:
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"{plan.cost_warning} No calls were made", hint="Add --yes, or label fewer with --limit.")
-    args.output.warn(f"{plan.cost_warning} Continue? [y/N]")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("no calls were made", hint="Answer y, or add --yes.")
+    if plan.cost_warning and not args.yes:
+        args.output.confirm(plan.cost_warning, hint="Add --yes, or label fewer with --limit.")
 
 
 async def _ask(args: ExplainArguments, plan: "LabellingPlan", notes: Notes) -> _Result:

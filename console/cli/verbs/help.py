@@ -10,7 +10,7 @@ from console.cli.exitcode import Exit
 from console.cli.man_page import man_page
 from console.cli.parser import Arguments, VerbParser, all_verbs, build, verbs_of
 from console.core.fault import UsageError
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 
 
 class HelpArguments(Arguments):
@@ -65,9 +65,7 @@ def _parser_of(words: list[str]) -> argparse.ArgumentParser:
     for word in words:
         choices = verbs_of(parser)
         if word not in choices:
-            close = nearest(word, list(choices))
-            hint = f"Did you mean {close}?" if close else "See `eval-console help`."
-            raise UsageError(f"unknown verb {word!r}", hint=hint)
+            raise UsageError(f"unknown verb {word!r}", hint=suggest(word, choices, "See `eval-console help`."))
         parser = choices[word]
         if isinstance(parser, VerbParser):
             parser.load()

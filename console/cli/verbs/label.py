@@ -54,13 +54,18 @@ def run(args: LabelArguments) -> int:
     if args.limit is not None and args.limit < 1:
         raise UsageError(f"must be at least 1, not {args.limit}", where="--limit")
     _Session(args.output, queue, is_blind=args.blind).go(args.limit)
-    score = queue.score()
-    if args.json:
-        args.output.data(READER_SCORE, {"run": queue.folder.name, "people": reader_object(score)})
-        return Exit.OK
-    for line in reader_lines(score) if score is not None else ["nothing labeled yet"]:
-        args.output.prose(line)
+    show_reader_score(args.output, queue)
     return Exit.OK
+
+
+def show_reader_score(output: Output, queue: LabelQueue) -> None:
+    """Show the score of a run's judge beside the one that labels correct."""
+    score = queue.score()
+    if output.machine:
+        output.data(READER_SCORE, {"run": queue.folder.name, "people": reader_object(score)})
+        return
+    for line in reader_lines(score) if score is not None else ["nothing labeled yet"]:
+        output.prose(line)
 
 
 @dataclass

@@ -12,13 +12,12 @@ import msgspec
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.cli.verbs.label import READER_SCORE
+from console.cli.verbs.label import show_reader_score
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.exports.files import require_folder, write_file
 from console.exchange.reader_labels import LabelQueue, label_lines, read_label_lines
 from console.insight.number_format import plural
-from console.insight.reader_labels import reader_lines, reader_object
 from console.store.notes import Notes
 from console.store.run_list import find_run
 
@@ -49,10 +48,5 @@ def run(args: LabelsArguments) -> int:
         notes = read_label_lines(args.import_, folder)
         Notes(folder.path).add_all(notes)
         args.output.info(f"{plural(len(notes), 'label')} added")
-    score = LabelQueue(folder).score()
-    if args.json:
-        args.output.data(READER_SCORE, {"run": folder.name, "people": reader_object(score)})
-        return Exit.OK
-    for line in reader_lines(score) if score is not None else ["nothing labeled yet"]:
-        args.output.prose(line)
+    show_reader_score(args.output, LabelQueue(folder))
     return Exit.OK

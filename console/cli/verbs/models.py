@@ -16,7 +16,7 @@ from console.config.paths import find_models_file
 from console.core.fault import UsageError
 from console.core.names import find_name
 from console.core.provider import provider_of
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
 
 MODELS = JsonKind(
@@ -82,8 +82,7 @@ def run(args: ModelsArguments) -> int:
 def _ping(book: ModelBook, name: str, output: Output) -> int:
     model = book.models.get(find_name(name, book.models) or "")
     if model is None:
-        close = nearest(name, list(book.models))
-        hint = f"Did you mean {close}?" if close else "`eval-console models` lists them."
+        hint = suggest(name, book.models, "`eval-console models` lists them.")
         raise UsageError(f"no model is named {name!r}", hint=hint)
     begun = time.monotonic()
     good, text, hint = _answer(model)

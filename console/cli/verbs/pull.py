@@ -9,7 +9,7 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
 from console.suites.benchmark import Benchmark, OfficialData
 from console.suites.benchmarks import benchmarks_with
@@ -42,8 +42,7 @@ def run(args: PullArguments) -> int:
     """Download the data and print where it is."""
     sources = _sources()
     if args.name not in sources:
-        close = nearest(args.name, sources)
-        hint = f"Did you mean {close}?" if close else f"These can be pulled: {', '.join(sources)}."
+        hint = suggest(args.name, sources, f"These can be pulled: {', '.join(sources)}.")
         raise UsageError(f"there is no data named {args.name!r}", hint=hint)
     root = args.data or find_data_roots(None).pulled
     if (

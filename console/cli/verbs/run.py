@@ -327,24 +327,16 @@ def _total_text(forecast: "Forecast") -> str:
 
 def _confirm(args: RunArguments, forecast: "Forecast") -> None:
     """Show the forecast, and ask for confirmation if the cost is high or unlimited."""
-    import sys
-
     for run in forecast.runs:
         for line in (_forecast_text(run), *_basis_lines(run), *_protocol_lines(run), *_end_lines(run)):
             args.output.info(line)
     if not forecast.cost_warning:
         return
-    is_asked = sys.stdin.isatty() and sys.stderr.isatty()
     is_risky = forecast.is_expensive and forecast.is_uncapped
-    if args.yes or not (is_asked or is_risky):
-        if forecast.is_expensive:
-            args.output.warn(forecast.cost_warning)
-        return
-    if not is_asked:
-        raise UsageError(f"{forecast.cost_warning} No calls were made", hint="Add --max-cost USD, or --yes.")
-    args.output.warn(f"{forecast.cost_warning} Continue? [y/N]")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("no calls were made", hint="Answer y, or add --yes.")
+    if not args.yes and (args.output.can_ask or is_risky):
+        args.output.confirm(forecast.cost_warning, hint="Add --max-cost USD, or --yes.")
+    elif forecast.is_expensive:
+        args.output.warn(forecast.cost_warning)
 
 
 def _print_names(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
@@ -395,23 +387,17 @@ def _play(
     player: "PlayerFactory",
 ) -> Exit:
     from console.cli.foreground import play
-    from console.cli.history import read_history, shown_results
-    from console.cli.run_report import exit_code, show_report
+    from console.cli.run_report import report_played
     from console.store.runs import create_run
-    from console.suites.summing import summed_up
 
-    output, folder = args.output, create_run(prepared.runs_root, prepared.manifest)
-    ending = play(folder, prepared, output, player=player)
-    folder = ending.folder
-    history = read_history(folder)
-    report = summed_up(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
-    show_report(output, history, report)
-    code = exit_code(history.summary, report, pass_rate, ending.signal)
+    folder = create_run(prepared.runs_root, prepared.manifest)
+    ending = play(folder, prepared, args.output, player=player)
+    code = report_played(args.output, prepared, ending, pass_rate)
     if baseline is None or code not in (Exit.OK, Exit.INCONCLUSIVE, Exit.BELOW):
         return code
     if prepared.manifest.looks is not None and prepared.manifest.looks.until is not None:
         return code  # the report has the looks and what they have decided
-    gate = _compare(args, baseline, folder)
+    gate = _compare(args, baseline, ending.folder)
     return code if gate is None else gate_code(gate)
 
 

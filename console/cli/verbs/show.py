@@ -19,7 +19,7 @@ from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.names import normalized
 from console.core.run import Manifest
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.exchange.document import annotation_fields
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
@@ -123,8 +123,8 @@ def rollouts_of(rollouts: Sequence[KeyedT], case: str, folder: RunFolder) -> lis
         rollout for rollout in rollouts if named in (normalized(rollout.key.case), normalized(str(rollout.key)))
     ]
     if not matching:
-        close = nearest(case, list(dict.fromkeys(rollout.key.case for rollout in rollouts)))
-        hint = f"Did you mean {close}?" if close else f"`eval-console show {folder.name} --json` lists them."
+        cases = dict.fromkeys(rollout.key.case for rollout in rollouts)
+        hint = suggest(case, cases, f"`eval-console show {folder.name} --json` lists them.")
         raise UsageError(f"the run has no case {case!r}", where=folder.name, hint=hint)
     return matching
 

@@ -8,7 +8,7 @@ from console.config.paths import find_runs_root
 from console.core.annotation import NO_ANNOTATION
 from console.core.fault import UsageError
 from console.core.names import find_name
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.exchange.document import annotation_fields
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
@@ -100,10 +100,8 @@ def _tag(text: str | None) -> str | None:
         return text
     if text == NONE:
         return ""
-    close = nearest(text, (*TAGS, NONE))
-    raise UsageError(
-        f"there is no tag {text!r}", hint=f"Did you mean {close}?" if close else f"One of: {', '.join((*TAGS, NONE))}."
-    )
+    tags = (*TAGS, NONE)
+    raise UsageError(f"there is no tag {text!r}", hint=suggest(text, tags, f"One of: {', '.join(tags)}."))
 
 
 def _rollout(reader: RunReader, case: str, number: int) -> Rollout:
@@ -114,7 +112,4 @@ def _rollout(reader: RunReader, case: str, number: int) -> Rollout:
         return rollout
     if known is not None:
         raise UsageError(f"{case} has no rollout {number}", where="--rollout")
-    close = nearest(case, cases)
-    raise UsageError(
-        f"the run has no case {case!r}", where=reader.folder.name, hint=f"Did you mean {close}?" if close else ""
-    )
+    raise UsageError(f"the run has no case {case!r}", where=reader.folder.name, hint=suggest(case, cases))

@@ -93,13 +93,14 @@ def run(args: TryArguments) -> int:
     if args.report:
         return show_tried(args, folder)
     from console.cli.foreground import play
+    from console.cli.listed_failures import chosen_cases
     from console.engine.experiment import experiment_plan, new_seed, rehearse
     from console.engine.experiment_use import expected_use
     from console.engine.plan import prepare
     from console.exchange.tried import checked_arms, draw_strata, failing_points
     from console.store.runs import create_run
 
-    arms, chosen = _arms(args), _chosen(folder, args.filter)
+    arms, chosen = _arms(args), chosen_cases(folder, args.filter or "is:failed")
     arms, notes = checked_arms(folder, arms, chosen)
     seed = new_seed() if args.seed is None else args.seed
     strata, luck = draw_strata(folder, chosen, most=args.most, guard=args.guard, seed=seed)
@@ -173,18 +174,6 @@ def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until
     from console.core.looks import Rule, Until
 
     return Until(Rule.DECIDED, baseline=folder.name)
-
-
-def _chosen(folder: "RunFolder", terms: str) -> list[str]:
-    """Return the ids of the cases that a filter selects, those that failed without one."""
-    from console.cli.listed_failures import listed_failures
-    from console.insight.filter import read_filter
-    from console.store.notes import Notes
-
-    _, matching = listed_failures(folder, read_filter(terms or "is:failed"), Notes(folder.path).annotations())
-    if not matching:
-        raise UsageError(f"no case of {folder.name} matches {terms or 'is:failed'}", where="--filter")
-    return list(dict.fromkeys(rollout.key.case for rollout in matching))
 
 
 def _keep(args: TryArguments, folder: "RunFolder") -> None:

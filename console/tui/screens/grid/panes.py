@@ -135,16 +135,7 @@ class DetailPane(Transcript):
         suspicion: Sequence[str] = (),
         scores: Sequence[str] = (),
     ) -> None:
-        """Show expected next to the answers of all runs that have the case.
-
-        Args:
-            grid: all runs.
-            row: the case.
-            answers: the case in each run.
-            why_no_suite: error from opening a suite.
-            suspicion: why the key is suspect, shown first.
-            scores: scores of each model with the decisions on keys, shown last.
-        """
+        """Show expected next to the answers of the runs that have the case, after why its key is suspect."""
         self._name_case(row)
         played = [(place, side) for place, side in enumerate(answers) if side is not None]
         headings = grid_rows.answer_headings(grid, [place for place, _ in played])

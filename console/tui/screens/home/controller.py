@@ -111,14 +111,7 @@ class HomeController:
     def use_runs(
         self, runs: Sequence[RunLine], total: int, *, failed: tuple[RunLine, int] | None, is_stranded: bool
     ) -> None:
-        """Update from the workspace.
-
-        Args:
-            runs: all runs read so far, newest first.
-            total: number of runs.
-            failed: the run with the last failures and how many of its rollouts are reviewed.
-            is_stranded: whether runs are queued but no engine runs the queue.
-        """
+        """Update from the workspace: runs, newest first, and the one with the last failures, with its reviewed."""
         self._runs, self._total = runs, total
         self.next_steps = NextSteps(
             sorted((line for line in runs if line.is_queued), key=lambda line: line.place),

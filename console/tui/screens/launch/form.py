@@ -79,13 +79,7 @@ class Form:
             self.models.append(name)
 
     def toggle_parts(self, suite: str, parts: Collection[str], every: Collection[str]) -> None:
-        """Tick categories of a suite, or untick them if all are ticked; a suite without any is removed.
-
-        Args:
-            suite: its name.
-            parts: names of the categories to toggle.
-            every: names of all its categories; empty if it has none.
-        """
+        """Tick categories of a suite, or untick them if all are ticked; a suite without any is removed."""
         is_chosen = suite in self.suites
         ticked = (self.suites[suite] or set(every)) if is_chosen else set[str]()
         takes_away = is_chosen and ticked.issuperset(parts)

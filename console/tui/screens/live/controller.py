@@ -84,16 +84,7 @@ class StableRows:
         return list(self._rows)
 
     def update(self, running: Collection[Slot], *, kept: Slot | None = None, spare: int = 0) -> bool:
-        """Assign rows to the running rollouts.
-
-        Args:
-            running: running rollouts in order of start.
-            kept: the rollout under the cursor, which keeps its row after it has ended.
-            spare: additional rows of ended conversations to keep.
-
-        Returns:
-            Whether any row changed.
-        """
+        """Assign rows to running rollouts, `kept` (at the cursor) and `spare` ended ones; return whether any moved."""
         shown = set(self._rows)
         begun = [slot for slot in running if slot not in shown]
         free = [row for row, slot in enumerate(self._rows) if slot not in running and slot != kept]
@@ -347,14 +338,7 @@ class LiveController:
         return pinned.is_pinned
 
     def advance(self, cursor: Slot | None) -> Slot | None:
-        """Assign conversations to tiles; once the followed one has ended, switch to the newest that streams.
-
-        Args:
-            cursor: the rollout under the cursor of the list.
-
-        Returns:
-            The conversation that the cursor has to move to; None if it may stay.
-        """
+        """Assign conversations to tiles; return the one that the cursor has to move to, None if it may stay."""
         if self.run is None:
             return None
         tile = self.watched.cursor_tile

@@ -31,13 +31,7 @@ ROOMY_TILES = 2
 
 
 def shapes_for(width: int, height: int, *, beside: tuple[int, int]) -> list[tuple[Shape, bool]]:
-    """Return the available shapes, and for each whether the list stays visible.
-
-    Args:
-        width: width of the body in cells.
-        height: height of the body in lines.
-        beside: width and height left for tiles while the list is visible.
-    """
+    """Return the shapes for a body of this size, and whether the list stays visible, with `beside` left for tiles."""
     shapes: list[tuple[Shape, bool]] = [((1, 1), True)]
     if _fits((1, 2), *beside) and beside[1] >= 4 * LEAST_TILE[1]:
         shapes.append(((1, 2), True))

@@ -71,13 +71,7 @@ class GridActions:
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     def draw(self, changed: Collection[Key] = (), *, of: WatchedRun | None = None, rewound: bool = False) -> None:
-        """Draw changes in the conversations assigned to the tiles.
-
-        Args:
-            changed: conversations that have changed.
-            of: their run; None for the watched run.
-            rewound: whether everything of that run has to be redrawn.
-        """
+        """Draw changes in the conversations of the watched run, or of another one, that are assigned to the tiles."""
         run = of or self.controller.run
         contents = [self._content(tile, changed, run) for tile in self.controller.watched.tiles]
         compact = not self.room().is_wide

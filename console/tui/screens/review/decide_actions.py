@@ -23,7 +23,8 @@ from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render.columns import Column
 from console.tui.render.experiment_form import labelled, shell_lines
 from console.tui.sanitize import one_line
-from console.tui.screens.review.branch_actions import StartWorker, next_count
+from console.tui.screens.review.branch_actions import next_count
+from console.tui.screens.review.case_actions import StartWorker
 from console.tui.screens.review.controller import ReviewController
 from console.tui.screens.review.views import BRANCHES
 from console.tui.services import Services

@@ -7,7 +7,7 @@ from textual.content import Content
 
 from console.store.runs import RunFolder
 from console.tui.keymap import find_action
-from console.tui.screens.review.branch_actions import StartWorker
+from console.tui.screens.review.case_actions import StartWorker
 from console.tui.screens.review.case_history import CaseHistories
 from console.tui.screens.review.controller import ReviewController
 from console.tui.services import Services
