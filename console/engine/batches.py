@@ -27,7 +27,7 @@ from console.engine.background import start_task, stop
 from console.engine.recorded_batches import RecordedBatches, name_of
 from console.llm.balancer import Balancer
 from console.llm.batches import BatchAnswer, BatchClient, BatchState
-from console.llm.endpoint import Endpoint, Unwatched, Watch
+from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
 from console.llm.retry import ask_until_answered
 
@@ -104,7 +104,7 @@ class _Batch:
             call.watch.on_wait(words, None)
 
 
-class _BatchWatch(Unwatched):
+class _BatchWatch(Watch):
     """Watches requests about a batch for the conversations that wait for it."""
 
     def __init__(self, batch: _Batch) -> None:
@@ -284,11 +284,7 @@ class BatchedEndpoint:
             await self._pause(batch)
 
     async def _candidates(self, batch: _Batch) -> list[BatchState]:
-        """Return the batches at the provider that may be this one; none of a provider without a list after a day.
-
-        Raises:
-            Fault: the provider has no list, so that nobody can tell whether the batch is there.
-        """
+        """Return the batches at the provider that may be this one; none of a provider without a list after a day."""
         record = batch.record
         try:
             return await self._persist(
@@ -363,9 +359,6 @@ class BatchedEndpoint:
 
         Answers that are damaged or fewer than announced are read once more; then the calls without an answer, and
         those with two that differ, have none.
-
-        Raises:
-            Fault: the provider refuses them, or none is readable.
         """
         answers: dict[str, BatchAnswer | None] = {}
         was_damaged = False
@@ -497,7 +490,6 @@ class BatchedEndpoint:
         return min(_LATEST_POLL_S, max(_SOONEST_POLL_S, age * _POLL_SHARE))
 
     async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
-        """Embed texts, without a batch."""
         self._direct = self._direct or open_endpoint(self._model)
         return await self._direct.embed(texts, watch)
 
