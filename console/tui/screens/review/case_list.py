@@ -144,11 +144,14 @@ def empty_text(controller: ReviewController) -> Content:
 
 def list_title(controller: ReviewController, manifest: Manifest, *, is_searching: bool) -> Content:
     """Return the number and kind of listed cases, activities in progress, and the run's origin."""
-    count, label = number_format.count(controller.triage.listed), controller.list_label()
+    listed, label = controller.triage.listed, controller.list_label()
+    count = f"{number_format.count(listed)} "
     outcomes = controller.triage.outcomes
     if label.startswith("failures") and outcomes.get(Outcome.FAILED, 0) < sum(outcomes.values()):
-        count, label = number_format.failures_by(outcomes), label.removeprefix("failures").removeprefix(" · ")
-    title = Content.assemble((f"{count} ", "bold"), one_line(label, 60, MUTED))
+        count, label = number_format.failures_by(outcomes), label.removeprefix("failures")
+    elif listed == 1 and label.startswith(("failures", "cases")):
+        label = label.replace("s ", " ", 1)
+    title = Content.assemble((count, "bold"), one_line(label, 60, MUTED))
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
     origin = f"{manifest.experiment.words}, " if manifest.experiment is not None else ""
