@@ -123,7 +123,7 @@ def tried_fix(
         look: the last look at it, if its looks may end it.
 
     Returns:
-        The results; None if the run is no experiment on many cases.
+        The results; None if the run is not a trial of a change.
     """
     experiment = manifest.experiment
     if experiment is None or not experiment.strata:

@@ -52,7 +52,7 @@ class DecideActions:
     _search: "subprocess.Popen[bytes] | None" = None
 
     def action_branch_list(self) -> None:
-        """Open a branch of the current case beside it."""
+        """Open a branch of the current case next to it."""
         self.start(self._open_branch(), group="branch")
 
     def action_branch_decide(self) -> None:
