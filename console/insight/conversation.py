@@ -96,12 +96,7 @@ class Conversation:
     """Transcript and state of one attempt at a rollout."""
 
     def __init__(self, key: Key, read_file: "Callable[[MediaReference], bytes | None] | None" = None) -> None:
-        """Begin with no records.
-
-        Args:
-            key: key of the attempt.
-            read_file: reads pictures, sound and files from the run's folder; None if nobody will look at them.
-        """
+        """Begin with no records; `read_file` reads files of the run's folder, None if nobody will look at them."""
         self.key, self.read_file = key, read_file or _gone
         self.case: Case | None = None
         self._passages: list[Passage] = []
@@ -352,7 +347,6 @@ class _ShownThread:
     """The whole thread as one passage."""
 
     def show(self, exchange: Exchange) -> None:
-        """Add a call."""
         _, new, _ = self.last.condense(exchange.messages, exchange.tools)
         self.shown.show_call(exchange.asked, new)
         self.passage = None
@@ -380,7 +374,6 @@ class Forest:
         """The other threads by their first call."""
 
     def add_call(self, exchange: Exchange) -> None:
-        """Add a finished call."""
         number = None
         if exchange.asked.role == "model":
             number = len(self._calls)
