@@ -34,7 +34,7 @@ def play(
         RunLocked: another engine plays the run.
         Fault: writing failed.
     """
-    gc.freeze()  # what is loaded stays, and cases are many and without cycles
+    gc.freeze()  # loaded objects stay, and the many cases have no cycles
     output.info(f"run {folder.name}")
     progress = Progress(output, prepared.manifest)
 

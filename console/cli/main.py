@@ -119,7 +119,7 @@ def _serve(args: Arguments) -> int:
     from console.tui.serve import serve
 
     if args.port not in range(1, 1 << 16):
-        raise UsageError(f"there is no port {args.port}", where="--port", hint="Use a number from 1 to 65535.")
+        raise UsageError(f"invalid port {args.port}", where="--port", hint="Use a number from 1 to 65535.")
     options = [f"--theme={args.theme}"] if args.theme else []
     options += ["--ascii"] if args.ascii else []
     return serve(WorkspacePaths(args.models, args.data, args.runs), options, args.port, Output().text)

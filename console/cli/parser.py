@@ -128,7 +128,7 @@ def read_input(path: Path) -> str:
     """Return the text of a file given as an option; `-` is stdin."""
     try:
         with nullcontext(sys.stdin) if path == Path("-") else path.open(encoding="utf-8") as file:
-            text = file.read(_LARGEST_INPUT + 1)  # a device may have no end
+            text = file.read(_LARGEST_INPUT + 1)  # a device may never end
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot be read: {error}", where=str(path)) from None
     if len(text) > _LARGEST_INPUT:

@@ -34,7 +34,7 @@ SUITE_CHECK = JsonKind(
         "cases": "their number",
         "played": "a case of each category with a right and a wrong answer, and what the suite's code printed",
         "run": "calls, tokens and cost of a complete run",
-        "warnings": "what suits no case played, such as a headline that is no score of theirs",
+        "warnings": "settings that fit no played case, such as a headline that no case has as a score",
         "ok": "true if there are no problems",
     },
 )

@@ -97,7 +97,7 @@ def read_toml(path: Path) -> TomlFile:
 def _decode(file: TomlFile) -> str | None:
     try:
         with file.path.open("rb") as opened:
-            raw = opened.read(_LARGEST + 1)  # a device may have no end
+            raw = opened.read(_LARGEST + 1)  # a device may never end
     except OSError as error:
         file.mistake(f"the file cannot be read: {error.strerror}", 0, hint="Check the path and its permissions.")
         return None

@@ -74,6 +74,11 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
     has_end: bool = False
     """True if the last of `turns` stands for a judgment of the whole conversation at its end."""
 
+    @property
+    def expectations(self) -> tuple[Pair, ...]:
+        """Pairs with something that the grader expects; blame is no part of it."""
+        return tuple(pair for pair in self.pairs if pair.kind != "blame")
+
     def is_end(self, number: int) -> bool:
         """Return whether a turn number (from 0) stands for the end of the conversation."""
         return self.has_end and number == len(self.turns) - 1

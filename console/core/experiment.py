@@ -306,7 +306,7 @@ def shared_change(what: str, value: Any) -> Change:
     """
     kind, name = read_kind(what)
     if kind in (OPENING, REPLY, RESULT):
-        raise UsageError(f"{what} belongs to one conversation", where="--set", hint="Change it with `branch`.")
+        raise UsageError(f"{what} applies to one conversation only", where="--set", hint="Change it with `branch`.")
     if kind == PARAMS:
         return Change(kind, read_value(value) if isinstance(value, str) else value, name=name)
     if isinstance(value, dict):

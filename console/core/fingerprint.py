@@ -1,4 +1,4 @@
-"""`Fingerprint`: what an endpoint answered to the fixed questions of `doctor --drift`."""
+"""`Fingerprint`: answers of an endpoint to the fixed questions of `doctor --drift`."""
 
 import msgspec
 

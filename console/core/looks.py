@@ -201,18 +201,18 @@ def read_until(text: str, *, margin: str = "", baseline: str = "", by: str = "")
     """Parse the rule of `--until`: `decided`, `best`, or a half width such as `2pt`.
 
     Raises:
-        UsageError: another text, or an option that does not go with the rule.
+        UsageError: another text, or an option that cannot be combined with the rule.
     """
     if text == Rule.BEST:
         flags = (("--margin", margin), ("--by", by), ("--baseline", baseline))
         if given := next((flag for flag, value in flags if value), ""):
-            raise UsageError("does not go with --until best", where=given, hint="Leave it out.")
+            raise UsageError("cannot be combined with --until best", where=given, hint="Leave it out.")
         return Until(Rule.BEST)
     if text != Rule.DECIDED:
         return Until(Rule.WIDTH, half_width=_half_width(text, margin, by))
     if by and by != "category":
         where, hint = "--by", "Write --until decided --by category, or leave it out."
-        raise UsageError(f"{by!r} does not go with --until {text}", where=where, hint=hint)
+        raise UsageError(f"{by!r} cannot be combined with --until {text}", where=where, hint=hint)
     if not baseline:
         raise UsageError("needs a run to compare with", where="--until decided", hint="Add --baseline RUN.")
     allowed = read_margin(margin or None)
@@ -223,8 +223,8 @@ def _half_width(text: str, margin: str, by: str) -> float:
     width = _points(text)
     if width is None or not 0 < width.value < 0.5:
         hint = "Write decided, best, or how far the interval may reach to each side: 2pt or 0.02."
-        raise UsageError(f"{text!r} is no end of a run", where="--until", hint=hint)
+        raise UsageError(f"{text!r} is not a rule for ending a run", where="--until", hint=hint)
     if margin or by:
         where = "--margin" if margin else "--by"
-        raise UsageError("only goes with --until decided", where=where, hint="Leave it out.")
+        raise UsageError("needs --until decided", where=where, hint="Leave it out.")
     return width.value

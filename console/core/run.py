@@ -327,7 +327,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     look: Look | None = None
     """Newest look at the whole run; None before the first."""
     is_shown_by_look: bool = False
-    """True if the newest look gives its score, because what happened to finish is no fair sample."""
+    """True if the newest look gives its score, because conversations that finished first are not a fair sample."""
     decision: str = ""
     """Decision of its looks, if they decide anything."""
     looks: list[Look] = []

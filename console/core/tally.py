@@ -331,7 +331,7 @@ class RunFold(msgspec.Struct):
         return self.closed.reason if self.closed else "interrupted"
 
     def is_shown_by_look(self, manifest: Manifest, *, live: bool) -> bool:
-        """Return whether the newest look gives the run's score, because what happened to finish is no fair sample.
+        """Return whether the newest look gives the run's score, since first finishers are not a fair sample.
 
         That holds for every run with looks that has not played everything, whoever ended it.
         """

@@ -59,7 +59,7 @@ class BudgetMeter:
         return True
 
     def _fits(self, cost: float, tokens: int) -> bool:
-        """Return whether so much more fits beside what is reserved, which is added up only under a cap."""
+        """Return whether this amount fits in addition to the reservations, which are summed only under a cap."""
         caps, reserved = self.budget, self._reserved.values()
         if caps.cost_usd is not None and self.cost_usd + cost + sum(usd for usd, _ in reserved) > caps.cost_usd:
             return False

@@ -1,4 +1,4 @@
-"""The conversations of a run that another one grades again or goes on with, read from its journal one by one."""
+"""The conversations of a run that another one regrades or continues, read from its journal one by one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class EarlierRun:
 
 
 def earlier_run(manifest: Manifest, runs_root: Path) -> EarlierRun | None:
-    """Open the run that a run grades again or goes on with; None if it plays its own conversations.
+    """Open the run that a run regrades or continues; None if it plays its own conversations.
 
     Raises:
         UsageError: that run is gone, or has not finished what is to be gone on with.
@@ -110,7 +110,7 @@ def open_run(manifest: Manifest, runs_root: Path) -> EarlierRun:
 
 
 def open_recorded(folder: RunFolder) -> EarlierRun:
-    """Open a run of which all is repeated that is asked for again."""
+    """Open a run whose recorded effects are all repeated."""
     journal, finished = JournalIndex(folder.journal_path), dict[Slot, Finished]()
     for record in journal.iter_ends():
         finished[record.key.slot] = without_output(record)

@@ -94,7 +94,7 @@ def until_of(preset: Preset) -> Until | None:
     """
     if not preset.until:
         if preset.by:
-            raise UsageError("only goes with --until decided", where="--by", hint="Add --until decided --baseline RUN.")
+            raise UsageError("needs --until decided", where="--by", hint="Add --until decided --baseline RUN.")
         return None
     if preset.until == Rule.BEST:
         return _race_of(preset)
@@ -108,7 +108,7 @@ def _race_of(preset: Preset) -> Until:
         raise UsageError("needs at least two models", where=where, hint="Add -m MODEL for each.")
     if preset.queue:
         hint = "Leave --queue out: the models of a race are played side by side."
-        raise UsageError("does not go with --queue", where=where, hint=hint)
+        raise UsageError("cannot be combined with --queue", where=where, hint=hint)
     return msgspec.structs.replace(until, models=tuple(preset.models))
 
 
@@ -128,7 +128,7 @@ def read_ids(words: Iterable[str]) -> tuple[str, ...]:
 def _file_of_ids(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            raw = file.read(_LARGEST_LIST + 1)  # a device may have no end
+            raw = file.read(_LARGEST_LIST + 1)  # a device may never end
         if len(raw) > _LARGEST_LIST:
             raise UsageError("the file is larger than 16 MiB, so it cannot be a list of ids", where=str(path))
         text = raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\n", ",")
@@ -214,7 +214,7 @@ def _options(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, Any]]
     for word, value in preset.options.items():
         suite, slash, name = word.rpartition("/")
         if slash and suite not in by_suite:
-            raise UsageError(f"{word!r} is for a suite not chosen", where="--option", hint=f"Add -s {suite}.")
+            raise UsageError(f"{word!r} is for a suite that is not selected", where="--option", hint=f"Add -s {suite}.")
         takers = [suite] if slash else [other for other in by_suite if only or name in names_of[other]]
         if not takers:
             raise UsageError(f"no chosen suite has an option {name!r}", where="--option")

@@ -184,9 +184,13 @@ def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> tuple
     if not plan.is_batched:
         return facts(models["model"]), {role: facts(model) for role, model in others.items()}
     if plan.target.on:
-        raise UsageError("does not go with --on", where="--batch", hint="Leave --on out: batches need no workers.")
+        raise UsageError(
+            "cannot be combined with --on", where="--batch", hint="Leave --on out: batches need no workers."
+        )
     if plan.until is not None and plan.until.rule is Rule.BEST:
-        raise UsageError("does not go with --until best", where="--batch", hint="A race asks a few cases at a time.")
+        raise UsageError(
+            "cannot be combined with --until best", where="--batch", hint="A race asks few cases at a time."
+        )
     if not suite.waits_for_batches:
         words = f"the harness of suite {suite.entry.name} does not wait hours for an answer"
         raise UsageError(words, where="--batch", hint="Leave --batch out.")

@@ -113,7 +113,7 @@ class EarlierPlay:
     asked_anew: frozenset[str] = frozenset()
     """Roles whose answers are not taken over."""
     is_closed: bool = False
-    """True if only judges, and the roles asked anew, may be asked what this play was not."""
+    """True if only judges, and the roles asked again, may be asked anything new."""
     is_taken_whole: bool = False
     """True if another tool played it, so that all calls are taken over at once, whatever is asked now."""
     replies: int | None = None

@@ -501,7 +501,7 @@ def _kept_apart(messages: Sequence[Message]) -> tuple[Sequence[Any], dict[str, b
     try:
         return kept_apart(messages)
     except ValueError as error:
-        raise SuiteError(f"a part of a message is no valid base64: {error}") from error
+        raise SuiteError(f"a part of a message is not valid base64: {error}") from error
 
 
 def _content(contents: Mapping[str, bytes], reference: MediaReference) -> bytes:

@@ -105,7 +105,7 @@ class RunDocument:
         return self.manifest.simulated
 
     def sections(self) -> list[Section]:
-        """Return the sections before the failures: looks, metrics, statistics, and scores beside the graded one."""
+        """Return the sections before the failures: looks, metrics, statistics, and scores next to the graded one."""
         of_looks = looks_sections(self.summary, self.manifest)
         apart = columns_section([(self.summary.model, self.columns)])
         return [*of_looks, *report_sections(self.report, self.judging), *([apart] if apart is not None else [])]

@@ -272,10 +272,10 @@ def read_label_lines(path: Path, folder: RunFolder) -> list[Note]:
             read = decode_as(line, LabelLine)
         except ValueError as error:
             fields: Any = ", ".join(LabelLine.__struct_fields__[:4])
-            raise UsageError(f"is no label: {error}", where=place, hint=f"A line has {fields}.") from None
+            raise UsageError(f"is not a label: {error}", where=place, hint=f"A line has {fields}.") from None
         if read.verdict not in VERDICTS or not read.reader:
             hint = f"The verdict is one of {', '.join(VERDICTS)}, and the reader a name."
-            raise UsageError(f"{read.verdict!r} by {read.reader!r} is no verdict", where=place, hint=hint)
+            raise UsageError(f"{read.verdict!r} by {read.reader!r} is not a verdict", where=place, hint=hint)
         if (read.case, read.rollout - 1) not in slots:
             raise UsageError(f"the run has no rollout {read.rollout} of {read.case!r}", where=place)
         number, key = None if read.round is None else read.round - 1, Key(read.case, read.rollout - 1)

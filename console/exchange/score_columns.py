@@ -1,4 +1,4 @@
-"""Scores of a run beside the one as graded: with decided keys, and corrected by people. They are never mixed."""
+"""Scores of a run next to the one as graded: with decided keys, and corrected by people. They are never mixed."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class ScoreColumns:
 
     @property
     def words(self) -> str:
-        """The scores beside the one as graded, such as `corrected keys 0.8   corrected by people 0.7 [0.6 0.8]`."""
+        """The scores next to the one as graded, such as `corrected keys 0.8   corrected by people 0.7 [0.6 0.8]`."""
         named = zip(_HEADINGS[2:], _cells(self)[1:], strict=True)
         return "   ".join(f"{name} {cell}" for name, cell in named if cell != _NONE)
 

@@ -125,7 +125,7 @@ def _answer(comparison: Comparison | None, text: str) -> str:
 def expected_lines(comparison: Comparison | None) -> list[str]:
     """Return the expected answer, calls with their arguments. Foreign text."""
     parts: list[str] = []
-    for pair in comparison.pairs if comparison is not None else ():
+    for pair in comparison.expectations if comparison is not None else ():
         if pair.expected:
             rows = [f"{row.name}={' | '.join(row.expected)}" for row in pair.rows if row.expected]
             is_call = rows and pair.kind not in _NO_CALLS

@@ -43,7 +43,7 @@ _HEAD = re.compile(r"^── (\w+)(?: (\S+))? ──[ \t]*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A request to the model in a recorded conversation, from which the conversation can be gone on with."""
+    """A request to the model in a recorded conversation, from which the conversation can continue."""
 
     replies: int
     """Replies of the model before it."""

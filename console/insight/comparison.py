@@ -161,7 +161,7 @@ class PairCounts:
     """Pass rate of A over the compared rollouts; None when nothing is compared or a score is."""
     rate_b: Interval | None = None
     as_often: int = 0
-    """Number of cases of which some repeats pass, as many in B as in A."""
+    """Number of cases with mixed repeats whose pass counts are equal in A and B."""
 
     @property
     def cases(self) -> int:
@@ -286,7 +286,7 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
     pairing = pair_slots(a, b)
     shared, look = pairing.slots, planned_look(a, b)
     if look is not None and look.rollouts < look.planned:
-        beyond = set(b.overview.fold.beyond)  # what was in flight finished by its speed
+        beyond = set(b.overview.fold.beyond)  # calls in flight at the look finished in order of their speed
         seen = set([slot for slot in listed_b if slot not in beyond][: look.rollouts])
         shared = [pair for pair in shared if pair[1] in seen]
     pairs = tuple(_pair(a.rollouts[in_a], b.rollouts[in_b], headline) for in_a, in_b in shared)

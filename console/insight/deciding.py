@@ -21,7 +21,7 @@ _PRICE_OF_A_POINT = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A run that goes on with one conversation of another."""
+    """A run that continues one conversation of another."""
 
     run: str
     """Its name."""

@@ -199,7 +199,7 @@ def _basis_words(summary: Summary) -> str:
     """Return which rollouts gave the score of a run that has not played everything; empty for others."""
     if not summary.is_shown_by_look:
         return ""
-    why = "what happened to finish is no fair sample"
+    why = "conversations that finished first are not a fair sample"
     if summary.look is None or summary.look.value is None:
         return f"none, because the first rollouts in planned order have not all ended; {why}"
     look = summary.look

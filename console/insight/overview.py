@@ -84,7 +84,7 @@ class Overview:
         """Rollouts that changed since `pop_changes`."""
         self.opened_at = 0.0
         self._side_calls: dict[Key, set[int]] = {}
-        """Calls of running conversations whose text is not shown: to other models, or beside a call that is shown."""
+        """Calls of running conversations whose text is not shown: to other models, or next to a call that is shown."""
         self._shown_calls: dict[Key, int] = {}
         """Call of each running conversation whose text is shown."""
         self.confinement: Confinement | None = None

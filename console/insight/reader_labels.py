@@ -1,4 +1,4 @@
-"""People's labels beside a grader's verdicts: what to label next, and the score that they correct. Pure."""
+"""People's labels next to a grader's verdicts: what to label next, and the score that they correct. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ class JudgedAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReaderScore:
-    """A grader's score beside the one that people's labels correct."""
+    """A grader's score next to the one that people's labels correct."""
 
     strata: "tuple[Stratum, Stratum]"
     """Answers by the grader's verdict: those it passed, and those it failed."""
@@ -64,7 +64,7 @@ class ReaderScore:
     unsettled: int
     """Number of answers about which readers disagree."""
     unclear: int
-    """Number of answers of which readers could not tell."""
+    """Number of answers that readers left undecided."""
     is_of_rounds: bool = False
     """True if single answers of loops were labeled, so that this is no score of the run."""
     criteria: dict[str, JudgeAgreement] = field(default_factory=dict[str, JudgeAgreement])

@@ -49,11 +49,11 @@ def read_errata(path: Path) -> dict[str, Erratum]:
     try:
         listed = msgspec.convert(table.get("erratum", []), ready_type(list[Erratum]))
     except msgspec.ValidationError as error:
-        raise UsageError(f"is no file of errata: {error}", where=str(path)) from None
+        raise UsageError(f"is not a file of errata: {error}", where=str(path)) from None
     for number, erratum in enumerate(listed, 1):
         if erratum.decision not in DECISIONS:
             hint = f"One of {', '.join(DECISIONS)}."
-            raise UsageError(f"{erratum.decision!r} is no decision", where=f"{path}: erratum {number}", hint=hint)
+            raise UsageError(f"{erratum.decision!r} is not a decision", where=f"{path}: erratum {number}", hint=hint)
     return {erratum.case: erratum for erratum in listed}
 
 

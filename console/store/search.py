@@ -32,7 +32,7 @@ _NOT_SHOWN = frozenset({"t", "role", "finish", "digest", "crc", "kind", "outcome
 
 
 def conversations_with(path: Path, texts: Iterable[str]) -> dict[Slot, set[str]]:
-    """Return which of the given strings occur in the conversations of each case id and rollout."""
+    """Return the given strings that occur in the conversations of each case id and rollout."""
     by_conversation: dict[Slot, set[str]] = {}
     for text in texts:
         for key in TextSearch(path, text).run():

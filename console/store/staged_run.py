@@ -134,7 +134,7 @@ class StagedRun:
             raise _not_writable(self._root, error) from None
 
     def publish(self, manifest: Manifest) -> RunFolder:
-        """Turn it into a run and return that, with another suffix if the name is taken.
+        """Publish the staged run and return it, with another suffix if the name is taken.
 
         Raises:
             UsageError: writing failed.

@@ -93,7 +93,7 @@ class Environment(Generic[WorldT]):
         if not self._is_entered:
             raise UsageError("an environment acts in its `async with` only")
         if self._actor is asyncio.current_task():
-            raise UsageError("an action of an environment cannot wait for another one", hint="Act after it.")
+            raise UsageError("an action of an environment cannot await another action", hint="Act after it.")
         async with self._turn:
             is_new = False
 

@@ -97,7 +97,7 @@ class Navigator:
 
     @property
     def draft(self) -> Draft | None:
-        """The unstarted contents of the form for a new run, if any; persisted across starts."""
+        """Draft of the form for a new run, if any; persisted across starts."""
         return self._draft
 
     @draft.setter

@@ -18,8 +18,8 @@ RACE = ("run", "-m", "sim/careful", "-m", "sim/rambling", "-s", "bfcl-starter", 
     ("options", "words"),
     [
         (("-m", "sim/hasty"), "--until best: needs at least two models"),
-        (("-m", "sim/hasty", "-m", "sim/careful", "--queue"), "--until best: does not go with --queue"),
-        (("-m", "sim/hasty", "-m", "sim/careful", "--by", "category"), "--by: does not go with --until best"),
+        (("-m", "sim/hasty", "-m", "sim/careful", "--queue"), "--until best: cannot be combined with --queue"),
+        (("-m", "sim/hasty", "-m", "sim/careful", "--by", "category"), "--by: cannot be combined with --until best"),
         (("-m", "sim/hasty", "-m", "sim/careful", "--shard", "1/2"), "can decide nothing"),
     ],
 )

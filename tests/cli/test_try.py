@@ -78,12 +78,15 @@ def test_of_cases_that_failed_now_and_then_as_many_would_pass_anyway(console, ho
         ([], "nothing is changed"),
         (["-m", "sim/careful", "--control"], "by the other model too"),
         (["--set", "system"], "has no value"),
-        (["--set", "reply=a.txt"], "belongs to one conversation"),
+        (["--set", "reply=a.txt"], "applies to one conversation only"),
         (["--set", "tool.nobody.description=a.txt"], "changes nothing in the recorded requests"),
         (["--set", "system=a.txt", "--filter", "reason:nothing"], "matches reason:nothing"),
         (["--set", "system=nowhere.txt"], "nowhere.txt"),
-        (["--set", "system=a.txt,a.txt", "--set", "user=a.txt,a.txt,a.txt"], "the numbers of texts differ"),
-        (["--report"], "no experiment on many cases"),
+        (
+            ["--set", "system=a.txt,a.txt", "--set", "user=a.txt,a.txt,a.txt"],
+            "the changes have different numbers of texts",
+        ),
+        (["--report"], "not a trial of a change"),
     ],
 )
 def test_what_cannot_be_tried_is_refused_before_anything_is_asked(console, home, finished, words, why):

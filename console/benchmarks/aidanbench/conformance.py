@@ -105,7 +105,7 @@ def check_line(row: Row) -> dict[str, Any]:
 
 
 def _loop(line: _LoopLine) -> dict[str, Any]:
-    first = [Scores(_real(answer.c), 1.0, 1.0) for answer in line.answers[:1]]  # nothing is before it
+    first = [Scores(_real(answer.c), 1.0, 1.0) for answer in line.answers[:1]]  # there is no earlier answer
     answers = [*first, *(_scores(answer) for answer in line.answers[1:])]
     metrics: Metrics = measure(answers, _rule(line), line.max_turns)
     return {

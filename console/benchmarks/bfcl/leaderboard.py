@@ -93,7 +93,7 @@ class BfclLeaderboard(MeasuresJournals):
     headings: Mapping[str, str] = _HEADINGS
 
     def misfit(self, categories: Collection[str]) -> str:
-        """Accept suites with all categories of the overall score, and no others than the official ones."""
+        """Require all categories of the overall score, and no unofficial ones."""
         if any(category not in names.ALL for category in categories):
             return "the suite has categories of its own"
         needed = PARTS["overall"]

@@ -51,7 +51,7 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
 
 
 def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
-    """Yield whose fault a failure is, and the signs."""
+    """Yield the blamed party and the signs."""
     blamed = as_object(verdict.detail.get("blame"))
     if blamed:
         signs = as_objects(blamed.get("signs"))

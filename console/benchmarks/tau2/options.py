@@ -12,11 +12,14 @@ from console.suites.suite import Option
 
 SPLITS = ("base", "train", "test", "small", "full")
 NEWEST = "newest"
+OWN = "own"
+EDITIONS = (OWN, CHECKOUT, WHEEL)
 _AGENTS = "solo: telecom without a user, by a ticket; ground_truth: told the expected calls, to test the user"
 OPTIONS = (
     Option(
         "edition", "choice", NEWEST, "edition of the data; newest: of those that were pulled", (NEWEST, CHECKOUT, WHEEL)
     ),
+    Option("criteria", "choice", OWN, "edition whose expected calls and words grade; own: of the tasks", EDITIONS),
     Option("split", "choice", "base", "tasks; base is that of the leaderboard, small and full only in telecom", SPLITS),
     Option("max_steps", "int", 200, "messages and rounds of tool results after which a conversation fails"),
     Option("max_errors", "int", 10, "tool errors after which a conversation fails"),
@@ -44,6 +47,8 @@ class Tau2Options:
     edition: str = ""
     """Empty: the newest."""
     split: str = "base"
+    criteria: str = OWN
+    """Edition of the criteria; own: that of the tasks."""
 
     @property
     def differs(self) -> list[str]:
@@ -51,6 +56,7 @@ class Tau2Options:
         usual = Limits()
         own = {
             f"split {self.split}": self.split != "base",
+            f"criteria {self.criteria}": self.criteria not in (OWN, self.edition),
             "other limits": (self.limits.max_steps, self.limits.max_errors) != (usual.max_steps, usual.max_errors),
             "protocol": self.limits.validate,
             f"agent {self.agent}": self.agent != MODEL,
@@ -69,4 +75,4 @@ def read_options(options: Mapping[str, Any]) -> Tau2Options:
     limits = Limits(values["max_steps"], values["max_errors"], values["protocol"], values["agent"] == SOLO)
     edition = "" if values["edition"] == NEWEST else values["edition"]
     policy, agent, official_calls = values["telecom_policy"], values["agent"], values["official_calls"]
-    return Tau2Options(limits, policy, agent, official_calls, edition, values["split"])
+    return Tau2Options(limits, policy, agent, official_calls, edition, values["split"], values["criteria"])

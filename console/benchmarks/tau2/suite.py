@@ -14,10 +14,11 @@ from console.benchmarks.tau2.data.editions import (
     domain_of,
     editions,
     find_edition,
+    regraded,
     tasks_of,
 )
 from console.benchmarks.tau2.data.prompts import GROUND_TRUTH
-from console.benchmarks.tau2.options import OPTIONS, read_options
+from console.benchmarks.tau2.options import OPTIONS, OWN, read_options
 from console.benchmarks.tau2.rules.domain import Domain
 from console.benchmarks.tau2.rules.task import Task
 from console.core.case import Case, Setting
@@ -49,6 +50,7 @@ class Tau2Suite(Suite):
         if read.limits.solo:
             return ()
         edition = read.edition or next(iter(editions(self.entry.folder)), "")
+        edition = edition if read.criteria == OWN else read.criteria
         return ("user", "judge") if edition == CHECKOUT else ("user",)
 
     def roles_of(self, cases: Sequence[Case], setting: Setting) -> tuple[str, ...]:
@@ -93,6 +95,8 @@ class Tau2Suite(Suite):
         for domain in domains:
             chosen = set(edition.splits(domain).get(options.split, ()))
             tasks: Mapping[str, Task] = tasks_of(edition, domain) if chosen else {}
+            if options.criteria != OWN:
+                tasks = regraded(tasks, tasks_of(find_edition(self.entry.folder, options.criteria), domain))
             cases += [_case(edition, domain, task) for name, task in tasks.items() if name in chosen]
         if options.agent == GROUND_TRUTH:
             cases = [case for case in cases if _task(case).criteria.actions]
@@ -129,7 +133,7 @@ class Tau2Suite(Suite):
         return compare(self._domain(case, setting), _task(case), output, verdict, solo=solo)
 
     def contradiction(self, case: Case, setting: Setting) -> str:
-        """Return which of the expected calls fails when it is made."""
+        """Return the expected call that fails when executed, or an empty string."""
         from console.benchmarks.tau2.rules.blame import task_signs
 
         return next((sign.text for sign in task_signs(self._domain(case, setting), _task(case))), "")

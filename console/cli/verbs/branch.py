@@ -147,7 +147,7 @@ def _changes(args: BranchArguments, conversation: "Conversation", point: "Point"
     files = [(what, path) for what, path in ((REPLY, args.reply), (RESULT, args.result)) if path is not None]
     edited = [(what, read_input(path)) for what, path in files]
     if edited and (not args.at or args.from_ == "start"):
-        raise UsageError("belongs to a step", where=f"--{edited[0][0]}", hint="Name it with --at TURN.STEP.")
+        raise UsageError("applies to one step", where=f"--{edited[0][0]}", hint="Name it with --at TURN.STEP.")
     for what, values in read_settings(args.set):
         if len(values) > 1:
             raise UsageError("a branch has one text for each change", where=f"--set {what}", hint="Use `try` for more.")
@@ -199,7 +199,7 @@ def _play(
 
         show_changes(output, arm)
         where = f"from {at}" if at else "from the start"
-        output.text(f"{where}: {chance_words(tally.passed, tally.graded)}; it was {was}", "strong")
+        output.text(f"{where}: {chance_words(tally.passed, tally.graded)}; originally {was}", "strong")
         if tally.broken or tally.undecided:
             output.warn(f"{tally.broken + tally.undecided} broken: eval-console failures {folder.name}")
         output.info(f"compare: eval-console compare {reader.folder.name} {folder.name}")

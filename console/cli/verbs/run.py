@@ -144,7 +144,7 @@ def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
     if preset.until == "decided":
         if args.metric is not None:
             hint = "Leave it out: the headline is compared."
-            raise UsageError("does not go with --until decided", where="--metric", hint=hint)
+            raise UsageError("cannot be combined with --until decided", where="--metric", hint=hint)
         return find_run(find_runs_root(args.runs), preset.baseline) if preset.baseline else None
     margin_of(args)
     if args.baseline is None:

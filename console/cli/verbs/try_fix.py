@@ -157,7 +157,9 @@ def _arms(args: TryArguments) -> "list[Arm]":
         )
     counts = {len(values) for _, values in settings if len(values) > 1}
     if len(counts) > 1:
-        raise UsageError("the numbers of texts differ", where="--set", hint="Give each change as many, or one.")
+        raise UsageError(
+            "the changes have different numbers of texts", where="--set", hint="Give each change as many, or one."
+        )
     arms = max(counts, default=1)
     return [
         tuple(shared_change(what, values[number % len(values)]) for what, values in settings) for number in range(arms)
@@ -199,7 +201,7 @@ def show_tried(args: TryArguments, folder: "RunFolder") -> int:
 
     tried = read_tried(folder)
     if tried is None:
-        raise UsageError("is no experiment on many cases", where=folder.name, hint="Start one: `eval-console try RUN`.")
+        raise UsageError("is not a trial of a change", where=folder.name, hint="Start one: `eval-console try RUN`.")
     _keep(args, folder)
     if args.json:
         for fields in tried_fields(tried):

@@ -157,7 +157,7 @@ def target_of(item: Item) -> str:
     data = item.case.data if item.case else {}
     expected = next((data[name] for name in _EXPECTED if name in data), None)
     if expected is None and item.comparison is not None:
-        expected = [pair.expected for pair in item.comparison.pairs if pair.expected] or None
+        expected = [pair.expected for pair in item.comparison.expectations if pair.expected] or None
     if expected is None:
         return ""
     return expected if isinstance(expected, str) else json.dumps(expected, default=str)

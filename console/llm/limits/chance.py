@@ -61,7 +61,7 @@ class Chance:
         return min(_MOST, self._light_refused / light)
 
     def sent(self, light: int, heavy: int) -> None:
-        """Record calls that were sent: light ones, and others."""
+        """Record calls that were sent under light and under heavy load."""
         kept = (1.0 - 1.0 / _MEMORY) ** light
         self._light, self._light_refused = self._light * kept + light, self._light_refused * kept
         kept = (1.0 - 1.0 / _MEMORY) ** heavy

@@ -371,7 +371,7 @@ class Keeper:
                 self._send(process.number, lease)
 
     def _shared_terms(self) -> tuple[object, ...]:
-        """Return what all leases say and must be sent when it changes."""
+        """Return the terms common to all leases; changes must be sent."""
         learned = self._learned
         chance = round(learned.chance, 2)
         return len(self._processes), learned.cuts, chance, self._pace()[1], learned.can_grow, learned.is_light

@@ -160,7 +160,7 @@ class LearnedLimit:
         self.count_sent(int(self.is_light), int(not self.is_light))
 
     def count_sent(self, light: int, heavy: int) -> None:
-        """Record calls that were sent: light ones, and others."""
+        """Record calls that were sent under light and under heavy load."""
         self._light_sent += light
         self._chance.sent(light, heavy)
 

@@ -78,7 +78,7 @@ class ChatAssembly:
         self._fingerprint: object = None
         self._earlier_ids: set[object] = set()
         self._restated: dict[str, Any] | None = None
-        """The whole message, as some servers send it beside or after its deltas."""
+        """The whole message, as some servers send it next to or after its deltas."""
         self._usage: Usage | None = None
         self._model = ""
         self._logprobs: list[object] = []
@@ -170,7 +170,7 @@ class ChatAssembly:
         return is_new or bool(reason)
 
     def _add_text(self, text: str, part: dict[str, Any], live: LiveTexts) -> bool:
-        """Add the text of a text completion; Together AI also sends it beside deltas, which then say the same."""
+        """Add the text of a text completion; Together AI also sends it next to deltas, which then say the same."""
         if not any(part.get(name) for name in _SAYING):
             return self._said.add_text("text", text, live.show)
         if text and part.get("content") not in (None, "", text):

@@ -56,7 +56,7 @@ class LiveTexts:
                 self._on_text(kind, shown)
 
     def said(self, kind: str) -> str:
-        """Return the whole text of a kind so far, not redacted."""
+        """Return all text of a kind so far, unredacted."""
         return "".join(self._texts[kind].parts) if kind in self._texts else ""
 
     @property

@@ -84,7 +84,7 @@ class LongIds:
         place: int,
         rows: Callable[[int, int], Iterable[Face]],
     ) -> Sequence[Content]:
-        """Return the cells of a row, of which an id that is too long begins where it differs.
+        """Return the cells of a row; an id that is too long begins where it differs.
 
         Args:
             columns: the columns.
@@ -111,7 +111,7 @@ class LongIds:
 
 
 _BLOCK = 64
-"""Rows of which the ids are told apart."""
+"""Rows whose ids are shortened to their differences."""
 
 
 def with_names(columns: Sequence[Column], longest: int) -> tuple[Column, ...]:

@@ -203,7 +203,7 @@ class _Sides:
                 head, label = Content("   "), Content(" " * label.cell_length)
 
     def _column(self, label: Content, value: Content, room: int) -> list[Content]:
-        """Return the lines of an argument on one side: its name, and the value wrapped beside it."""
+        """Return the lines of an argument on one side: its name, and the value wrapped next to it."""
         blank = Content(" " * label.cell_length)
         parts = first_lines(value, room, self.style.wrap)
         return [Content("  ").join([Content(""), blank if place else label, part]) for place, part in enumerate(parts)]
@@ -307,7 +307,7 @@ def _side_widths(width: int) -> tuple[int, int]:
 
 
 def _name_width(rows: Sequence[Row], most: int) -> int:
-    """Return the width of the names that stand beside their values; longer ones stand above them."""
+    """Return the width of the names that stand next to their values; longer ones stand above them."""
     lengths = (one_line(row.name, 60).cell_length for row in rows)
     return max((length for length in lengths if length <= most), default=0)
 

@@ -229,7 +229,7 @@ def _at_once(overview: Overview) -> Content:
 def _waits(overview: Overview) -> Content:
     """Return the reason why requests wait or fail."""
     for endpoint in overview.status.endpoints if overview.status is not None else ():
-        if endpoint.why and not endpoint.is_batched:  # those of batches are in the line below
+        if endpoint.why and not endpoint.is_batched:  # waits for batches are in the line below
             who = f"{endpoint.waiting} wait" if endpoint.waiting else endpoint.name
             return one_line(f"{who}: {endpoint.why}", 46, "$undecided")
         if slowed := slowed_words([endpoint]):
@@ -337,7 +337,7 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool, now: floa
             unit = manifest.units.get(headline, "")
             words = number_format.look_score(latest_look(overview.fold.looks), headline, unit=unit)
             lines.append(_fact(headline or "passed", words))
-        scores = {}  # their means would be of what happened to finish
+        scores = {}  # means over the first finishers would be biased
     elif scores and not headline and tally.rate is not None:
         lines.append(_fact("passed", number_format.with_interval(tally.rate.value, tally.rate.low, tally.rate.high)))
     first = (headline, *manifest.further_headlines)

@@ -1,4 +1,4 @@
-"""Starting an experiment on a run: a new run in an engine process of its own, shown beside the old one."""
+"""Starting an experiment on a run: a new run in an engine process of its own, shown next to the old one."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -89,7 +89,7 @@ class PaneTitle(Widget):
 
 
 _BORDER_CELLS = 6
-"""Cells of a border beside its title."""
+"""Cells of a border next to its title."""
 
 
 def _cut(left: Content, room: int) -> Content:

@@ -15,9 +15,11 @@ from console.benchmarks.tau2.suite import Tau2Suite
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
+from console.exchange.suspects import expected_lines
 from console.suites.pull import Pull
 from console.suites.suite import Result, SuiteEntry
 from console.testing.stage import CutOff, MemoryStage
+from console.tui.screens.review.views import expected_text
 
 SETTING = Setting(mode="fc")
 
@@ -99,6 +101,21 @@ def test_each_side_sees_its_own_calls_only(suite: Tau2Suite) -> None:
     assert names == ["enable_roaming"]
 
 
+def test_criteria_of_another_edition_grade_unchanged_conversations(suite: Tau2Suite) -> None:
+    write_edition(suite.entry.folder / "inspect")
+    tasks = suite.entry.folder / "inspect/domains/airline/tasks.json"
+    tasks.write_text(tasks.read_text().replace('"total_baggages": 2', '"total_baggages": 3'))
+    own = Setting(mode="fc", options={"edition": "1.0.1"})
+    other = Setting(mode="fc", options={"edition": "1.0.1", "criteria": "inspect"})
+    [case] = [case for case in suite.cases(("airline",), other) if case.id == "airline_1"]
+    stage = MemoryStage("airline_1")
+    output = play(suite, case_of(suite, "airline_1"), stage)
+    assert suite.score(case_of(suite, "airline_1"), output, own).outcome is Outcome.PASSED
+    assert suite.score(case, output, other).outcome is Outcome.FAILED
+    assert play(suite, case, MemoryStage("airline_1", journal=stage.journal)) == output
+    assert "criteria inspect" in suite.report([], other).metrics[0].note
+
+
 def test_a_task_whose_expected_call_fails_is_no_fair_one(suite: Tau2Suite) -> None:
     case = case_of(suite, "airline_1")
     assert suite.contradiction(case, SETTING) == ""
@@ -118,6 +135,9 @@ def test_a_wrong_call_is_the_agents_fault_and_shown_in_the_world(suite: Tau2Suit
     [state] = [pair for pair in comparison.pairs if pair.kind == "state"]
     assert state.expected == "reservations AB12CD"
     assert [(row.name, row.expected, row.actual) for row in state.rows] == [("total_baggages", ("2",), "3")]
+    assert "blame" in [pair.kind for pair in comparison.pairs]
+    assert "blame" not in expected_text(comparison)
+    assert "blame" not in "".join(expected_lines(comparison))
 
 
 def _messages(said: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:

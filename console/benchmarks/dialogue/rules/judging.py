@@ -111,7 +111,7 @@ def _worst(criteria: Sequence[Criterion], grades: dict[str, Grade], rubric: Rubr
 
 
 def _pair(criterion: Criterion, grade: Grade, rubric: Rubric, answer: str) -> Pair:
-    """Return a grade with the rubric and the reference beside the answer, which is shown once."""
+    """Return a grade with the rubric and the reference next to the answer, which is shown once."""
     limit = limit_of(criterion, rubric)
     is_met = grade.grade >= limit
     mark = Mark.SAME if is_met == (criterion.weight >= 0) else Mark.DIFFERS

@@ -54,7 +54,7 @@ def _by_letter(metrics: Sequence[Metric]) -> Sequence[Metric]:
 
 
 def _pooled(results: Sequence[Result]) -> Iterable[Metric]:
-    """Yield the share of all instructions that are followed, strictly and loosely, whatever their number by case."""
+    """Yield the share of followed instructions, strict and loose, weighting all instructions equally."""
     for name in (FOLLOWED, LOOSELY):
         parts = [
             Part(result.case_id, result.verdict.scores[name] * asked, asked, result.cluster)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from console.benchmarks.tau2.rules.domain import REFUSED, WORLDS, Domain
 from console.benchmarks.tau2.rules.task import Task
@@ -117,6 +118,14 @@ def tasks_of(edition: Edition, domain: str) -> Mapping[str, Task]:
     """
     tasks = _read(edition.folder / "domains" / played(domain) / "tasks.json", list[Task])
     return {task.id: task for task in tasks}
+
+
+def regraded(tasks: Mapping[str, Task], graders: Mapping[str, Task]) -> Mapping[str, Task]:
+    """Return tasks with the criteria of those with the same id in another edition."""
+    return {
+        name: replace(task, evaluation_criteria=graders.get(name, task).evaluation_criteria)
+        for name, task in tasks.items()
+    }
 
 
 def _read(path: Path, kind: Any = dict[str, Any]) -> Any:

@@ -50,7 +50,7 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Assertion(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One expectation of the final world, also a change of the first one."""
+    """One assertion on the final world, or a change of the initial one."""
 
     env_type: str
     func_name: str

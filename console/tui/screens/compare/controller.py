@@ -160,7 +160,7 @@ class CompareController:
 
     @property
     def is_continuation(self) -> bool:
-        """True if B goes on with conversations of A."""
+        """True if B continues conversations of A."""
         if self.pair is None:
             return False
         a, b = self.pair.a.reader.manifest, self.pair.b.reader.manifest
@@ -168,7 +168,7 @@ class CompareController:
 
     @property
     def is_beside(self) -> bool:
-        """True if both conversations are shown beside each other, if there is room."""
+        """True if both conversations are shown side by side, if there is room."""
         return self.is_continuation and self.view in (TALK_A, TALK_B)
 
     @property

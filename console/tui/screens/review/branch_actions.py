@@ -269,7 +269,7 @@ class BranchActions:
         return branch_use(prepare(self._plan(form, points, arm))).lines
 
     def _start(self, form: _Form, points: list[Point], arm: Arm) -> None:
-        """Start the branch beside the original. Call in a thread."""
+        """Start the branch next to the original. Call in a thread."""
         from console.tui.screens.branching import start_plan
 
         def plan() -> "Plan":

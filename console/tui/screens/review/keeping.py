@@ -64,7 +64,7 @@ class Keeping:
                     return
         added = await asyncio.to_thread(keep_row, data, suite, proposed)
         self.services.ui_state.keep(_SUITE, suite)
-        self.services.workspace.read_all()  # a suite has a case more
+        self.services.workspace.read_all()  # the suite has one more case
         self.services.notify(self._done(added, suite, run.manifest.model.name))
 
     def _question(self, proposed: ProposedRow, suite: str) -> Question:

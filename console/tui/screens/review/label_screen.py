@@ -1,4 +1,4 @@
-"""Blind labels: one answer at a time beside what it is graded by, its verdict hidden."""
+"""Blind labels: one answer at a time next to what it is graded by, its verdict hidden."""
 
 import asyncio
 from collections.abc import Callable

@@ -412,7 +412,7 @@ def expected_text(comparison: Comparison | None) -> str:
     if comparison is None:
         return ""
     texts: list[str] = []
-    for pair in comparison.pairs:
+    for pair in comparison.expectations:
         if pair.expected:
             texts.append(pair.expected)
         texts += [f"  {row.name} = {' | '.join(row.expected)}" for row in pair.rows if row.expected]

@@ -67,7 +67,7 @@ def executable_calls(step: Any, family: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class DecodedStep:
-    """The call strings decoded from one step of a conversation, or a complaint."""
+    """The call strings decoded from one step of a conversation, or an error."""
 
     value: list[str]
     """The decoded value; one empty string counts as no call."""

@@ -159,7 +159,7 @@ def _read_arch(text: str) -> Completion:
         try:
             output.append({call["name"]: call["arguments"]})
         except (KeyError, TypeError, IndexError) as error:
-            raise TemplateError(f"a tagged block is no call: {error}") from error
+            raise TemplateError(f"a tagged block is not a call: {error}") from error
     return Completion(output, {"role": "assistant", "content": None, "calls": blocks})
 
 

@@ -150,7 +150,7 @@ def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["Phon
 
 
 def _setter(field: str, *, value: bool, searches: bool = True) -> Callable[["Phone"], None]:
-    """Make the function of tasks that gives a setting a value, after which most let the phone search its network."""
+    """Return a function that changes a setting; after most changes, the phone searches for a network."""
 
     def turn(self: "Phone") -> None:
         setattr(self.device, field, value)
