@@ -108,7 +108,7 @@ def progress_line(fold: RunFold, manifest: Manifest, failing: str = "", *, live:
             ("broken", tally.broken),
             ("undecided", tally.undecided),
             ("not run", tally.not_run),
-            ("running", tally.running),
+            ("under way", tally.running),
         )
         if count
     ]

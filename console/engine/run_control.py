@@ -25,7 +25,6 @@ class RunControl:
         self._host, self._player, self._early_end, self._cases = host, player, early_end, cases
 
     def status(self) -> Status:
-        """Return the engine's state for watchers."""
         host = self._host
         why = host.ending[1] if host.ending else ""
         waits = "" if host.running else self._early_end.waiting_words
@@ -44,7 +43,6 @@ class RunControl:
         return "paused" if self._host.running.all_wait else "pausing"
 
     def execute(self, command: Command) -> None:
-        """Execute a watcher's command."""
         host = self._host
         match command.do:
             case "pause" | "resume":

@@ -239,7 +239,7 @@ async def test_commands_reach_the_engine(opened: Any, workspace: Any, frame: Any
         await see(pilot, lambda: len(engine.heard) == 6, "p", "+", "+", "-", "ctrl+k")
         changes = [Command("concurrency", value=value) for value in (5, 6, 5)]
         assert engine.heard[1:] == [Command("resume"), *changes, Command("stop_case", key=key)]
-        await see(pilot, lambda: "finish the 1 that are running" in frame(app), "ctrl+x")
+        await see(pilot, lambda: "finish the 1 under way" in frame(app), "ctrl+x")
         await pilot.press("escape")
         await pilot.press("ctrl+x")
         await see(pilot, lambda: Command("kill") in engine.heard, "s")

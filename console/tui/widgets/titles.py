@@ -43,9 +43,8 @@ class ListTitle(Static):
         self.refresh()
 
     def render(self) -> Content:
-        width, aside = self.content_size.width, self._right
-        while self._left.cell_length + aside.cell_length >= width and (gap := aside.plain.find("   ")) > 0:
-            aside = aside[gap + 3 :]  # the first hints give way to the name
+        width = self.content_size.width
+        aside = lines.last_parts(self._right, width - self._left.cell_length - 1, "   ")
         return lines.spread(self._left, aside, width)
 
 

@@ -188,8 +188,8 @@ class StartList(RowList):
 def _resume_words(line: RunLine | None) -> Content:
     if line is None or line.summary is None:
         return Content.empty()
-    done = number_format.done(line.tally, line.summary.planned, line.summary.setup)
-    return _suite_and_model(line).append(f", {done} finished, {state_word(line.state).plain}")
+    done = number_format.done(line.tally, line.summary.planned_cases, 0)
+    return _suite_and_model(line).append(f", {state_word(line.state).plain} {done}")
 
 
 def _failure_words(steps: NextSteps) -> Content:

@@ -72,14 +72,16 @@ class ConversationList(RowList):
 
     def draw_title(self, run: WatchedRun, *, order: str, only_running: bool) -> None:
         """Show the number of rows and their order."""
-        running, rollouts = number_format.count(len(run.overview.running)), begun_words(run.overview, run.manifest)
+        begun, waiting = len(run.overview.running), run.overview.waiting if run.is_live else 0
+        running = number_format.count(begun - waiting)
+        waits = f", {number_format.count(waiting)} waiting" if waiting else ""
         if only_running:
-            left = Content.assemble("Running", (f"  {running}", MUTED))
+            left = Content.assemble("Running", (f"  {running}{waits}", MUTED))
         else:
             state = "running" if run.is_live else "interrupted"
-            unfinished = f", {running} {state}" if run.is_live or run.overview.running else ""
+            unfinished = f", {running} {state}{waits}" if run.is_live or begun else ""
             title = _REPEATED if run.manifest.rollouts > 1 else self.view.rows_title
-            left = Content.assemble(title, (f"  {rollouts}{unfinished}", MUTED))
+            left = Content.assemble(title, (f"  {begun_words(run.overview, run.manifest)}{unfinished}", MUTED))
         self.pane_title.tell(left, muted(f"o {order}"))
 
     def _draw_rollout(self, key: str) -> tuple[Content, ...]:

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from console.core.fault import UsageError
 from console.core.live import Command
+from console.insight import number_format
 from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
 from console.tui.actions import Action
@@ -111,10 +112,10 @@ class RunControls:
             self._send(Command("retry_case", key=rollout.key), words, feed=self.rollout_feed())
 
     async def _ask_how_to_stop(self, feed: RunFeed) -> None:
-        running = len(feed.overview.running)
+        begun = number_format.count(len(feed.overview.running))
         text = Content.assemble("Stop ", one_line(feed.folder.name, 50, "bold"), "? It can be resumed later.")
         answers = [
-            Answer("f", f"finish the {running} that are running, then stop"),
+            Answer("f", f"finish the {begun} under way, then stop"),
             Answer("s", "stop now, cancel requests in flight"),
         ]
         answer = await self.services.ask(Question(text, answers))
