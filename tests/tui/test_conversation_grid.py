@@ -13,7 +13,7 @@ from support.recorded_runs import Recorder, plain_run, replayable_run
 from support.screen_text import assert_no_control_byte, assert_until, see, text_of, tile_cases, wait_until_unchanged
 from textual.app import App, ComposeResult
 from textual.content import Content
-from tui.test_live_screen import watch
+from tui.test_live_screen import watch, watching
 
 from console.core.case import Key
 from console.core.chat import Reply
@@ -195,8 +195,7 @@ async def test_the_wall_shows_conversations_of_all_runs(size: tuple[int, int], o
 async def test_coming_back_to_a_run_keeps_the_place(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     other = plain_run(workspace.root / "runs", name="other").folder
-    async with opened() as (app, pilot):
-        screen = await watch(app, pilot, folder)
+    async with watching(opened, folder) as (app, pilot, screen):
         await see(pilot, lambda: screen.conversations.cursor == "0/live_simple_2-0-0", "o", "j", "j")
         kept = screen.conversations.cursor
         await watch(app, pilot, other)
@@ -210,9 +209,7 @@ async def test_coming_back_to_a_run_keeps_the_place(opened: Any, workspace: Any)
 
 
 async def test_a_run_alone_has_no_list_of_runs(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        await watch(app, pilot, folder)
+    async with watching(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, _):
         assert not app.screen.has_class("-several-runs")
         await see(pilot, lambda: any("No other run is live" in text.plain for text in app.services.messages), "]")
 
@@ -222,9 +219,7 @@ async def test_a_run_alone_has_no_list_of_runs(opened: Any, workspace: Any) -> N
 
 @pytest.mark.parametrize("size", first_size(SIZES))
 async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], opened: Any, workspace: Any) -> None:
-    folder = replayable_run(workspace.root / "runs").folder
-    async with opened(size) as (app, pilot):
-        screen = await watch(app, pilot, folder)
+    async with watching(opened, replayable_run(workspace.root / "runs").folder, size=size) as (app, pilot, screen):
         assert "p replay" in text_of(app)
         await pilot.press("p", "p")
         await assert_until(
@@ -249,9 +244,7 @@ async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], op
 
 
 async def test_a_replay_has_no_engine_to_command(opened: Any, workspace: Any) -> None:
-    folder = replayable_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await watch(app, pilot, folder)
+    async with watching(opened, replayable_run(workspace.root / "runs").folder) as (app, pilot, screen):
         await pilot.press("p")
         await assert_until(
             pilot, lambda: screen.replay_controls.replay is not None and screen.replay_controls.replay.is_read
@@ -268,8 +261,7 @@ async def test_hostile_text_in_a_replay(opened: Any, workspace: Any, all_hostile
         recorder.tick(4.0)
         recorder.ask(key, text, Reply(text * 9, latency_s=4.0, reasoning=text))
         recorder.finish(key, Outcome.FAILED, f"r {text}", messages=[text])
-    async with opened((120, 40)) as (app, pilot):
-        screen = await watch(app, pilot, recorder.close())
+    async with watching(opened, recorder.close(), size=(120, 40)) as (app, pilot, screen):
         await pilot.press("p", "p")
         await assert_until(
             pilot, lambda: screen.replay_controls.replay is not None and screen.replay_controls.replay.is_read

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, WeatherSuite, plain_run
+from support.review_opening import reviewing
 from support.run_suites import compare_by
 from support.screen_text import assert_until, see, text_of
 from tui.test_review_branch import editor
-from tui.test_review_screen import review
 
 from console.suites.own_row import OwnRow, RecordedCase, conversation_row
 from console.tui.app import ConsoleApp
@@ -46,8 +46,7 @@ async def test_one_key_asks_and_keeps(
     size: tuple[int, int], opened: Any, workspace: Any, suite: KeptWeather, assert_frame: Any
 ) -> None:
     folder = plain_run(workspace.root / "runs").folder
-    async with opened(size) as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, folder, size=size) as (app, pilot, _):
         await see(pilot, "Keep live_multiple_118-41", "b")
         assert_frame(app, f"review-keep-{size[0]}x{size[1]}")
         await see(pilot, lambda: any("Kept as" in it.plain for it in app.services.messages), "enter")
@@ -68,9 +67,7 @@ async def test_a_row_is_edited_and_kept_in_a_suite_of_another_name(
     opened: Any, workspace: Any, suite: KeptWeather, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     editor(workspace, monkeypatch, 'sed -i s/fahrenheit/kelvin/ "$1"')
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, _):
         await see(pilot, "another suite", "b")
         await see(pilot, "Name of the new suite", "s")
         await see(pilot, "in mine, a new suite?", *"mine", "enter")
@@ -86,9 +83,7 @@ async def test_without_checks_it_is_kept_only_after_editing(
 ) -> None:
     suite.why_unchecked = "weather is judged by a look out of the window"
     editor(workspace, monkeypatch, 'sed -i \'s/"expect": \\[\\]/"expect": [{"not_called": true}]/\' "$1"')
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, _):
         await see(pilot, "a look out of the window", "b")
         assert "keep  enter" not in text_of(app)
         await see(pilot, "keep  enter", "e")

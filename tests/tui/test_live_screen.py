@@ -1,6 +1,8 @@
 """Live: what runs stays where it is, the watched conversation streams, and the same screen shows a run from disk."""
 
 import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,21 +37,26 @@ async def watch(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder) -> LiveSc
     return screen
 
 
+@asynccontextmanager
+async def watching(
+    opened: Any, folder: RunFolder, *, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[ConsoleApp, Pilot[int], LiveScreen]]:
+    """Open the app, and a run in Live."""
+    async with opened(size) as (app, pilot):
+        yield app, pilot, await watch(app, pilot, folder)
+
+
 # Frames --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", first_size([(80, 24), (160, 45)]))
 async def test_loops(size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any) -> None:
-    folder = loop_run(workspace.root / "runs").folder
-    async with opened(size) as (app, pilot):
-        await watch(app, pilot, folder)
+    async with watching(opened, loop_run(workspace.root / "runs").folder, size=size) as (app, _, _):
         assert_frame(app, f"live-loops-{size[0]}x{size[1]}")
 
 
 async def test_problems_take_the_place_of_failures_when_narrow(opened: Any, workspace: Any, assert_frame: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await watch(app, pilot, folder)
+    async with watching(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         await pilot.press("i")
         await pilot.pause()
         assert screen.query_one("#problems", RowList).has_focus
@@ -72,16 +79,14 @@ async def test_a_run_that_cannot_be_opened_says_why(opened: Any, workspace: Any,
 async def test_a_run_that_ended_early_says_why(reason: str | None, words: str, opened: Any, workspace: Any) -> None:
     recorder = plain_run(workspace.root / "runs", close=False)
     folder = recorder.close(reason, "key refused") if reason else recorder.leave()
-    async with opened() as (app, pilot):
-        await watch(app, pilot, folder)
+    async with watching(opened, folder) as (app, _, _):
         assert words in text_of(app)
         assert "r resumes it" in text_of(app)
 
 
 async def test_a_run_whose_folder_is_deleted_is_not_said_to_be_safe(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs", close=False).leave()
-    async with opened() as (app, pilot):
-        await watch(app, pilot, folder)
+    async with watching(opened, folder) as (app, pilot, _):
         assert "nothing is lost" in text_of(app)
         shutil.rmtree(folder.path)
         await see(pilot, "was deleted; what is shown exists only in memory")
@@ -101,8 +106,7 @@ async def test_a_damaged_journal_is_shown_with_what_is_left(opened: Any, workspa
     lines = folder.journal_path.read_bytes().split(b"\n")
     lines[3] = b"{}"
     folder.journal_path.write_bytes(b"\n".join(lines))
-    async with opened((160, 45)) as (app, pilot):
-        await watch(app, pilot, folder)
+    async with watching(opened, folder, size=(160, 45)) as (app, _, _):
         assert "1 unreadable line" in frame(app)
 
 
@@ -110,9 +114,7 @@ async def test_a_damaged_journal_is_shown_with_what_is_left(opened: Any, workspa
 
 
 async def test_the_detail_follows_the_cursor_and_enter_goes_in(opened: Any, workspace: Any, frame: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await watch(app, pilot, folder)
+    async with watching(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         await pilot.press("G")
         await pilot.pause()
         watched = screen.grid_actions.rollout
@@ -127,9 +129,7 @@ async def test_the_detail_follows_the_cursor_and_enter_goes_in(opened: Any, work
 
 
 async def test_enter_on_a_failure_opens_review_on_it(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await watch(app, pilot, folder)
+    async with watching(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         screen.query_one("#failures", RowList).focus()
         await pilot.press("j", "j", "enter")
         await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.controller.cursor.rollout)
@@ -271,9 +271,7 @@ async def test_waits_and_tries_go_to_problems_not_to_toasts(opened: Any, workspa
 
 
 async def test_orders_change_only_when_asked(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await watch(app, pilot, folder)
+    async with watching(opened, plain_run(workspace.root / "runs").folder) as (_, pilot, screen):
         running = screen.query_one("#running", RowList)
         first = list(running.keys)
         assert first[0] == "0/live_simple_0-0-0"
@@ -304,8 +302,7 @@ def hostile_run(root: Path, texts: tuple[str, ...]) -> Recorder:
 @pytest.mark.parametrize("size", [(80, 24), pytest.param((160, 45), marks=pytest.mark.slow)])
 async def test_hostile_text_is_only_text(size: tuple[int, int], opened: Any, workspace: Any, all_hostile: Any) -> None:
     folder = hostile_run(workspace.root / "runs", all_hostile).folder
-    async with opened(size) as (app, pilot):
-        screen = await watch(app, pilot, folder)
+    async with watching(opened, folder, size=size) as (app, pilot, screen):
         await pilot.press("i", "escape")
         for _ in all_hostile:
             assert_no_control_byte(app)
@@ -336,9 +333,7 @@ async def test_ten_megabytes_of_text_open_and_scroll(opened: Any, workspace: Any
     key = recorder.start("huge")
     recorder.ask(key, "x", Reply("word \x1b[2J" * 1_000_000))
     recorder.finish(key, Outcome.FAILED, "ast_decoder:decoder_failed", messages=["x" * 1_000_000])
-    folder = recorder.close()
-    async with opened() as (app, pilot):
-        await watch(app, pilot, folder)
+    async with watching(opened, recorder.close()) as (app, pilot, _):
         assert_no_control_byte(app)
         await pilot.press("enter", "g", "pagedown", "G")
         assert_no_control_byte(app)
@@ -348,18 +343,14 @@ async def test_ten_megabytes_of_text_open_and_scroll(opened: Any, workspace: Any
 async def test_the_looks_of_a_run_that_they_may_end(
     size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any
 ) -> None:
-    folder = decided_run(workspace.root / "runs").folder
-    async with opened(size) as (app, pilot):
-        screen = await watch(app, pilot, folder)
+    async with watching(opened, decided_run(workspace.root / "runs").folder, size=size) as (app, _, screen):
         assert screen.query_one("#decision").display
         assert_frame(app, f"live-decided-{size[0]}x{size[1]}")
 
 
 @pytest.mark.parametrize("size", first_size([(80, 24), (130, 36), (160, 45)]))
 async def test_the_standings_of_a_race(size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any) -> None:
-    folder = raced_run(workspace.root / "runs").folder
-    async with opened(size) as (app, pilot):
-        screen = await watch(app, pilot, folder)
+    async with watching(opened, raced_run(workspace.root / "runs").folder, size=size) as (app, pilot, screen):
         assert_frame(app, f"live-race-{size[0]}x{size[1]}")
         if size[1] == 24:
             screen.add_class("-several-runs")  # as the runs of a race are listed while they play

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from support.fake_engine import FakeEngine
 from support.quick_rows import first_size
+from support.review_opening import review, reviewing
 from support.run_suites import compare_by
 from support.screen_text import assert_no_control_byte, assert_until, see, text_of, wait_until_unchanged
 from support.suite_runs import ANSWERS, CodeSuite, LoopSuite, brick_run, code_run, take_round
@@ -13,7 +14,6 @@ from tui.test_live_screen import watch
 from console.core.case import Key
 from console.core.live import Activity, Status
 from console.core.outcome import Outcome
-from console.store.runs import RunFolder
 from console.tui.render.block import Block
 from console.tui.screens.review.screen import ReviewScreen
 from console.tui.widgets.transcript import Transcript
@@ -24,17 +24,6 @@ SIZES = [(80, 24), (160, 45)]
 def block_of(screen: ReviewScreen, key: str) -> Block:
     """Return a block of the view in sight."""
     return next(block for block in screen.case_pane.text.blocks if block.key == key)
-
-
-async def review(app: Any, pilot: Any, folder: RunFolder) -> ReviewScreen:
-    app.navigator.open_review(folder)
-    await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
-    screen = app.screen
-    await assert_until(
-        pilot, lambda: screen.feed is not None and screen.feed.is_read and screen.loader.suite is not None
-    )
-    await wait_until_unchanged(app, pilot)
-    return screen
 
 
 @pytest.fixture
@@ -55,9 +44,7 @@ def code_suite(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_the_sums_of_a_loop_in_review(
     size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any
 ) -> None:
-    folder = brick_run(workspace.root / "runs").folder
-    async with opened(size) as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, brick_run(workspace.root / "runs").folder, size=size) as (app, pilot, _):
         await pilot.press("V")
         await wait_until_unchanged(app, pilot)
         assert_frame(app, f"review-run-{size[0]}x{size[1]}")
@@ -141,9 +128,7 @@ async def test_the_trend_is_told_before_the_end(size: tuple[int, int], told: str
 
 @pytest.mark.usefixtures("loop_suite")
 async def test_all_loops_are_listed_by_question_and_reason(opened: Any, workspace: Any) -> None:
-    folder = brick_run(workspace.root / "runs").folder
-    async with opened((120, 40)) as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, brick_run(workspace.root / "runs").folder, size=(120, 40)) as (app, pilot, screen):
         assert [group.label for group in screen.controller.triage.groups] == [
             "repeated itself", "stopped by the limit of rounds", "judge gave no number, twice",
         ]  # fmt: skip
@@ -154,9 +139,7 @@ async def test_all_loops_are_listed_by_question_and_reason(opened: Any, workspac
 
 @pytest.mark.usefixtures("loop_suite")
 async def test_words_that_differ_are_underlined(opened: Any, workspace: Any) -> None:
-    folder = brick_run(workspace.root / "runs").folder
-    async with opened((120, 40)) as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, brick_run(workspace.root / "runs").folder, size=(120, 40)) as (_, _, screen):
         block = block_of(screen, "collision")
         assert "7 of 8 words the same" in block.title.plain
         marked = [
@@ -173,9 +156,7 @@ async def test_words_that_differ_are_underlined(opened: Any, workspace: Any) -> 
 
 @pytest.mark.usefixtures("code_suite")
 async def test_good_turns_are_folded_and_open_when_stepped_to(opened: Any, workspace: Any) -> None:
-    folder = code_run(workspace.root / "runs").folder
-    async with opened((120, 40)) as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, code_run(workspace.root / "runs").folder, size=(120, 40)) as (app, pilot, screen):
         folded = {block.key: block.folded for block in screen.case_pane.text.blocks if block.key.startswith("turn ")}
         assert folded == {"turn 0": True, "turn 1": False, "turn 2": True}
         assert "calls ✗   reads ✓   writes ✗   validator ✗" in text_of(app)

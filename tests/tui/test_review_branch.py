@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, plain_run
+from support.review_opening import review, reviewing
 from support.row_suite import write_folder
 from support.run_suites import compare_by
 from support.screen_text import assert_until, see, text_of
-from tui.test_review_screen import review
 
 from console.core.chat import Reply
 from console.core.experiment import Beginning, Change
@@ -122,8 +122,7 @@ async def test_a_change_is_tried_on_what_is_listed_in_six_keys_beside_the_edit(
     opened: Any, workspace: Any, planned: list[Plan], talk: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     editor(workspace, monkeypatch, 'echo "Be kind." > "$1"')
-    async with opened() as (app, pilot):
-        await review(app, pilot, talk)
+    async with reviewing(opened, talk) as (app, pilot, _):
         await see(pilot, "multi_turn_base_0", "f", "a")
         await see(pilot, "as it was", "A", "t")
         await see(pilot, "Try another system", "enter")
@@ -144,8 +143,7 @@ async def test_the_form_of_a_trial_says_that_prompts_differ_and_takes_another_mo
     plan = Plan("sim/hasty", "bfcl-starter", selection, mode="prompt", runs_path=root / "runs", data_path=root / "data")
     folder, prepared = launch.start(plan)
     await asyncio.to_thread(lambda: asyncio.run(Engine(folder, prepared).run()))
-    async with opened((130, 36)) as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, folder, size=(130, 36)) as (app, pilot, _):
         await pilot.press("f", "a")
         await see(pilot, "as it was", "A", "t")
         await see(pilot, "system differs from case to case", "enter")
@@ -205,8 +203,7 @@ async def test_from_a_hundred_failures_to_the_sentence_of_a_trial_in_four_keys_b
     assert 80 <= failed <= 120
     editor(workspace, monkeypatch, 'echo "Be kind." > "$1"')
     monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
-    async with opened(size) as (app, pilot):
-        await review(app, pilot, hundred_failures)
+    async with reviewing(opened, hundred_failures, size=size) as (app, pilot, _):
         await see(pilot, "as it was", "A", "t")
         await pilot.press("enter")  # the first row is the system prompt, which the editor opens
         await see(pilot, "Try another system")
@@ -236,8 +233,7 @@ async def test_the_step_that_decided_is_searched_for_and_drawn_in_the_case_pane(
     folder, prepared = launch.start(plan)
     await asyncio.to_thread(lambda: asyncio.run(Engine(folder, prepared).run()))
     assert folder.summary().tally.failed == 1
-    async with opened((130, 36)) as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, folder, size=(130, 36)) as (app, pilot, _):
         await see(pilot, "Which step decided", "A", "d")
         assert "at most" in text_of(app)
         await pilot.press("y")
@@ -249,8 +245,7 @@ async def test_the_step_that_decided_is_searched_for_and_drawn_in_the_case_pane(
 
 
 async def test_only_what_failed_was_decided_by_a_step(opened: Any, workspace: Any) -> None:
-    async with opened() as (app, pilot):
-        await review(app, pilot, plain_run(workspace.root / "runs").folder, "live_simple_0-0-0")
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder, "live_simple_0-0-0") as (app, pilot, _):
         await see(pilot, lambda: any("only what failed" in it.plain for it in app.services.messages), "A", "d")
         await see(pilot, "no branch yet", "A", "b")
 
@@ -310,8 +305,7 @@ async def test_another_model_is_chosen_from_those_that_are_ready(
 async def test_two_marks_open_compare(opened: Any, workspace: Any, planned: list[Plan]) -> None:
     first = plain_run(workspace.root / "runs").folder
     second = plain_run(workspace.root / "runs", name="0119-other").folder
-    async with opened() as (app, pilot):
-        await review(app, pilot, first)
+    async with reviewing(opened, first) as (app, pilot, _):
         await pilot.press("m")
         assert "Marked as A" in app.services.messages[-1].plain
         await review(app, pilot, second)

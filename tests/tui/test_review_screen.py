@@ -7,9 +7,9 @@ import pytest
 from support.fake_engine import FakeEngine
 from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, loop_run, plain_run
+from support.review_opening import review, reviewing
 from support.run_suites import compare_by
 from support.screen_text import assert_no_control_byte, assert_until, see, text_of, wait_until_unchanged
-from textual.pilot import Pilot
 
 from console.core.case import Key
 from console.core.chat import Reply
@@ -22,23 +22,11 @@ from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
 from console.suites import run_suite
 from console.suites.catalog import RECORDED
-from console.tui.app import ConsoleApp
 from console.tui.editor import pager_command
 from console.tui.screens.review.case_actions import case_text
 from console.tui.screens.review.screen import ReviewScreen
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript
-
-
-async def review(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder, case: str | None = None) -> ReviewScreen:
-    app.navigator.open_review(folder, (case, 0) if case else None)
-    await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
-    screen = app.screen
-    assert isinstance(screen, ReviewScreen)
-    await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_read)
-    await app.workers.wait_for_complete()
-    await wait_until_unchanged(app, pilot)
-    return screen
 
 
 @pytest.fixture(autouse=True)
@@ -69,17 +57,13 @@ def labels_of(screen: ReviewScreen) -> list[str]:
 async def test_it_opens_on_the_first_failure_of_the_largest_group(
     size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any
 ) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened(size) as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder, size=size) as (app, _, screen):
         assert current(screen) == "live_multiple_118-41"
         assert_frame(app, f"review-{size[0]}x{size[1]}")
 
 
 async def test_first_and_last_are_of_the_whole_list_whatever_is_folded(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (_, pilot, screen):
         order = listed(screen)
         assert len(screen.controller.triage.groups) > 1
         await pilot.press("G")
@@ -90,9 +74,7 @@ async def test_first_and_last_are_of_the_whole_list_whatever_is_folded(opened: A
 
 
 async def test_cases_are_sorted_by_a_column_within_their_group(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened((160, 45)) as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder, size=(160, 45)) as (app, pilot, screen):
         await see(pilot, lambda: listed(screen) == sorted(listed(screen)), "o", "n", "s", "i")
         await see(pilot, lambda: listed(screen) == sorted(listed(screen), reverse=True), "s", "s")
         await pilot.press("s", "t")
@@ -109,8 +91,7 @@ async def test_the_value_that_cases_are_sorted_by_is_shown_before_any_descriptio
     folder = plain_run(workspace.root / "runs").folder
     values = {"c": ("cost ↓", " $0.004 "), "t": ("time ↓", " 1.9 s "), "k": ("tokens ↓", " 1,172 "),
               "n": ("turns ↓", " 1 "), "r": ("repeats ↑", " 0 of 1 ")}  # fmt: skip
-    async with opened(size) as (app, pilot):
-        await review(app, pilot, folder, "live_multiple_131-52")
+    async with reviewing(opened, folder, "live_multiple_131-52", size=size) as (app, pilot, _):
         for letter, (mark, value) in values.items():
             await see(pilot, mark, "s", letter)
             row = next(row for row in text_of(app).splitlines() if "> " in row and "131-52" in row)
@@ -118,9 +99,7 @@ async def test_the_value_that_cases_are_sorted_by_is_shown_before_any_descriptio
 
 
 async def test_x_opens_every_block_that_names_it(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened((100, 40)) as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder, size=(100, 40)) as (app, pilot, screen):
         for view in ("", "i", "p"):
             if view:
                 await pilot.press(view)
@@ -135,9 +114,7 @@ async def test_x_opens_every_block_that_names_it(opened: Any, workspace: Any) ->
 
 @pytest.mark.parametrize("size", first_size([(80, 24), (160, 45)]))
 async def test_the_tab_of_a_view_can_be_clicked(size: tuple[int, int], opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened(size) as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder, size=size) as (app, pilot, screen):
         for word in ("Truth", "Raw", "Diff"):
             y, row = next(
                 (y, row) for y, row in enumerate(text_of(app).splitlines()) if "Truth" in row and "Raw" in row
@@ -148,9 +125,7 @@ async def test_the_tab_of_a_view_can_be_clicked(size: tuple[int, int], opened: A
 
 
 async def test_views_follow_each_other(opened: Any, workspace: Any, assert_frame: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened((100, 40)) as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder, size=(100, 40)) as (app, pilot, _):
         for name in ("talk", "truth", "tools", "scores", "raw"):
             await pilot.press("v")
             await wait_until_unchanged(app, pilot)
@@ -174,9 +149,7 @@ async def test_every_view_is_one_key_away_and_the_same_key_goes_back(
             "unit": {"type": "string", "enum": ["celsius", "fahrenheit"], "default": "celsius"}}}}}]  # fmt: skip
     recorder.ask(key, QUESTION, call_reply("get_weather", '{"city": "Lima"}'), tools=tools)
     recorder.finish(key, Outcome.FAILED, "value_error:string", "unit", output=[{"get_weather": {"city": "Lima"}}])
-    folder = recorder.close()
-    async with opened(size) as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, recorder.close(), size=size) as (app, pilot, _):
         for letter, words in (("i", "[Talk]"), ("p", "[Raw]"), ("M", "get_weather(city, unit?)"),
                               ("a", "ground_truth of the case")):  # fmt: skip
             await see(pilot, words, letter)
@@ -191,9 +164,7 @@ async def test_words_are_found_in_every_text_of_all_cases(opened: Any, workspace
     key = recorder.start("live_simple_99-0-0", "live_simple", QUESTION)
     recorder.ask(key, "Where does the zebra cross?", call_reply("get_current_weather", "{}"))
     recorder.finish(key, Outcome.FAILED, "value_error:string", "unit")
-    folder = recorder.close()
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, recorder.close()) as (app, pilot, screen):
         await see(pilot, "words of any text", "slash")
         await see(pilot, lambda: listed(screen) == ["live_simple_99-0-0"], *"ZEBRA", "enter")
         await pilot.press("i")  # the conversation has it
@@ -203,17 +174,13 @@ async def test_words_are_found_in_every_text_of_all_cases(opened: Any, workspace
 
 
 async def test_a_text_that_is_in_another_view_of_the_case_is_gone_to(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, _):
         await see(pilot, "words of any text", "tab", "slash")
         await see(pilot, lambda: "[Raw]" in text_of(app) and '"tool_calls"' in text_of(app), *"tool_calls", "enter")
 
 
 async def test_a_broken_case_says_what_happened_and_what_to_do(opened: Any, workspace: Any, assert_frame: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder, "live_multiple_9-4-1")
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder, "live_multiple_9-4-1") as (app, _, _):
         assert_frame(app, "review-broken-80x24")
 
 
@@ -224,9 +191,7 @@ async def test_without_its_suite_the_raw_output_is_shown(
         raise UsageError("the suite is not here", hint="Pull it.")
 
     monkeypatch.setattr(run_suite, "find_suite", refuse)
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, _, _):
         assert_frame(app, "review-no-suite-80x24")
 
 
@@ -237,18 +202,14 @@ async def test_a_suite_that_fails_is_named_and_the_rest_goes_on(
         raise KeyError("oops")
 
     monkeypatch.setattr(WeatherSuite, "compare", fail)
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, _, _):
         assert "the suite cannot compare this case: KeyError" in text_of(app)
 
 
 async def test_a_run_without_failures_says_so(opened: Any, workspace: Any) -> None:
     recorder = Recorder(workspace.root / "runs", cases=1)
     recorder.finish(recorder.start("a"), Outcome.PASSED)
-    folder = recorder.close()
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, recorder.close()) as (app, pilot, screen):
         assert "No failures. 1 of 1 passed; f then a shows the passes." in text_of(app)
         await see(pilot, lambda: current(screen) == "a", "f", "a")
 
@@ -257,9 +218,7 @@ async def test_a_run_without_failures_says_so(opened: Any, workspace: Any) -> No
 
 
 async def test_n_steps_through_all_failures_and_stops_at_the_last(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         seen = [current(screen)]
         for _ in range(6):
             await pilot.press("n")
@@ -275,9 +234,7 @@ async def test_n_steps_through_all_failures_and_stops_at_the_last(opened: Any, w
 
 
 async def test_moving_the_cursor_opens_groups_on_the_way(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (_, pilot, screen):
         order = listed(screen)
         for case in order[1:]:
             await see(pilot, lambda case=case: current(screen) == case, "j")
@@ -286,9 +243,7 @@ async def test_moving_the_cursor_opens_groups_on_the_way(opened: Any, workspace:
 
 
 async def test_reasons_are_stepped_through(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (_, pilot, screen):
         firsts = [leaf.rollouts[0].key.case for found in screen.controller.triage.groups for leaf in found.leaves]
         for case in firsts[1:]:
             await pilot.press("]")
@@ -319,8 +274,7 @@ async def test_new_failures_move_neither_cursor_nor_groups(opened: Any, workspac
 
 async def test_a_tag_is_kept_and_moves_on(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, folder) as (app, pilot, screen):
         await see(pilot, lambda: current(screen) == "live_multiple_131-52", "t", "m")
         annotations = Notes(folder.path).annotations()
         assert {case: annotation.tag for (case, _), annotation in annotations.items()} == {
@@ -335,8 +289,7 @@ async def test_a_tag_is_kept_and_moves_on(opened: Any, workspace: Any) -> None:
 
 async def test_a_whole_group_is_tagged_after_a_question(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, folder) as (_, pilot, screen):
         await see(pilot, "Tag 3 of unit as", "T")
         await see(pilot, lambda: len(Notes(folder.path).annotations()) == 3, "g")
         await assert_until(pilot, lambda: current(screen) == "live_simple_14-3-9")
@@ -345,9 +298,7 @@ async def test_a_whole_group_is_tagged_after_a_question(opened: Any, workspace: 
 
 
 async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         await see(pilot, "3 of 7  2 reviewed", "space", "space")
         assert current(screen) == "live_simple_77-40-0"
         await see(pilot, lambda: len(screen.controller.triage.order) == 5, "f", "n")
@@ -364,8 +315,7 @@ async def test_a_dispute_is_kept_with_who_and_why_and_changes_no_score(
     monkeypatch.setattr("console.store.notes.time.time", lambda: 1_800_000_060.0)
     folder = plain_run(workspace.root / "runs").folder
     before = folder.summary()
-    async with opened(size) as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, folder, size=size) as (app, pilot, screen):
         await see(pilot, "celsius is right too", "D", *"celsius is right too", "enter")
         annotation = Notes(folder.path).annotations()["live_multiple_118-41", 0]
         assert (annotation.dispute, annotation.disputed_by) == ("celsius is right too", "ann")
@@ -385,9 +335,7 @@ async def test_a_dispute_is_kept_with_who_and_why_and_changes_no_score(
     ],
 )
 async def test_failures_are_grouped_by(letter: str, labels: list[str], opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         await see(pilot, lambda: {it.label for it in screen.controller.triage.groups} >= set(labels), "o", letter)
         assert labels[0] in text_of(app)
 
@@ -401,8 +349,7 @@ async def test_it_opens_on_the_first_untagged_one(opened: Any, workspace: Any) -
 
 async def test_a_comment_is_kept_shown_and_taken_back(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, folder) as (app, pilot, _):
         await see(pilot, "comment     odd", "c", *"odd", "enter")
         assert [annotation.comment for annotation in Notes(folder.path).annotations().values()] == ["odd"]
         await pilot.press("c")
@@ -416,8 +363,7 @@ async def test_what_is_not_seen_in_a_comment_is_marked_where_it_stands_and_where
     notes = Notes(folder.path)
     notes.add(Note(Key("live_multiple_118-41"), "comment", "un\u200bseen\ufeff 👩‍👩‍👧"))
     notes.add(Note(Key("live_multiple_131-52"), "tag", "\u200btag of another program"))
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, folder) as (app, pilot, _):
         await see(pilot, "un‹U+200B›seen‹U+FEFF› 👩‍👩‍👧")
         assert "\u200b" not in text_of(app)
         await see(pilot, "holds ‹U+200B› ‹U+FEFF›   enter saves", "c")
@@ -430,9 +376,7 @@ async def test_notes_that_cannot_be_written_are_said(
     def refuse(self: Notes, note: Note) -> Note:
         raise UsageError("the note cannot be saved: read-only")
 
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         monkeypatch.setattr(Notes, "add", refuse)
         await see(pilot, lambda: any("cannot be saved" in text.plain for text in app.services.messages), "t", "m")
         assert current(screen) == "live_multiple_118-41"
@@ -442,9 +386,7 @@ async def test_notes_that_cannot_be_written_are_said(
 
 
 async def test_filters(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         await see(pilot, lambda: listed(screen) == ["live_multiple_9-4-1"], "f", "b")
         await see(pilot, lambda: len(screen.controller.triage.order) == 13, "f", "a")
         await see(pilot, lambda: len(screen.controller.triage.order) == 7, "F")
@@ -455,9 +397,7 @@ async def test_filters(opened: Any, workspace: Any) -> None:
 
 
 async def test_a_bad_filter_filters_nothing_and_says_why(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         await see(pilot, "Did you mean reason?", "/", *"reson:unit")
         assert len(screen.controller.triage.order) == 7
         await see(pilot, lambda: "by reason" in text_of(app) and "Did you mean" not in text_of(app), "escape")
@@ -466,9 +406,7 @@ async def test_a_bad_filter_filters_nothing_and_says_why(opened: Any, workspace:
 async def test_what_is_wrong_with_a_filter_is_shown_whole_and_goes_when_it_is_mended(
     opened: Any, workspace: Any
 ) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         await pilot.press("/", *"colour:red")
         mistake = read_mistake("colour:red")
         await assert_until(pilot, lambda: mistake in " ".join(text_of(app).split()))
@@ -486,9 +424,7 @@ def read_mistake(text: str) -> str:
 
 
 async def test_a_filter_without_hits_names_the_way_back(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         await see(pilot, "Nothing matches zzz. F clears the filter.", "/", *"zzz", "enter")
         assert "live_multiple_118-41" not in text_of(app)  # nor does the case stay that was shown before
         await see(pilot, lambda: current(screen) == "live_multiple_118-41", "F")
@@ -500,9 +436,7 @@ async def test_a_filter_without_hits_names_the_way_back(opened: Any, workspace: 
     ("t", ["untagged"]),
 ])  # fmt: skip
 async def test_groups(key: str, labels: list[str], opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (_, pilot, screen):
         await see(pilot, lambda: labels_of(screen) == labels, "o", key)
         await see(pilot, lambda: not screen.controller.triage.heads, "o", "n")
         assert len(screen.query_one("#list", RowList).keys) == 7
@@ -512,9 +446,7 @@ async def test_groups(key: str, labels: list[str], opened: Any, workspace: Any) 
 
 
 async def test_layouts_wrap_and_fold(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, _):
         assert "'fahrenheit'" in text_of(app)
         await see(pilot, "expected  'fahrenheit'", "d")
         await see(pilot, "+   unit = 'imperial'", "d")
@@ -524,9 +456,7 @@ async def test_layouts_wrap_and_fold(opened: Any, workspace: Any) -> None:
 
 
 async def test_finding_in_the_text_takes_n_until_escape(opened: Any, workspace: Any) -> None:
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         await see(pilot, lambda: bool(screen.case_pane.search_text), "enter", "/", *"chicago", "enter")
         assert "next match" in text_of(app)
         await pilot.press("n")
@@ -540,9 +470,7 @@ async def test_turns_are_stepped_through(opened: Any, workspace: Any, monkeypatc
     rows = tuple(Row(Mark.SAME, f"a{n}", (f"{n}",), f"{n}") for n in range(12))
     pairs = tuple(Pair(Mark.SAME, f"f{turn}", f"f{turn}", rows, turn=turn) for turn in range(3))
     monkeypatch.setattr(WeatherSuite, "compare", lambda *args: Comparison("ended early", pairs))
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, screen):
         assert "turn  1 ✓   2 ✓   3 ✓" in text_of(app)
         detail = screen.query_one("#detail", Transcript)
         await pilot.press(">", ">")
@@ -556,9 +484,7 @@ async def test_turns_are_stepped_through(opened: Any, workspace: Any, monkeypatc
 
 
 async def test_loops_are_reviewed_too(opened: Any, workspace: Any) -> None:
-    folder = loop_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, loop_run(workspace.root / "runs").folder) as (app, pilot, screen):
         await assert_until(
             pilot,
             lambda: labels_of(screen) == ["repeated itself", "not finished"],
@@ -573,9 +499,7 @@ async def test_attempts_appear_when_there_are_several(opened: Any, workspace: An
         key = recorder.start("a", attempt=attempt)
         recorder.ask(key, QUESTION, Reply(f"answer {attempt}"))
         recorder.finish(key, Outcome.FAILED, "value_error:string", messages=[f"message {attempt}"])
-    folder = recorder.close()
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, recorder.close()) as (app, pilot, _):
         assert "attempt 2 of 2" in text_of(app)
         await see(pilot, "message 1", "V")
         assert "answer 2" in text_of(app)
@@ -586,9 +510,7 @@ async def test_copies_are_source_text_without_controls(opened: Any, workspace: A
     key = recorder.start("a\x1b[31m")
     recorder.ask(key, "ask \x07", call_reply("f\x1b]52;c;eA==\x07", '{"x": 1}'))
     recorder.finish(key, Outcome.FAILED, "value_error:string", messages=["because\x1b[2J"])
-    folder = recorder.close()
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, recorder.close()) as (app, pilot, _):
         copied: list[str] = []
         app.copy_to_clipboard = copied.append  # type: ignore[method-assign]
         for letter in "iaepmjc":
@@ -608,9 +530,7 @@ async def test_the_whole_case_as_text_has_no_control_character(opened: Any, work
     key = recorder.start("a")
     recorder.ask(key, hostile_some, Reply(hostile_some))
     recorder.finish(key, Outcome.FAILED, hostile_some, messages=[hostile_some])
-    folder = recorder.close()
-    async with opened() as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, recorder.close()) as (_, _, screen):
         case = screen.controller.case.load()
         assert case is not None
         text = case_text(case)
@@ -644,9 +564,7 @@ async def test_again_for_all_names_the_price_first(
     spawned: list[dict[str, Any]] = []
     monkeypatch.setattr("console.engine.process.spawn_engine", lambda run, **more: spawned.append(more))
     monkeypatch.setattr("console.engine.plan.reopen", lambda *places: None)
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (_, pilot, _):
         await see(pilot, "Retry 7 cases? about ≥$0.024", "R")
         await pilot.press("escape")
         assert not spawned
@@ -666,9 +584,7 @@ async def test_a_run_that_cannot_be_played_is_not_said_to_be_asked_again(
     monkeypatch.setattr("console.engine.process.spawn_engine", lambda run, **more: spawned.append(more))
     recorder = Recorder(workspace.root / "runs", cases=1, format=shape, suite="recorded")  # a suite that is not there
     recorder.finish(recorder.start("a"), Outcome.FAILED, "value_error:string", cost_usd=0.0)
-    folder = recorder.close()
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, recorder.close()) as (app, pilot, _):
         await see(pilot, lambda: app.services.messages and said in app.services.messages[-1].plain, pressed)
         assert "Retrying" not in app.services.messages[-1].plain
         assert not spawned
@@ -699,8 +615,7 @@ async def test_hostile_text_is_only_text(
     for place, note in enumerate(all_hostile):
         clean = note.encode("utf-8", "replace").decode()
         Notes(folder.path).add(Note(Key(f"id {clean}"), "tag" if place % 2 else "comment", clean))
-    async with opened(size) as (app, pilot):
-        screen = await review(app, pilot, folder)
+    async with reviewing(opened, folder, size=size) as (app, pilot, screen):
         for _ in all_hostile if size[0] == 80 else all_hostile[:3]:
             for key in ("v", "v", "v", "v", "d", "w", "n"):
                 await pilot.press(key)
@@ -719,9 +634,7 @@ async def test_ten_megabytes_open(opened: Any, workspace: Any) -> None:
     recorder.finish(
         key, Outcome.FAILED, "ast_decoder:decoder_failed", messages=["x" * 1_000_000], output="y" * 5_000_000
     )
-    folder = recorder.close()
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
+    async with reviewing(opened, recorder.close()) as (app, pilot, _):
         for key_name in ("v", "v", "v", "enter", "G", "g"):
             await pilot.press(key_name)
             assert_no_control_byte(app)
