@@ -7,7 +7,6 @@ each missing part is asked for, so that nobody has to know an address or the nam
 import asyncio
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +25,7 @@ from console.config.models import KeyState, key_state, load_models
 from console.config.paths import find_models_file
 from console.core.fault import Fault, UsageError
 from console.core.price import dollars
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
 from console.store.atomic import write_atomically
 
@@ -69,12 +68,8 @@ _TRIAL_TOKENS = 300
 
 
 def add(args: AddModelArguments) -> int:
-    """Add a model, or list what can be added.
-
-    Raises:
-        UsageError: no such server, no key, the server does not answer, or models.toml cannot be written.
-    """
-    asks = not args.json and not args.yes and sys.stdin.isatty() and sys.stderr.isatty()
+    """Add a model, or list what can be added."""
+    asks = not args.json and not args.yes and args.output.can_ask
     answering = asyncio.run(find_local_servers()) if args.look else {}
     name = args.words[1] if len(args.words) > 1 else ""
     if not name and args.address:
@@ -102,11 +97,7 @@ def add(args: AddModelArguments) -> int:
 
 
 def draft_of(server: KnownServer, address: str = "", key_variable: str | None = None) -> ModelConfig:
-    """Return a model of a server that has no id yet.
-
-    Raises:
-        UsageError: the address is missing or invalid.
-    """
+    """Return a model of a server that has no id yet."""
     if server.needs_address and not address:
         raise UsageError(f"{server.title} needs --address", hint=f"Give {server.needs}.")
     try:
@@ -153,10 +144,7 @@ def _server(name: str) -> KnownServer:
     server = next((each for each in KNOWN_SERVERS if name.lower() in (each.name, each.title.lower())), None)
     if server is None:
         names = [each.name for each in KNOWN_SERVERS]
-        close = nearest(name, names)
-        raise UsageError(
-            f"no server is named {name!r}", hint=f"Did you mean {close}?" if close else f"One of {', '.join(names)}."
-        )
+        raise UsageError(f"no server is named {name!r}", hint=suggest(name, names, f"One of {', '.join(names)}."))
     return server
 
 
@@ -224,11 +212,7 @@ def _about(model: ModelConfig) -> tuple[str, str]:
 
 
 def _served(draft: ModelConfig, *, is_needed: bool) -> "list[ServedModel]":
-    """Return the models that the server lists; none if it has no list.
-
-    Raises:
-        UsageError: the server does not answer, and nothing can be done without its list.
-    """
+    """Return the models that the server lists; none if it has no list."""
     from console.core.provider import provider_of
     from console.llm.servers.model_list import list_models
 
@@ -275,11 +259,7 @@ def _add(args: AddModelArguments, server: KnownServer, model: ModelConfig, *, as
 
 
 def _try(model: ModelConfig) -> "tuple[ModelConfig, list[Trial], float | None]":
-    """Return the model as its server accepts it, the outcomes, and their cost; native calls decide the mode.
-
-    Raises:
-        UsageError: the server refuses the call without tools.
-    """
+    """Return the model as its server accepts it, the outcomes, and their cost; native calls decide the mode."""
     from console.config.models import facts
     from console.engine.budget import cost_of
     from console.llm.servers.parameter_trial import try_model
@@ -295,11 +275,7 @@ def _try(model: ModelConfig) -> "tuple[ModelConfig, list[Trial], float | None]":
 
 
 def _append(path: Path, model: ModelConfig, remark: str) -> str:
-    """Append a model's table to a models file, which is created if missing; return the table as text.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Append a model's table to a models file, which is created if missing; return the table as text."""
     entry = f"# {remark}\n{entry_of(model)}"
     target = path.resolve()
     try:

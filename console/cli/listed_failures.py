@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from console.cli.history import read_overview
 from console.core.annotation import NO_ANNOTATION, Annotation, Label
 from console.core.case import Slot
+from console.core.fault import UsageError
 from console.core.outcome import Outcome
-from console.insight.filter import Filter
+from console.insight.filter import Filter, read_filter
 from console.insight.number_format import failures_by, plural
 from console.insight.rollout import Rollout
+from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.store.search import conversations_with
 
@@ -34,6 +36,15 @@ def listed_failures(
         and chosen.matches(rollout, annotations.get(rollout.slot, NO_ANNOTATION), words_by_slot.get(rollout.slot, ()))
     ]
     return rollouts, kept
+
+
+def chosen_cases(folder: RunFolder, terms: str, *, passed_too: bool = False) -> list[str]:
+    """Return the ids of the cases that a filter selects, of which there must be one."""
+    annotations = Notes(folder.path).annotations()
+    _, matching = listed_failures(folder, read_filter(terms), annotations, passed_too=passed_too)
+    if not matching:
+        raise UsageError(f"no case of {folder.name} matches {terms}", where="--filter")
+    return list(dict.fromkeys(rollout.key.case for rollout in matching))
 
 
 def none_words(folder: RunFolder, chosen: Filter, rollouts: Sequence[Rollout]) -> str:

@@ -70,15 +70,28 @@ class Output:
         _write(_error_stream(), self._clean(visible(text)) + "\n")
 
     def ask(self, question: str) -> str:
-        """Ask on stderr and return the answer without blanks around it.
-
-        Raises:
-            UsageError: the input ended.
-        """
+        """Ask on stderr and return the answer without blanks around it."""
         _write(_error_stream(), self._clean(visible_line(question)))
         if not (line := sys.stdin.readline()):
             raise UsageError("the input ended without an answer", hint="Give it as an option.")
         return line.strip()
+
+    @property
+    def can_ask(self) -> bool:
+        """True if a person can be asked: stdin and stderr are terminals."""
+        return sys.stdin.isatty() and sys.stderr.isatty()
+
+    def confirm(self, warning: str, *, hint: str, unasked: str = "") -> None:
+        """Ask whether to make calls in spite of a warning.
+
+        Raises:
+            UsageError: the answer is no, or nobody can be asked, which `unasked` (else the warning) explains.
+        """
+        if not self.can_ask:
+            raise UsageError(f"{unasked or warning} No calls were made", hint=hint)
+        self.warn(f"{warning} Continue? [y/N]")
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise UsageError("no calls were made", hint="Answer y, or add --yes.")
 
     def error(self, message: str, code: int, *, where: str = "", hint: str = "") -> int:
         """Report why a command ends early, on stderr and as JSON on stdout; return its exit code."""

@@ -7,9 +7,8 @@ import msgspec
 from console.cli.budget_arguments import BudgetArguments, budget_of
 from console.cli.exitcode import Exit
 from console.cli.foreground import play
-from console.cli.history import read_history, shown_results
 from console.cli.racing import resume_race
-from console.cli.run_report import exit_code, show_report, threshold
+from console.cli.run_report import report_played, threshold
 from console.cli.target_arguments import target_of
 from console.core.fault import UsageError
 from console.engine.engine import jobs_left
@@ -21,7 +20,6 @@ from console.engine.recorded_effects import JournalEffects
 from console.store.journal import JournalReader
 from console.store.lock import RunLocked
 from console.store.runs import RunFolder
-from console.suites.summing import summed_up
 
 
 class ResumingArguments(BudgetArguments):
@@ -43,9 +41,6 @@ def resume_run(
     """Play the remaining rollouts of a run, report on all of it, and return the exit code.
 
     Exit code 5 means the run is locked, or nothing is left to play.
-
-    Raises:
-        UsageError: the run's models, suite or data are missing or changed.
     """
     output, target = args.output, target_of(args)
     summary = folder.summary()
@@ -72,7 +67,4 @@ def resume_run(
             ending = play(folder, prepared, output, retry=retry, only=only, to_the_end=to_the_end, player=player)
     except RunLocked as locked:
         return output.error(f"{locked}; `eval-console watch {folder.name}` follows it", Exit.LOCKED)
-    history = read_history(ending.folder)
-    report = summed_up(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
-    show_report(output, history, report)
-    return exit_code(history.summary, report, least, ending.signal)
+    return report_played(output, prepared, ending, least)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from console.cli.exitcode import Exit
-from console.cli.history import History, read_overview
+from console.cli.history import History, read_history, read_overview, shown_results
 from console.cli.output import Output
 from console.cli.sections import show_section
 from console.core.case import Setting
@@ -30,6 +30,8 @@ from console.suites.suite import Metric, Report, Suite
 from console.suites.summing import summed_up
 
 if TYPE_CHECKING:
+    from console.engine.launch import Ending
+    from console.engine.plan import PreparedRun
     from console.exchange.score_columns import ScoreColumns
 
 RUN = JsonKind(
@@ -86,9 +88,6 @@ def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> fl
     Args:
         text: the option's value; None if not given.
         measures: suite and setting of each run it applies to.
-
-    Raises:
-        UsageError: not a number, or out of range for these suites' scores.
     """
     if text is None:
         return None
@@ -108,6 +107,14 @@ def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> fl
             message = f"the score of {suite.entry.name} is not a rate but its {metrics[0].name}"
             raise UsageError(message, where="--fail-under", hint="Write a plain number.")
     return least
+
+
+def report_played(output: Output, prepared: "PreparedRun", ending: "Ending", fail_under: float | None = None) -> Exit:
+    """Print the report of a run that was played, and return its exit code."""
+    history = read_history(ending.folder)
+    report = summed_up(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
+    show_report(output, history, report)
+    return exit_code(history.summary, report, fail_under, ending.signal)
 
 
 def show_report(output: Output, history: History, report: Report | None, columns: "ScoreColumns | None" = None) -> None:

@@ -1,7 +1,7 @@
 """Sections of a report as readable text."""
 
 from console.cli.output import Output, terminal_width
-from console.insight.report import Row, Section, footnotes
+from console.insight.report import Section, footnotes
 
 
 def show_section(output: Output, section: Section) -> None:
@@ -20,17 +20,12 @@ def _show_table(output: Output, section: Section) -> None:
     """Write the rows with their notes; if these do not fit, mark them with `*` and write them below the table."""
     shown = section.shown()
     if not any(row.note for row in shown):
-        output.rows(section.headings, [_cells(row) for row in shown], right=section.right)
+        output.rows(section.headings, [row.indented for row in shown], right=section.right)
         return
-    rows = [(*_cells(row), row.note) for row in shown]
+    rows = [(*row.indented, row.note) for row in shown]
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
     fits = sum(widths) + 2 * len(widths) <= terminal_width()
     beside = rows if fits else [(*row[:-1], "*" if row[-1] else "") for row in rows]
     output.rows((*section.headings, ""), beside, right=section.right)
     for note, names in () if fits else footnotes(shown):
         output.prose(f"* {note} ({names})", "faint")
-
-
-def _cells(row: Row) -> tuple[str, ...]:
-    first, *others = row.cells
-    return ("  " * row.level + first, *others)

@@ -1,6 +1,5 @@
 """Shared parts of `branch` and `try`: reading changes, showing them, and estimating their cost."""
 
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +20,7 @@ CHANGES_HELP = (
 
 
 def read_settings(settings: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Return the name and the values of each `--set`: texts of files, separated by commas, or a parameter's value.
-
-    Raises:
-        UsageError: not of the form NAME=VALUE, nothing of that name can be changed, or a file cannot be read.
-    """
+    """Return the name and the values of each `--set`: texts of files, separated by commas, or a parameter's value."""
     read: list[tuple[str, list[str]]] = []
     for setting in settings:
         what, equals, value = setting.partition("=")
@@ -51,23 +46,8 @@ def change_fields(changes: Iterable[Change]) -> list[dict[str, Any]]:
 
 
 def accept_cost(args: Arguments, words: str, most: "Use", max_cost: float | None) -> None:
-    """Say what an experiment will take, and ask if that is much.
-
-    Args:
-        args: the options.
-        words: what it will take.
-        most: the most that is expected.
-        max_cost: the cap, if there is one.
-
-    Raises:
-        UsageError: the answer is no, or much has no cap and nobody can be asked.
-    """
+    """Say what an experiment will take, and ask if the most that is expected is much and has no cap."""
     args.output.info(words)
     is_much = not most.is_free and (most.cost_usd is None or most.cost_usd > ASK_ABOVE_USD)
-    if args.yes or not is_much or max_cost is not None:
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"this will take {words}. No calls were made", hint="Add --max-cost USD, or --yes.")
-    args.output.warn(f"{words}. Continue? [y/N]")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("no calls were made", hint="Answer y, or add --yes.")
+    if is_much and not args.yes and max_cost is None:
+        args.output.confirm(f"{words}.", hint="Add --max-cost USD, or --yes.", unasked=f"this will take {words}.")

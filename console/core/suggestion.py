@@ -12,6 +12,12 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return next(iter(nearest_names(name, names, 1)), None)
 
 
+def suggest(name: str, names: Iterable[str], otherwise: str = "") -> str:
+    """Return `Did you mean …?` with the most similar of `names`, or another hint if none is close."""
+    close = nearest(name, names)
+    return f"Did you mean {close}?" if close else otherwise
+
+
 def nearest_names(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     """Return the most similar of `names`, nearest first; empty if none is close."""
     originals: dict[str, str] = {}

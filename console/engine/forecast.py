@@ -84,7 +84,6 @@ class Forecast:
 
     @property
     def calls(self) -> float:
-        """Calls of all runs."""
         return sum(run.calls for run in self.runs)
 
     @property

@@ -111,20 +111,7 @@ def tried_fix(
     parent_calls: int,
     look: Look | None = None,
 ) -> TriedFix | None:
-    """Compare the arms of an experiment with the recording, or with its arm in which nothing is changed.
-
-    Args:
-        manifest: manifest of the experiment.
-        now: its rollouts.
-        parent: manifest of the recorded run.
-        before: the recorded rollouts.
-        calls: calls made by the experiment.
-        parent_calls: calls of the recorded run.
-        look: the last look at it, if its looks may end it.
-
-    Returns:
-        The results; None if the run is no experiment on many cases.
-    """
+    """Compare the arms of an experiment with the recording, or with its unchanged arm; None if it is no such run."""
     experiment = manifest.experiment
     if experiment is None or not experiment.strata:
         return None

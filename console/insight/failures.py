@@ -66,7 +66,6 @@ class Group:
 
     @property
     def has_cases(self) -> bool:
-        """True if its subgroups are cases."""
         return bool(self.parts) and self.parts[0].is_case
 
     @property
@@ -117,15 +116,7 @@ def group(
     repeats: int = 1,
     contested: Collection[str] = (),
 ) -> list[Group]:
-    """Group rollouts.
-
-    Args:
-        rollouts: rollouts in run order.
-        by: property to group by.
-        annotations: readers' annotations; needed to group by tag, label or blame.
-        repeats: planned rollouts of each case; needed to group by repeats.
-        contested: cases whose key is wrong or ambiguous by the suite's errata; needed to group by blame.
-    """
+    """Group rollouts in run order; tags, labels and blame need annotations, blame also the contested cases."""
     if by is GroupBy.NONE:
         listed = list(rollouts)
         return [Group(("",), "all", listed)] if listed else []

@@ -14,7 +14,7 @@ from console.core.run import Summary
 from console.core.statistics.decision import LEFT_OUT_SHARE, Decision, decide
 from console.core.statistics.intervals import REPEATED
 from console.core.statistics.paired import Difference
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.insight.comparison import RunComparison, planned_look
 from console.insight.comparison_report import verdict_words
 from console.insight.number_format import bounds, number, signed
@@ -91,8 +91,7 @@ def _measured(comparison: RunComparison, name: str) -> tuple[Difference, float]:
     if score is not None:
         return score.difference, score.a
     names = [comparison.headline or PASSED, *(score.name for score in comparison.scores)]
-    close = nearest(name, names)
-    hint = f"Did you mean {close}?" if close else f"Both have: {', '.join(dict.fromkeys(names))}."
+    hint = suggest(name, names, f"Both have: {', '.join(dict.fromkeys(names))}.")
     raise UsageError(f"the runs have no metric {name!r} in common", where="--metric", hint=hint)
 
 

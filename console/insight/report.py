@@ -37,6 +37,12 @@ class Row:
     level: int = 0
     """Indentation level; 0: top level."""
 
+    @property
+    def indented(self) -> tuple[str, ...]:
+        """The cells with the first one indented by the level."""
+        first, *others = self.cells
+        return ("  " * self.level + first, *others)
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -56,7 +62,6 @@ class Section:
     """True if the lines explain why the section is empty."""
 
     def shown(self) -> tuple[Row, ...]:
-        """Return the rows for a screen."""
         return self.rows[: self.most]
 
     def left_out(self) -> str:
@@ -86,12 +91,7 @@ def footnotes(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
 
 
 def report_sections(report: Report | None, judging: Judging | None) -> list[Section]:
-    """Return the suite's metrics and further statistics; empty if the suite is gone.
-
-    Args:
-        report: the suite's report.
-        judging: facts about the judge, if the run has one.
-    """
+    """Return the suite's metrics and further statistics, the judge's if the run has one; empty if the suite is gone."""
     return [*_metrics(report), *statistics(report, judging)]
 
 

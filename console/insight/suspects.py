@@ -55,12 +55,7 @@ class Suspect:
 
 
 def suspects(answers: Mapping[str, Mapping[str, GivenAnswer]], marked: Collection[str] = frozenset()) -> list[Suspect]:
-    """Return the suspect cases, most suspect first, then those that nobody passes or that are marked.
-
-    Args:
-        answers: by case, the graded answer of each model.
-        marked: cases that are doubtful for another reason.
-    """
+    """Return the suspect cases, most suspect first, then those that nobody passes or that are `marked` as doubtful."""
     passed = Counter(model for of_case in answers.values() for model, given in of_case.items() if given.passed)
     played = Counter(model for of_case in answers.values() for model in of_case)
     examined = [_suspect(case, of_case, passed, played) for case, of_case in answers.items()]
@@ -112,13 +107,7 @@ class ThreeScores:
 def three_scores(
     answers: Mapping[str, GivenAnswer], wrong: Mapping[str, str], ambiguous: frozenset[str]
 ) -> ThreeScores:
-    """Return the scores of one run.
-
-    Args:
-        answers: its graded answers by case.
-        wrong: right answers, in the suite's form, of cases with a wrong key; empty if it is not are_known.
-        ambiguous: cases without one right answer.
-    """
+    """Return the scores of a run's graded answers, with right answers (if known) of wrong keys, and ambiguous cases."""
     contested = wrong.keys() | ambiguous
     are_known = all(wrong[case] for case in wrong if case in answers)
     corrected = {

@@ -11,7 +11,7 @@ import pytest
 from llm.test_whole_body_apis import body_of
 from server import api_server
 from server.api_server import EVENTS_BY_API, ApiServer, Said
-from support.echoes import pieces_in
+from support.echoes import Leaks
 from support.lookup_suite import write_suite
 from support.quick_rows import first_quick
 
@@ -74,20 +74,15 @@ def test_no_piece_of_a_key_that_is_echoed_anywhere_is_kept(
     monkeypatch.setattr(api_server, "SENT_AS_LINES", frozenset({"chat", "converse"}))
     fine = Said(events=WHOLE[api][0]) if api in WHOLE else Said("Fine.")
     script = [said for echo in echoes(api) for said in (fine, echo)]
-    data = write_suite(home / "data", len(script))
+    data, leaks = write_suite(home / "data", len(script)), Leaks(console, home, KEY)
     with ApiServer([*script, fine]) as server:
         (home / "models.toml").write_text(MODELS.format(api=api, url=server.base_url))
-        ended = console("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 1, "--json")
+        leaks.run("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 1, "--json")
         assert KEY in str(server.heads), "the key was sent"
         assert len(server.paths) >= len(script), "every echo was played"
     record_property("trials", len(script) // 2)
-    outputs = [ended.out + ended.err]
     for form in ("json", "csv", "html", "inspect-json"):
-        outputs.append(console("export", "latest", "--format", form, "-o", home / f"out.{form}").err)
-    for words in (("show",), ("show", "--json"), ("review", "--all"), ("failures",)):
-        shown = console(words[0], "latest", *words[1:])
-        outputs.append(shown.out + shown.err)
-    assert any("[redacted]" in text for text in outputs)
-    assert [pieces for text in outputs if (pieces := pieces_in(text, KEY))] == []
-    files = [path for path in home.rglob("*") if path.is_file()]
-    assert {str(path): pieces for path in files if (pieces := pieces_in(path.read_bytes(), KEY))} == {}
+        leaks.run("export", "latest", "--format", form, "-o", home / f"out.{form}")
+    for verb, *words in (("show",), ("show", "--json"), ("review", "--all"), ("failures",)):
+        leaks.run(verb, "latest", *words)
+    leaks.assert_none()

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 from server.api_server import EVENTS_BY_API, ApiServer, Said
-from support.echoes import CUT_AT, pieces_in
-from support.lookup_suite import results, write_suite
+from support.echoes import CUT_AT, Leaks, outcomes_of
+from support.lookup_suite import write_suite
 from support.quick_rows import first_quick
 
 from console.cli import history
 from console.core.outcome import Outcome
-from console.exchange.exports.formats import own_exports
 
 KEY = "".join(random.Random(12).choices(string.ascii_letters + string.digits, k=64))
 HALF = "half of it " * 9
@@ -60,46 +59,27 @@ def test_no_piece_of_an_echoed_key_is_anywhere(
 ) -> None:
     monkeypatch.setenv("ECHOED_KEY", KEY)
     monkeypatch.setattr(history, "SAVED_FROM_BYTES", 1)
-    shown: list[str] = []
-
-    def run(*command: object) -> Any:
-        ended = console(*command)
-        shown.append(ended.out + ended.err)
-        return ended
-
+    leaks = Leaks(console, home, KEY)
     # A good answer after each echo, so that the run goes on.
     script = [said for echo in (ANSWERS | ERRORS).values() for said in (Said("Fine."), echo)]
     data = write_suite(home / "data", len(script))
     with ApiServer([*script, Said("Fine.")], served=[f"served-{KEY}"]) as server:
         (home / "models.toml").write_text(MODELS.format(api=api, url=server.base_url))
-        ended = run("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 1, "--json")
+        ended = leaks.run("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 1, "--json")
         asked = list(server.paths)
         assert KEY in str(server.heads), "the key was sent"
-        run("doctor")
-        run("models", "--served")
+        leaks.run("doctor")
+        leaks.run("models", "--served")
         server.script = [Said(status="401 Unauthorized", error={"error": {"message": f"{KEY} is no key"}})]
-        run("run", "-m", "m", "-s", "lookups", "--data", data, "-n", 3)
+        leaks.run("run", "-m", "m", "-s", "lookups", "--data", data, "-n", 3)
     assert {path.partition("?")[0].rpartition("/")[2].rpartition(":")[2] for path in asked} <= set(EVENTS_BY_API)
     assert len(asked) == len(script), "every echo was played"
     record_property("trials", len(ANSWERS | ERRORS))
     folder = Path(ended.data["folder"])
-    outcomes = {int(case.rpartition("_")[2]): verdict.outcome for case, (verdict, _, _) in results(folder).items()}
+    outcomes = outcomes_of(folder)
     for place, name in enumerate(ANSWERS | ERRORS):
         assert outcomes[2 * place] is Outcome.FAILED
         assert (outcomes[2 * place + 1] is Outcome.BROKEN) is (name in ERRORS), name
-    for name, form in own_exports().items():
-        out = home / f"out.{name}"
-        run("export", folder.name, "--format", name, "-o", out)
-        assert out.is_file() or not form.extension, f"nothing was exported as {name}"
-    for command in (("show",), ("show", "--json"), ("review", "--all"), ("review", "--json"), ("failures",)):
-        run(command[0], folder.name, *command[1:])
-    for place in range(len(script)):
-        run("show", f"{folder.name}#simple_python_{place}")
-        run("show", f"{folder.name}#simple_python_{place}", "--json")
-    for command in (("models", "--json"), ("runs", "--json"), ("leaderboard",)):
-        run(*command)
-    assert any("[redacted]" in text for text in shown)
-    assert {place: pieces for place, text in enumerate(shown) if (pieces := pieces_in(text, KEY))} == {}
-    files = [path for path in home.rglob("*") if path.is_file()]
-    assert any(path.name == "index.msgpack" for path in files)
-    assert {str(path): pieces for path in files if (pieces := pieces_in(path.read_bytes(), KEY))} == {}
+    cases = [f"simple_python_{place}" for place in range(len(script))]
+    leaks.read_everything(folder, [(case, *words) for case in cases for words in ((), ("--json",))])
+    leaks.assert_none()

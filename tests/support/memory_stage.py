@@ -4,7 +4,8 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from console.core.case import Key
+from support.strict_stage import StrictStage
+
 from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall, Usage, Utterance
 from console.core.request import digest
 
@@ -15,11 +16,11 @@ class Interrupted(Exception):
     """Stands for a killed engine."""
 
 
-class MemoryStage:
+class MemoryStage(StrictStage):
     """A stage that keeps its journal in memory and can be cut off before a given number of new model calls."""
 
     def __init__(self, script: Script | None = None, journal: list[tuple[str, Any]] | None = None, calls: int = 999):
-        self.key = Key("case")
+        super().__init__()
         self.script, self.calls_left = script, calls
         self.known = list(journal or [])
         self.journal = list(journal or [])
@@ -76,9 +77,6 @@ class MemoryStage:
         ]
         return Reply(None, tuple(calls), usage=Usage(10, 5))
 
-    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
-        raise AssertionError("nothing is embedded")
-
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         name = digest("perform", kind, request)
         known = self.take(name)
@@ -87,12 +85,6 @@ class MemoryStage:
         result = json.loads(json.dumps(await action()))
         self.journal.append((name, result))
         return result
-
-    def output_of(self, case_id: str) -> Any:
-        return None
-
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
-        raise AssertionError("nothing is scored while playing")
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
         self.notes.append((kind, turn, json.loads(json.dumps(data))))

@@ -12,19 +12,27 @@ from textual.widget import Widget
 from console.tui import themes
 
 
-class PaneApp(App[None]):
-    """Mounts a pane alone: no screen of ours, no services, no other pane."""
+class ThemedApp(App[None]):
+    """Mounts widgets alone in one of our themes: no screen of ours, no services."""
 
-    def __init__(self, pane: Widget) -> None:
+    def __init__(self, *widgets: Widget) -> None:
         super().__init__()
         for theme in themes.themes():
             self.register_theme(theme)
         self.theme = themes.DARK
-        self.pane = pane
-        self.posted: list[Message] = []
+        self.widgets = widgets
 
     def compose(self) -> ComposeResult:
-        yield self.pane
+        yield from self.widgets
+
+
+class PaneApp(ThemedApp):
+    """Mounts one pane, and keeps what it posts."""
+
+    def __init__(self, pane: Widget) -> None:
+        super().__init__(pane)
+        self.pane = pane
+        self.posted: list[Message] = []
 
     def note(self, message: Message) -> None:
         """Keep a message of ours, once on its way up."""

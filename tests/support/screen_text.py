@@ -30,13 +30,19 @@ def strips_of(app: App[Any]) -> list[Strip]:
     return app.screen._compositor.render_strips()
 
 
-async def assert_until(pilot: Pilot[int], holds: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
+async def assert_until(pilot: Pilot[Any], holds: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
     """Wait until something holds; fail with the screen when it never does."""
     ends = time.monotonic() + patience_s
     while not holds():
         assert time.monotonic() < ends, f"it never came to hold:\n{text_of(pilot.app)}\n{pilot.app.screen!r}"
         await pilot.pause(0.01)
     await pilot.pause()
+
+
+async def see(pilot: Pilot[Any], shown: str | Callable[[], object], *keys: str) -> None:
+    """Press keys, and wait until words are shown or something holds."""
+    await pilot.press(*keys)
+    await assert_until(pilot, (lambda: shown in text_of(pilot.app)) if isinstance(shown, str) else shown)
 
 
 async def wait_until_unchanged(app: App[Any], pilot: Pilot[int]) -> None:

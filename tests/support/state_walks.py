@@ -6,7 +6,8 @@ them to be looked at. Time stands still in all walks, so that nothing that is sh
 
 import base64
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -92,9 +93,11 @@ class Stage:
             ConsoleApp, "notify", lambda self, *a, **more: notify(self, *a, **more | {"timeout": 1e6})
         )
 
-    async def begin(self, opening: Any) -> None:
-        """Take over an app that was opened."""
-        self.app, self.pilot = opening
+    @asynccontextmanager
+    async def session(self, *, toasts: bool = True) -> AsyncIterator[tuple[ConsoleApp, Callable[..., Awaitable[None]]]]:
+        """Open the app for a walk, and give it with `see`."""
+        async with self.opened(self.size, toasts=toasts) as (self.app, self.pilot):
+            yield self.app, self.see
 
     async def see(self, words: str | Callable[[], bool], *keys: str) -> None:
         """Press keys and wait until words are shown, or something holds, and nothing moves any more."""
@@ -155,9 +158,7 @@ Walk = Callable[[Stage], AsyncGenerator[str, None]]
 
 async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
     """No run yet: what each place says then, and every sheet that opens over a place."""
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        app, see = stage.app, stage.see
+    async with stage.session() as (app, see):
         await see("Nothing has been run")
         yield "home-first-day"
         await see("No run is live", "2")
@@ -224,9 +225,7 @@ async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
 async def usual_day(stage: Stage) -> AsyncGenerator[str, None]:
     """Some runs of every kind, narrowed, damaged, asked about; one that is live, and a queue."""
     stage.workspace.usual_runs()
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        see = stage.see
+    async with stage.session() as (_, see):
         await see("sim/hasty")
         yield "home-usual"
         await see("tokens ↓", "s", "k")
@@ -259,9 +258,7 @@ async def busy_day(stage: Stage) -> AsyncGenerator[str, None]:
         RunQueue(stage.workspace.root / "runs").add([Queued(queued.name, NOON)])
     lock, player = RunLock(run.lock_path), RunQueue(stage.workspace.root / "runs").acquire()
     try:
-        async with stage.opened(stage.size, toasts=True) as opening:
-            await stage.begin(opening)
-            app, see = stage.app, stage.see
+        async with stage.session() as (app, see):
             await see("queued")
             yield "home-live"
             await see("queue", "tab", "g")
@@ -294,9 +291,7 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
     ]
     stage.monkeypatch.setattr(actions, "start_sample_runs", lambda plans: tried)
     stage.monkeypatch.setattr(actions, "follow_sample_runs", _nothing_new)
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        see = stage.see
+    async with stage.session() as (_, see):
         await see("choose a suite", "L")
         yield "launch-empty"
         await see("No matching", "slash", *"zzz")
@@ -334,11 +329,8 @@ async def _nothing_new(trials: Any, tell: Any) -> None:
 async def only_failed(stage: Stage) -> AsyncGenerator[str, None]:
     """The form for the failed cases of a run, and a mistake in it."""
     stage.workspace.run("2025-01-17T1320-a", model="sim/hasty", passed=1, failed=2, simulated=True)
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        await stage.see(
-            lambda: stage.at("launch")() and stage.on(LaunchScreen).controller.forecast is not None, "tab", "a"
-        )
+    async with stage.session() as (_, see):
+        await see(lambda: stage.at("launch")() and stage.on(LaunchScreen).controller.forecast is not None, "tab", "a")
         yield "launch-only-failed"
 
 
@@ -355,9 +347,7 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
         keys = _talk(engine, 9)
         other.recorder.finish(other.recorder.start("b-1"), Outcome.PASSED)
         other.recorder.start("b-2")
-        async with stage.opened(stage.size, toasts=True) as opening:
-            await stage.begin(opening)
-            app, see = stage.app, stage.see
+        async with stage.session() as (app, see):
             app.navigator.open_live(engine.recorder.folder)
             is_wide = stage.size[0] >= 120
             figures = (
@@ -442,9 +432,7 @@ async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
         "live-code": code_run(root).folder,
     }
     replayed = replayable_run(root / "told").folder
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        app, see = stage.app, stage.see
+    async with stage.session() as (app, see):
         for name, folder in folders.items():
             app.navigator.open_live(folder)
             await see(lambda: stage.has_read("live"))
@@ -470,9 +458,7 @@ async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
     recorder = plain_run(stage.workspace.root / "runs", close=False)
     recorder.finish(recorder.start("live_simple_98-0-0", title=QUESTION), Outcome.UNDECIDED, "unreadable_judge")
     folder = recorder.close()
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        app, see = stage.app, stage.see
+    async with stage.session() as (app, see):
         app.navigator.open_review(folder)
         await see("would pass")
         yield "review"
@@ -521,17 +507,15 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
         "review-no-failure": (good.close(), "0 of 0|No"),
         "review-empty": (none.close("stopped"), "No|Nothing"),
     }
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        app = stage.app
+    async with stage.session() as (app, see):
         for name, (folder, words) in folders.items():
             app.navigator.open_review(folder)
-            await stage.see(lambda: stage.has_read("review"))
-            await stage.see(lambda words=words: any(word in text_of(app) for word in words.split("|")))
+            await see(lambda: stage.has_read("review"))
+            await see(lambda words=words: any(word in text_of(app) for word in words.split("|")))
             yield name
         app.navigator.open_review(choice_run(root).folder)
-        await stage.see(lambda: stage.has_read("review") and "capital-of-australia" in text_of(app))
-        await stage.see("[Tokens]", "V", "V")
+        await see(lambda: stage.has_read("review") and "capital-of-australia" in text_of(app))
+        await see("[Tokens]", "V", "V")
         yield "review-tokens"
 
 
@@ -609,9 +593,7 @@ async def branches(stage: Stage) -> AsyncGenerator[str, None]:
     stage.monkeypatch.setattr(f"{actions}._kept_edit", lambda what, text: Path("edits", f"{what}.txt"))
     edits = iter(("It was\npaid:\n900\nto Mrs. Lind\n", "Be brief.\nUnits as in the schema.\nDates as YYYY-MM-DD.\n"))
     stage.monkeypatch.setattr("console.tui.editor.edit_text", lambda services, text, name: next(edits))
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        app, see = stage.app, stage.see
+    async with stage.session() as (app, see):
         app.navigator.open_review(run)
         await see(lambda: stage.has_read("review") and len(stage.on(ReviewScreen).controller.case.branches) > 0)
         await see("Which step decided", "A", "d")
@@ -659,9 +641,7 @@ async def review_rows(stage: Stage) -> AsyncGenerator[str, None]:
     wrong = ("berth-and-price", "remember", "explain-tide", "first-visit", "unknown-booking")
     folder = await recorded_rows(root, STARTER, wrong, name="0119-rows")
     varied = await recorded_rows(root, STARTER, ("knots@why", "fee@why", "fee@plain"), name="0119-vary", vary=VERSIONS)
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        app, see = stage.app, stage.see
+    async with stage.session() as (app, see):
         for case in ("berth-and-price", "explain-tide", "first-visit"):
             app.navigator.open_review(folder, (case, 0))
             await see(
@@ -706,22 +686,21 @@ async def review_kinds(stage: Stage) -> AsyncGenerator[str, None]:
     stage.monkeypatch.setattr(
         picture_page, "page_pictures", lambda _, pictures: paged.append([shown.media.kind for shown in pictures])
     )
-    async with stage.opened(stage.size) as opening:
-        await stage.begin(opening)
+    async with stage.session(toasts=False) as (app, see):
         for row in KINDS:
             case = row["id"]
-            stage.app.navigator.open_review(run, (case, 0))
-            await stage.see(lambda case=case: stage.has_read("review") and f" {case} " in text_of(stage.app))
+            app.navigator.open_review(run, (case, 0))
+            await see(lambda case=case: stage.has_read("review") and f" {case} " in text_of(app))
             yield f"review-kind-{case}"
-            await stage.see("[Talk]", "i")
+            await see("[Talk]", "i")
             yield f"review-kind-{case}-talk"
             if row is KINDS[0]:
-                await stage.see(lambda: paged == [["image"]], "P")
-                stage.app.perform(find_action("open.files", "review"))
-                await stage.see(lambda: [path.read_bytes() for path in outside] == [png(24, 12)])
+                await see(lambda: paged == [["image"]], "P")
+                app.perform(find_action("open.files", "review"))
+                await see(lambda: [path.read_bytes() for path in outside] == [png(24, 12)])
             for _ in range(6):  # all views
-                await stage.see(lambda: True, "v")
-                assert DOT not in text_of(stage.app).replace("\n", ""), "no base64 on any screen"
+                await see(lambda: True, "v")
+                assert DOT not in text_of(app).replace("\n", ""), "no base64 on any screen"
 
 
 async def labels(stage: Stage) -> AsyncGenerator[str, None]:
@@ -733,9 +712,7 @@ async def labels(stage: Stage) -> AsyncGenerator[str, None]:
     loops = brick_run(root, headline="aidanbench_score").folder
     bea = Note(Key("explain-tide", 0), READER_LABEL, PASSED, NOON, "bea", reader=ReaderLabel(True))
     Notes(rows.path).add_all([bea])
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        app, see = stage.app, stage.see
+    async with stage.session() as (app, see):
         app.navigator.open_review(rows)
         await see(lambda: stage.has_read("review"))
         await see("judge hidden", "X", "l")
@@ -777,9 +754,7 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         for name, endings in (("0116-again", "pppp ppff ffff pppp pfpf"), ("0117-again", "pfff fppp fffp pppp fpfp"))
     ]
     Notes(two[1].path).add(Note(_key("live_multiple_131-52"), "dispute", "wrong"))
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        app, see = stage.app, stage.see
+    async with stage.session() as (app, see):
         app.navigator.open_compare(*two)
         await see("may be chance")
         yield "compare"
@@ -827,9 +802,7 @@ async def library(stage: Stage) -> AsyncGenerator[str, None]:
     """Suites with their cases, models with their keys, one of them with a mistake."""
     stage.workspace.usual_runs()
     stage.workspace.write_models(MODELS_WITH_A_MISTAKE)
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        see = stage.see
+    async with stage.session() as (_, see):
         await see("small-talk", "5")
         yield "library-suites"
         await see("eval-console pull bfcl", "j")
@@ -847,9 +820,7 @@ async def library(stage: Stage) -> AsyncGenerator[str, None]:
 async def searched(stage: Stage) -> AsyncGenerator[str, None]:
     """Search in all runs, and the history of a case."""
     searched_runs(stage.workspace.root / "runs", stage.monkeypatch)
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        app, see = stage.app, stage.see
+    async with stage.session() as (app, see):
         await see("10 conversations of 3 runs", "S")
         await see("words of any conversation")
         yield "search-empty"
@@ -891,9 +862,7 @@ async def helped(stage: Stage) -> AsyncGenerator[str, None]:
     """Help of every place, and what stands when there is no room."""
     compare_by(stage.monkeypatch, WeatherSuite())
     folder = plain_run(stage.workspace.root / "runs").folder
-    async with stage.opened(stage.size, toasts=True) as opening:
-        await stage.begin(opening)
-        app, see = stage.app, stage.see
+    async with stage.session() as (app, see):
         await see("RUNS   ", "question_mark")
         yield "home-help"
         await see("by repeats", "slash", *"sort")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.quick_rows import first_size
-from support.screen_text import assert_until, text_of
+from support.screen_text import see, text_of
 from support.screen_tour import PLACES as PLACES_TOURED
 from textual.binding import Binding
 from textual.widget import Widget
@@ -234,7 +234,7 @@ async def test_the_cursor_of_a_long_list_of_choices_is_always_in_sight(
     for number in range(30):
         workspace.run(f"2025-01-17T13{number:02}-a", passed=1)
     async with opened(size) as (app, pilot):
-        await assert_until(pilot, lambda: "30" in text_of(app))
+        await see(pilot, "30")
         await pilot.press(opening_key)
         rows = app.screen.query_one(RowList)
         for key in ("pagedown", "pagedown", "pageup", *["pagedown"] * 9):

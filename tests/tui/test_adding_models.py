@@ -3,7 +3,7 @@
 from typing import Any
 
 from server.openai_server import OpenAIServer, Scripted, last_text
-from support.screen_text import assert_until, text_of
+from support.screen_text import assert_until, see, text_of
 from textual.widgets import Input
 
 from console.tui.data.models import Models
@@ -18,18 +18,13 @@ async def test_a_model_of_a_server_is_added_and_chosen_in_the_form(opened: Any, 
         file.write('\n[[demo]]\norder = 1\nmodel = "sim/hasty"\ncases = 2\n')
     with OpenAIServer(models=("small-[red]1", "large-2")) as server:
         async with opened((80, 24)) as (app, pilot):
-            await pilot.press("plus")
-            await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog) and "OpenAI" in text_of(app))
-            await pilot.press(*"other", "enter")
-            await assert_until(pilot, lambda: isinstance(app.screen, NameScreen))
+            await see(pilot, lambda: isinstance(app.screen, FilterDialog) and "OpenAI" in text_of(app), "plus")
+            await see(pilot, lambda: isinstance(app.screen, NameScreen), *"other", "enter")
             app.screen.query_one(Input).value = server.base_url
-            await pilot.press("enter")
-            await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog) and "small-[red]1" in text_of(app))
-            await pilot.press(*"large", "enter")
-            await assert_until(pilot, lambda: isinstance(app.screen, Question))
-            await pilot.press("enter")
-            await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "launch")
-            await assert_until(pilot, lambda: "large-2" in text_of(app))
+            await see(pilot, lambda: isinstance(app.screen, FilterDialog) and "small-[red]1" in text_of(app), "enter")
+            await see(pilot, lambda: isinstance(app.screen, Question), *"large", "enter")
+            await see(pilot, lambda: getattr(app.screen, "where", "") == "launch", "enter")
+            await see(pilot, "large-2")
             assert isinstance(app.focused, SuiteChoices)
             assert app.focused.under_cursor is not None
             assert app.focused.under_cursor.suite == "with-a-demo", "it needs no other model"
@@ -39,16 +34,12 @@ async def test_a_model_of_a_server_is_added_and_chosen_in_the_form(opened: Any, 
 async def test_the_only_model_of_a_server_is_not_asked_for(opened: Any, workspace: Any) -> None:
     with OpenAIServer(models=("the-one",)) as server:
         async with opened((80, 24)) as (app, pilot):
-            await pilot.press("plus")
-            await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog))
-            await pilot.press(*"other", "enter")
-            await assert_until(pilot, lambda: isinstance(app.screen, NameScreen))
+            await see(pilot, lambda: isinstance(app.screen, FilterDialog), "plus")
+            await see(pilot, lambda: isinstance(app.screen, NameScreen), *"other", "enter")
             app.screen.query_one(Input).value = server.base_url
-            await pilot.press("enter")
-            await assert_until(pilot, lambda: isinstance(app.screen, Question))
+            await see(pilot, lambda: isinstance(app.screen, Question), "enter")
             assert "Add the-one to models.toml?" in text_of(app)
-            await pilot.press("a")
-            await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "launch")
+            await see(pilot, lambda: getattr(app.screen, "where", "") == "launch", "a")
     assert 'model_id = "the-one"' in workspace.paths.models.read_text()
 
 
@@ -58,23 +49,18 @@ async def test_keys_typed_while_a_server_is_asked_reach_no_other_screen(opened: 
             await pilot.press("plus", "enter", "L")  # on Home, each would open something
             assert isinstance(app.screen, Waiting)
             await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog))
-            await pilot.press(*"other", "enter")
-            await assert_until(pilot, lambda: isinstance(app.screen, NameScreen))
+            await see(pilot, lambda: isinstance(app.screen, NameScreen), *"other", "enter")
             app.screen.query_one(Input).value = server.base_url
-            await pilot.press("enter")
-            await assert_until(pilot, lambda: isinstance(app.screen, Waiting))
-            await pilot.press("escape")
-            await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "home")
+            await see(pilot, lambda: isinstance(app.screen, Waiting), "enter")
+            await see(pilot, lambda: getattr(app.screen, "where", "") == "home", "escape")
 
 
 async def test_a_key_that_is_missing_is_named(opened: Any, workspace: Any, monkeypatch: Any) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     before = workspace.paths.models.read_text()
     async with opened((80, 24), toasts=True) as (app, pilot):
-        await pilot.press("plus")
-        await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog) and "OpenAI" in text_of(app))
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "OPENAI_API_KEY is not set" in text_of(app))
+        await see(pilot, lambda: isinstance(app.screen, FilterDialog) and "OpenAI" in text_of(app), "plus")
+        await see(pilot, "OPENAI_API_KEY is not set", "enter")
     assert workspace.paths.models.read_text() == before
 
 
@@ -92,18 +78,14 @@ async def test_an_endpoint_is_checked_with_its_cost_said_before_the_first_call(o
         async with opened((80, 24)) as (app, pilot):
             app.services.workspace.read_models()
             await assert_until(pilot, lambda: (app.services.workspace.models or Models()).find("vendor@east"))
-            await pilot.press("t")
-            await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog) and "vendor@east" in text_of(app))
-            await pilot.press(*"east", "enter")
-            await assert_until(pilot, lambda: isinstance(app.screen, Question))
+            await see(pilot, lambda: isinstance(app.screen, FilterDialog) and "vendor@east" in text_of(app), "t")
+            await see(pilot, lambda: isinstance(app.screen, Question), *"east", "enter")
             assert "up to 20 requests with 15,000 tokens, about $0.018" in text_of(app)
             assert "was never checked" in " ".join(text_of(app).split())
             assert server.counts["chat"] == 0
-            await pilot.press("enter")
-            await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog) and "tool parser" in text_of(app))
+            await see(pilot, lambda: isinstance(app.screen, FilterDialog) and "tool parser" in text_of(app), "enter")
             assert server.counts["chat"] > 12
-            await pilot.press(*"a call")
-            await assert_until(pilot, lambda: "--tool-call-parser" in text_of(app))
+            await see(pilot, "--tool-call-parser", *"a call")
             await pilot.press("escape", "t")
             await pilot.press(*"east", "enter")
             await assert_until(

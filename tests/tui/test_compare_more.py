@@ -9,7 +9,7 @@ from support.compared_runs import CallSuite, call_run
 from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, Recorder, call_reply
 from support.run_suites import compare_by
-from support.screen_text import assert_until, text_of, wait_until_unchanged
+from support.screen_text import assert_until, see, text_of, wait_until_unchanged
 
 from console.core.case import Key
 from console.core.outcome import Outcome
@@ -52,8 +52,7 @@ async def test_numbers_are_one_key_away(size: Any, opened: Any, two: Any, assert
     async with opened(size) as (app, pilot):
         app.navigator.open_compare(*two)
         await read(app, pilot)
-        await pilot.press("i", "tab", "z")
-        await assert_until(pilot, lambda: "by error type" in text_of(app))
+        await see(pilot, "by error type", "i", "tab", "z")
         shown = text_of(app)
         assert "exact McNemar" in shown
         assert "bootstrap 95%" in shown
@@ -97,10 +96,8 @@ async def test_a_folder_that_vanishes_meanwhile_is_said(opened: Any, two: Any, m
         app.navigator.open_compare(*two)
         await read(app, pilot)
         shutil.rmtree(two[1].path)
-        await pilot.press("n")
-        await assert_until(pilot, lambda: "can no longer be read" in text_of(app))
-        await pilot.press("ctrl+r")
-        await assert_until(pilot, lambda: "this is not a run folder" in text_of(app))
+        await see(pilot, "can no longer be read", "n")
+        await see(pilot, "this is not a run folder", "ctrl+r")
 
 
 async def test_the_lost_are_asked_again_as_a_run_of_their_own(
@@ -116,10 +113,8 @@ async def test_the_lost_are_asked_again_as_a_run_of_their_own(
     async with opened() as (app, pilot):
         app.navigator.open_compare(*two)
         await read(app, pilot)
-        await pilot.press("R")
-        await assert_until(pilot, lambda: "Rerun the 3 lost with" in text_of(app))
-        await pilot.press("y")
-        await assert_until(pilot, lambda: bool(plans))
+        await see(pilot, "Rerun the 3 lost with", "R")
+        await see(pilot, lambda: bool(plans), "y")
         assert plans[0].parent == two[1].name
         assert set(plans[0].selection.ids) == {"live_multiple_131-52", "live_multiple_140-58", "live_simple_77-40-0"}
 
@@ -129,10 +124,8 @@ async def test_a_third_run_is_added_from_compare(opened: Any, workspace: Any, tw
     async with opened() as (app, pilot):
         app.navigator.open_compare(*two)
         await read(app, pilot)
-        await pilot.press("+")
-        await assert_until(pilot, lambda: "Add a run to A and B" in text_of(app))
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: isinstance(app.screen, GridScreen) and len(app.screen.controller.runs) == 3)
+        await see(pilot, "Add a run to A and B", "+")
+        await see(pilot, lambda: isinstance(app.screen, GridScreen) and len(app.screen.controller.runs) == 3, "enter")
         assert "3 runs" in text_of(app)
 
 
@@ -143,12 +136,10 @@ async def test_trends_follow_a_model_and_lead_to_its_runs(
     workspace.run("2025-01-15T0900-a", passed=3, failed=7, age_days=2)
     workspace.run("2025-01-16T0900-b", passed=6, failed=4, age_days=1)
     async with opened(size) as (app, pilot):
-        await pilot.press("H")
-        await assert_until(pilot, lambda: isinstance(app.screen, TrendsScreen) and "last step" in text_of(app))
+        await see(pilot, lambda: isinstance(app.screen, TrendsScreen) and "last step" in text_of(app), "H")
         await wait_until_unchanged(app, pilot)
         assert_frame(app, f"trends-{size[0]}x{size[1]}")
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: app.screen.query_one("#points", RowList).has_focus)
+        await see(pilot, lambda: app.screen.query_one("#points", RowList).has_focus, "enter")
         await pilot.press("m", "j", "m")
         screen = await read(app, pilot)
         assert {it.name for it in screen.controller.folders} == {"2025-01-15T0900-a", "2025-01-16T0900-b"}

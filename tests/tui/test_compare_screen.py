@@ -8,7 +8,7 @@ from support.compared_runs import CASES, CallSuite, answer_count_run, call_run
 from support.quick_rows import first_size
 from support.recorded_runs import Recorder, call_reply
 from support.run_suites import compare_by
-from support.screen_text import assert_until, text_of
+from support.screen_text import see, text_of
 
 from console.benchmarks.bfcl.leaderboard import BFCL_LEADERBOARD
 from console.core.outcome import Outcome
@@ -60,10 +60,8 @@ def where(app: ConsoleApp) -> str:
 @pytest.mark.parametrize("size", [(80, 24), (130, 36), (160, 45)], ids=str)
 async def test_the_sorted_column_is_shown_before_any_description(size: tuple[int, int], compared: Any) -> None:
     async with compared(size) as (app, pilot):
-        await pilot.press("s", "t")
-        await assert_until(pilot, lambda: "Δ time ↓" in text_of(app))
-        await pilot.press("s", "i")
-        await assert_until(pilot, lambda: "case ↑" in text_of(app) and "Δ time" not in text_of(app))
+        await see(pilot, "Δ time ↓", "s", "t")
+        await see(pilot, lambda: "case ↑" in text_of(app) and "Δ time" not in text_of(app), "s", "i")
 
 
 async def test_it_opens_on_what_was_lost(compared: Any) -> None:

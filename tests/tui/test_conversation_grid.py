@@ -10,7 +10,7 @@ import pytest
 from support.fake_engine import FakeEngine
 from support.quick_rows import first_size
 from support.recorded_runs import Recorder, plain_run, replayable_run
-from support.screen_text import assert_no_control_byte, assert_until, text_of, tile_cases, wait_until_unchanged
+from support.screen_text import assert_no_control_byte, assert_until, see, text_of, tile_cases, wait_until_unchanged
 from textual.app import App, ComposeResult
 from textual.content import Content
 from tui.test_live_screen import watch
@@ -63,26 +63,22 @@ async def test_the_grid_shows_several_conversations_and_w_goes_round(
         await assert_until(pilot, lambda: tile_cases(screen) == ["case-11", "case-0", "case-1", "case-2"])
         await assert_until(pilot, lambda: all(f"word {n}" in text_of(app) for n in (11, 0, 1, 2)))
         engine.publisher.text(keys[2], 1, "text", " and more")
-        await assert_until(pilot, lambda: "word 2 and more" in text_of(app))
+        await see(pilot, "word 2 and more")
         if size == (160, 45):
-            await pilot.press("w")
-            await assert_until(pilot, lambda: "word 7" in text_of(app))
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: len(screen.grid.tiles) == 1 and screen.conversations.has_focus)
+            await see(pilot, "word 7", "w")
+        await see(pilot, lambda: len(screen.grid.tiles) == 1 and screen.conversations.has_focus, "escape")
 
 
 async def test_what_ends_gives_its_tile_to_the_next_but_a_pinned_one_stays(opened: Any, workspace: Any) -> None:
     async with talking(workspace.root / "runs", 3) as (engine, keys), opened((160, 45)) as (app, pilot):
         screen = await watch(app, pilot, engine.recorder.folder)
         await assert_until(pilot, lambda: tile_cases(screen) == ["case-2"])
-        await pilot.press("m", "w")
-        await assert_until(pilot, lambda: tile_cases(screen) == ["case-2", "case-1"])
+        await see(pilot, lambda: tile_cases(screen) == ["case-2", "case-1"], "m", "w")
         assert "PINNED (m unpins)" in text_of(app)
         for key in keys[1:]:
             engine.recorder.finish(key, Outcome.PASSED)
         await assert_until(pilot, lambda: tile_cases(screen) == ["case-2", "case-0"])
-        await pilot.press("j")
-        await assert_until(pilot, lambda: screen.conversations.cursor is not None)
+        await see(pilot, lambda: screen.conversations.cursor is not None, "j")
         assert tile_cases(screen)[0] == "case-2"
 
 
@@ -90,11 +86,9 @@ async def test_keys_act_on_the_tile_that_has_the_focus(opened: Any, workspace: A
     async with talking(workspace.root / "runs", 4) as (engine, keys), opened((160, 45)) as (app, pilot):
         screen = await watch(app, pilot, engine.recorder.folder)
         await assert_until(pilot, lambda: tile_cases(screen) == ["case-3"])
-        await pilot.press("w", "w")
-        await assert_until(pilot, lambda: tile_cases(screen) == ["case-3", "case-0", "case-1", "case-2"])
+        await see(pilot, lambda: tile_cases(screen) == ["case-3", "case-0", "case-1", "case-2"], "w", "w")
         screen.grid.tiles[2].transcript.focus()
-        await pilot.press("ctrl+k")
-        await assert_until(pilot, lambda: bool(engine.heard))
+        await see(pilot, lambda: bool(engine.heard), "ctrl+k")
         assert engine.heard[0].key == keys[1]
         await pilot.press("z")
         await wait_until_unchanged(app, pilot)
@@ -128,7 +122,7 @@ async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, works
     async with three_runs(workspace.root / "runs") as engines, opened((160, 45)) as (app, pilot):
         await watch(app, pilot, engines[0].recorder.folder)
         app.services.workspace.read_runs()
-        await assert_until(pilot, lambda: "3 runs live" in text_of(app))
+        await see(pilot, "3 runs live")
         beside = app.screen.query_one("#beside", RowList)
         assert len(beside.keys) == 3
         assert "4/20" in text_of(app)
@@ -136,7 +130,7 @@ async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, works
         await assert_until(pilot, lambda: len(engines[1].publisher._watchers) == 1)
         await assert_until(pilot, lambda: not engines[1].publisher._readers)
         app.services.workspace.read_runs()
-        await assert_until(pilot, lambda: "rate limit" in text_of(app))
+        await see(pilot, "rate limit")
 
 
 @pytest.mark.parametrize("size", first_size(SIZES))
@@ -145,13 +139,11 @@ async def test_brackets_and_enter_go_to_another_run(size: tuple[int, int], opene
         await watch(app, pilot, engines[0].recorder.folder)
         app.services.workspace.read_runs()
         await assert_until(pilot, lambda: app.screen.has_class("-several-runs"))
-        await pilot.press("]")
-        await assert_until(pilot, lambda: app.screen.run_folder.name == "b-run" and "case-1-open" in text_of(app))
+        await see(pilot, lambda: app.screen.run_folder.name == "b-run" and "case-1-open" in text_of(app), "]")
         await assert_until(pilot, lambda: app.screen.has_class("-several-runs"))
         beside = app.screen.query_one("#beside", RowList)
         beside.focus()
-        await pilot.press("G", "enter")
-        await assert_until(pilot, lambda: app.screen.run_folder.name == "c-run" and "case-2-open" in text_of(app))
+        await see(pilot, lambda: app.screen.run_folder.name == "c-run" and "case-2-open" in text_of(app), "G", "enter")
 
 
 @asynccontextmanager
@@ -180,27 +172,24 @@ async def test_the_wall_shows_conversations_of_all_runs(size: tuple[int, int], o
         app.services.workspace.read_runs()
         await assert_until(pilot, lambda: screen.has_class("-several-runs"))
         await assert_until(pilot, lambda: tile_cases(screen) == ["case-2"] and "careful says" not in text_of(app))
-        await pilot.press("w", "w")
-        await assert_until(pilot, lambda: all(f"careful says {n}" in text_of(app) for n in (0, 1)))
+        await see(pilot, lambda: all(f"careful says {n}" in text_of(app) for n in (0, 1)), "w", "w")
         assert "hasty says 2" in text_of(app), "the tile that follows is of the watched run"
         assert re.search(r"case-\d  hasty", text_of(app))
         assert "case-0  careful" in text_of(app), "titles name the model after the case"
         careful.publisher.text(careful_keys[0], 1, "text", " and more")
-        await assert_until(pilot, lambda: "careful says 0 and more" in text_of(app))
+        await see(pilot, "careful says 0 and more")
         place = tile_cases(screen).index("case-0", 1)
         tile = next(tile for tile in screen.controller.watched.tiles if tile.beside is not None)
         screen.grid.tiles[screen.controller.watched.tiles.index(tile)].transcript.focus()
         assert place
-        await pilot.press("ctrl+k")
-        await assert_until(pilot, lambda: bool(careful.heard))
+        await see(pilot, lambda: bool(careful.heard), "ctrl+k")
         assert tile.slot is not None
         assert str(careful.heard[0].key) == tile.slot[0]
         assert not hasty.heard, "a key acts on the run of its tile"
         await careful.end()
         app.services.workspace.read_runs()
         await assert_until(pilot, lambda: "careful says" not in text_of(app))
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: not screen.controller.beside)
+        await see(pilot, lambda: not screen.controller.beside, "escape")
 
 
 async def test_coming_back_to_a_run_keeps_the_place(opened: Any, workspace: Any) -> None:
@@ -208,8 +197,7 @@ async def test_coming_back_to_a_run_keeps_the_place(opened: Any, workspace: Any)
     other = plain_run(workspace.root / "runs", name="other").folder
     async with opened() as (app, pilot):
         screen = await watch(app, pilot, folder)
-        await pilot.press("o", "j", "j")
-        await assert_until(pilot, lambda: screen.conversations.cursor == "0/live_simple_2-0-0")
+        await see(pilot, lambda: screen.conversations.cursor == "0/live_simple_2-0-0", "o", "j", "j")
         kept = screen.conversations.cursor
         await watch(app, pilot, other)
         back = await watch(app, pilot, folder)
@@ -226,8 +214,7 @@ async def test_a_run_alone_has_no_list_of_runs(opened: Any, workspace: Any) -> N
     async with opened() as (app, pilot):
         await watch(app, pilot, folder)
         assert not app.screen.has_class("-several-runs")
-        await pilot.press("]")
-        await assert_until(pilot, lambda: any("No other run is live" in text.plain for text in app.services.messages))
+        await see(pilot, lambda: any("No other run is live" in text.plain for text in app.services.messages), "]")
 
 
 # Replay --------------------------------------------------------------------------------------------------------------
@@ -245,7 +232,7 @@ async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], op
         )
         replay = screen.replay_controls.replay
         assert replay is not None
-        await assert_until(pilot, lambda: "REPLAY  ■ paused ×1" in text_of(app))
+        await see(pilot, "REPLAY  ■ paused ×1")
         replay.seek(16.0)
         screen.pump.wake()
         await assert_until(pilot, lambda: replay.time_s == 16.0 and "case-1" in text_of(app))
@@ -253,16 +240,11 @@ async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], op
         assert "case-2" not in text_of(app)
         assert "one two three" in text_of(app)
         assert "16 s of 29 s" in text_of(app)
-        await pilot.press("}")
-        await assert_until(pilot, lambda: "at the end, p restarts" in text_of(app) and "case-2" in text_of(app))
-        await pilot.press("<")
-        await assert_until(pilot, lambda: replay.time_s < replay.timeline.length_s)
-        await pilot.press("{")
-        await assert_until(pilot, lambda: replay.time_s == 0.0 and "case-1" not in text_of(app))
-        await pilot.press("+", "+", "+", "p")
-        await assert_until(pilot, lambda: "max" in text_of(app) and replay.is_at_end)
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: screen.replay_controls.replay is None and "REPLAY" not in text_of(app))
+        await see(pilot, lambda: "at the end, p restarts" in text_of(app) and "case-2" in text_of(app), "}")
+        await see(pilot, lambda: replay.time_s < replay.timeline.length_s, "<")
+        await see(pilot, lambda: replay.time_s == 0.0 and "case-1" not in text_of(app), "{")
+        await see(pilot, lambda: "max" in text_of(app) and replay.is_at_end, "+", "+", "+", "p")
+        await see(pilot, lambda: screen.replay_controls.replay is None and "REPLAY" not in text_of(app), "escape")
         assert "case-2" in text_of(app)
 
 

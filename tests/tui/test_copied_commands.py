@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from support.compared_runs import call_run
-from support.screen_text import assert_until, settle, text_of
+from support.screen_text import assert_until, see, settle
 
 from console.cli.exitcode import Exit
 from console.cli.main import run as run_command
@@ -117,9 +117,8 @@ def test_a_case_is_named_alike_by_every_verb(
 async def test_the_finder_jumps_to_a_case_of_a_run_that_is_named(opened: Any, two_runs: list[RunFolder]) -> None:
     async with opened() as (app, pilot):
         await pilot.press("ctrl+t", *"0904#simple_80")
-        await assert_until(pilot, lambda: "live_simple_80-42-0" in text_of(app))
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "review")
+        await see(pilot, "live_simple_80-42-0")
+        await see(pilot, lambda: getattr(app.screen, "where", "") == "review", "enter")
         await assert_until(pilot, lambda: app.screen.controller.cursor.slot == ("live_simple_80-42-0", 0))
         assert app.screen.shown_run.name == "-0116-0904"
 

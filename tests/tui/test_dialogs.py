@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.screen_text import assert_until, text_of
+from support.screen_text import assert_until, see, text_of
 from textual import events
 
 from console.tui.app import ConsoleApp
@@ -49,12 +49,11 @@ async def test_the_key_right_after_the_first_slash_goes_into_the_line(opened: An
     async with opened() as (app, pilot):
         for key in ("slash", "s", "v"):
             app.post_message(events.Key(key, key if len(key) == 1 else None))
-        await assert_until(pilot, lambda: "RUNS  0 of 4" in text_of(app))
+        await see(pilot, "RUNS  0 of 4")
         assert app.screen.where == "home"
         assert "s newest first" in text_of(app)
         assert text_of(app).splitlines()[-1].startswith(" enter keep  esc clear ")
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: "sim/hasty" in text_of(app))
+        await see(pilot, "sim/hasty", "escape")
 
 
 async def test_keys_typed_at_once_reach_where_they_were_meant(opened: Any) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.screen_text import assert_until
+from support.screen_text import see
 
 FACE = """
 from console.authoring import Benchmark, ExportFormat
@@ -50,27 +50,20 @@ async def test_formats_of_packages_are_listed_and_written(
         await pilot.pause()
         assert all(name in frame(app) for name in ("CSV", "HTML page", "web pages", "+  more (1"))
         assert "JUnit" not in frame(app)
-        await pilot.press("+")
-        await assert_until(pilot, lambda: "nothing" in frame(app))
+        await see(pilot, lambda: "nothing" in frame(app), "+")
         assert "a  [red]^[wet" in frame(app)  # c and m are taken
         assert "CSV" in frame(app)
-        await pilot.press("a")
-        await assert_until(pilot, lambda: (workspace.root / f"{run.name}.rivers").exists())
+        await see(pilot, lambda: (workspace.root / f"{run.name}.rivers").exists(), "a")
         assert (workspace.root / f"{run.name}.rivers").read_text().startswith("rivers of ")
-        await pilot.press("E", "+")
-        await assert_until(pilot, lambda: "nothing" in frame(app))
-        await pilot.press("n")
-        await assert_until(pilot, lambda: "ZeroDivisionError: no rivers" in app.services.messages[-1].plain)
-        await pilot.press("E", "c")
-        await assert_until(pilot, lambda: (workspace.root / f"{run.name}.csv").exists())
+        await see(pilot, lambda: "nothing" in frame(app), "E", "+")
+        await see(pilot, lambda: "ZeroDivisionError: no rivers" in app.services.messages[-1].plain, "n")
+        await see(pilot, lambda: (workspace.root / f"{run.name}.csv").exists(), "E", "c")
 
 
 async def test_a_package_whose_formats_are_none_costs_only_itself(package: Path, workspace: Any, opened: Any) -> None:
     (package / "eval_mapped.py").write_text(FACE.replace("EXPORTS = (", "EXPORTS = 5\n_ = ("))
     run = workspace.run("a")
     async with opened() as (app, pilot):
-        await pilot.press("down", "down", "E")
-        await assert_until(pilot, lambda: app.services.messages != [])
+        await see(pilot, lambda: app.services.messages != [], "down", "down", "E")
         assert "of an installed package failed" in app.services.messages[-1].plain
-        await pilot.press("c")
-        await assert_until(pilot, lambda: (workspace.root / f"{run.name}.csv").exists())
+        await see(pilot, lambda: (workspace.root / f"{run.name}.csv").exists(), "c")

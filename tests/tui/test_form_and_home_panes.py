@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from support.pane_app import ThemedApp
 from support.screen_text import text_of
-from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.widget import Widget
 
@@ -24,22 +24,14 @@ from console.tui.screens.launch.forecast import ForecastPanel
 from console.tui.screens.launch.form import Form
 from console.tui.screens.launch.suite_tree import Part
 from console.tui.screens.library.lists import CaseList
-from console.tui.themes import DARK, themes
 
 
-class OnePane(App[None]):
+class OnePane(ThemedApp):
     """Shows one pane and keeps what it posts."""
 
     def __init__(self, pane: Widget) -> None:
-        super().__init__()
-        for theme in themes():
-            self.register_theme(theme)
-        self.theme = DARK
-        self.pane = pane
+        super().__init__(pane)
         self.posted: list[Message] = []
-
-    def compose(self) -> ComposeResult:
-        yield self.pane
 
     def on_event_of_pane(self, message: Message) -> None:
         self.posted.append(message)

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
-from support.screen_text import assert_until
+from support.screen_text import assert_until, see
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
@@ -104,10 +104,8 @@ async def test_frames_are_left_out_while_the_terminal_is_behind(
         app.output.shown.reduce = reduce
         waiting = SimpleNamespace(qsize=lambda: 30)
         app._driver._writer_thread = SimpleNamespace(_queue=waiting, stop=lambda: None)
-        await pilot.press("5")
-        await assert_until(pilot, lambda: app.screen.where == "library")
-        await pilot.press("1", "tab", "j")
-        await assert_until(pilot, lambda: app.screen.where == "home")
+        await see(pilot, lambda: app.screen.where == "library", "5")
+        await see(pilot, lambda: app.screen.where == "home", "1", "tab", "j")
         assert sent == []
         waiting.qsize = lambda: 0
         await assert_until(pilot, lambda: bool(sent))

@@ -8,7 +8,7 @@ import pytest
 from support.compared_runs import CASES, CallSuite, answer_count_run, call_run
 from support.quick_rows import first_size
 from support.run_suites import compare_by
-from support.screen_text import assert_until, text_of
+from support.screen_text import assert_until, see, text_of
 
 from console.exchange.suspects import errata_file
 from console.store.errata import read_errata
@@ -35,22 +35,18 @@ def three(workspace: Any) -> list[RunFolder]:
 async def test_the_answers_stand_in_the_cells_and_open(size: Any, opened: Any, three: list[RunFolder]) -> None:
     async with opened(size) as (app, pilot):
         app.navigator.open_grid(three)
-        await assert_until(pilot, lambda: "4 of 9 differ" in text_of(app))
-        await pilot.press("v")
-        await assert_until(pilot, lambda: "get_current_we" in text_of(app))
+        await see(pilot, "4 of 9 differ")
+        await see(pilot, "get_current_we", "v")
         shown = text_of(app)
         assert all(f"{number + 1} gpt-{number}" in shown for number in range(3))
         assert all(end in shown for end in ("131-52", "140-58", "14-3-9", "77-40-0")), "all have the same prompt"
         key = app.screen.cases.cursor
         slot = app.screen.controller.rows[key].telling.slot
-        await pilot.press("l", "enter")
-        await assert_until(pilot, lambda: app.screen.where == "review")
+        await see(pilot, lambda: app.screen.where == "review", "l", "enter")
         assert app.screen.run_folder == three[1]
         await assert_until(pilot, lambda: app.screen.controller.cursor.slot == slot)
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: app.screen.where == "grid" and "get_current_we" in text_of(app))
-        await pilot.press("v")
-        await assert_until(pilot, lambda: "get_current_we" not in text_of(app) or size[0] > 80)
+        await see(pilot, lambda: app.screen.where == "grid" and "get_current_we" in text_of(app), "escape")
+        await see(pilot, lambda: "get_current_we" not in text_of(app) or size[0] > 80, "v")
 
 
 async def test_suspect_keys_are_listed_and_decided(opened: Any, workspace: Any, three: list[RunFolder]) -> None:
@@ -60,39 +56,34 @@ async def test_suspect_keys_are_listed_and_decided(opened: Any, workspace: Any, 
         app.navigator.open_suspects(three[0].summary().suite)
         await assert_until(pilot, lambda: "Suspect keys" in text_of(app) and ", 0 decided" in text_of(app))
         first = app.screen.controller.current.slot[0]
-        await assert_until(pilot, lambda: "of 3 models" in text_of(app))
-        await pilot.press("X", "a")
-        await assert_until(pilot, lambda: "ambiguous, because" in text_of(app))
+        await see(pilot, "of 3 models")
+        await see(pilot, "ambiguous, because", "X", "a")
         await pilot.press("m", "u", "d", "enter")
         await assert_until(pilot, lambda: ", 1 decided" in text_of(app) and "without contested" in text_of(app))
         (erratum,) = read_errata(errata_file(app.services.paths.data, three[0].summary().suite)).values()
         assert (erratum.case, erratum.decision, erratum.reason) == (first, "ambiguous", "mud")
-        await pilot.press("X", "u")
-        await assert_until(pilot, lambda: any("1 contested key written" in it.plain for it in app.services.messages))
+        await see(pilot, lambda: any("1 contested key written" in it.plain for it in app.services.messages), "X", "u")
         path = errata_file(app.services.paths.data, three[0].summary().suite)
         assert f"## {first}: ambiguous" in path.with_suffix(".md").read_text()
         (workspace.root / "x.toml").write_text(path.read_text().replace('"mud"', '"fog"'))
         await pilot.press("X", "i", *str(workspace.root / "x.toml"), "enter")
         await assert_until(pilot, lambda: "1 decision added" in app.services.messages[-1].plain)
         assert read_errata(path)[first].reason == "fog"
-        await pilot.press("X", "i", *"gone", "enter")
-        await assert_until(pilot, lambda: "no such file" in app.services.messages[-1].plain)
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: "Suspect keys" not in text_of(app))
+        await see(pilot, lambda: "no such file" in app.services.messages[-1].plain, "X", "i", *"gone", "enter")
+        await see(pilot, lambda: "Suspect keys" not in text_of(app), "escape")
         app.navigator.open_compare(three[0], three[1])
         await assert_until(pilot, lambda: app.screen.where == "compare" and app.screen.controller.pair is not None)
         app.screen.action_view_numbers()
-        await assert_until(pilot, lambda: "scores, never mixed" in text_of(app))
+        await see(pilot, "scores, never mixed")
         assert "without contested" in text_of(app)
         app.navigator.open_review(three[0])
         await assert_until(
             pilot, lambda: app.screen.where == "review" and app.screen.controller.cursor.slot is not None
         )
-        await pilot.press("o", "b")
-        await assert_until(pilot, lambda: re.search(r"[▾▸] task +1 ", text_of(app)) is not None)
+        await see(pilot, lambda: re.search(r"[▾▸] task +1 ", text_of(app)) is not None, "o", "b")
         names = [view.name for view in app.screen.controller.views.of_case()]
         app.screen.action_show_view(names.index("Scores"))
-        await assert_until(pilot, lambda: "without contested" in text_of(app))
+        await see(pilot, "without contested")
         app.navigator.action_go_board()
         await assert_until(pilot, lambda: app.screen.where == "board" and "not ranked by" in text_of(app))
 
@@ -167,26 +158,19 @@ async def test_from_a_cell_to_its_cases_to_two_runs_and_back(size: Any, opened: 
     async with opened(size) as (app, pilot):
         app.navigator.open_grid(three)
         await assert_until(pilot, lambda: "4 of 9 differ" in text_of(app) and "[ .625" in text_of(app))
-        await pilot.press("j", "l")
-        await assert_until(pilot, lambda: "[ .000" in text_of(app) and "2 gpt-1  .000 [0 .66] of 2" in text_of(app))
+        await see(pilot, lambda: "[ .000" in text_of(app) and "2 gpt-1  .000 [0 .66] of 2" in text_of(app), "j", "l")
         assert "wrong value: unit" in text_of(app), "why it failed there"
         screen = app.screen
         assert isinstance(screen, GridScreen)
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: screen.cases.has_focus and screen.cases.cursor == "0/live_multiple_131-52")
-        await pilot.press("j")
-        await assert_until(pilot, lambda: screen.cases.cursor == "0/live_multiple_140-58")
+        await see(pilot, lambda: screen.cases.has_focus and screen.cases.cursor == "0/live_multiple_131-52", "enter")
+        await see(pilot, lambda: screen.cases.cursor == "0/live_multiple_140-58", "j")
         await assert_until(pilot, lambda: "EXPECTED" in text_of(app) and "'imperial'" in text_of(app))
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "may be chance" in text_of(app))
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: app.screen is screen and screen.cases.has_focus)
+        await see(pilot, "may be chance", "enter")
+        await see(pilot, lambda: app.screen is screen and screen.cases.has_focus, "escape")
         assert screen.cases.cursor == "0/live_multiple_140-58", "the cursor is where it was"
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: screen.categories.has_focus and "[ .000" in text_of(app))
+        await see(pilot, lambda: screen.categories.has_focus and "[ .000" in text_of(app), "escape")
         assert screen.categories.cursor == "category live_multiple"
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: app.navigator.is_at_home)
+        await see(pilot, lambda: app.navigator.is_at_home, "escape")
 
 
 async def test_more_runs_than_have_room_are_stepped_through(opened: Any, workspace: Any) -> None:
@@ -194,11 +178,10 @@ async def test_more_runs_than_have_room_are_stepped_through(opened: Any, workspa
     many = [call_run(root, f"011{number}", f"gpt-{number}", number % 2) for number in range(8)]
     async with opened((80, 24)) as (app, pilot):
         app.navigator.open_grid(many)
-        await assert_until(pilot, lambda: "[ .625" in text_of(app))
+        await see(pilot, "[ .625")
         table = _headings(app)[0]
         assert "8 gpt-7" not in table
-        await pilot.press(*["l"] * 7)
-        await assert_until(pilot, lambda: any("8 gpt-7" in line for line in _headings(app)))
+        await see(pilot, lambda: any("8 gpt-7" in line for line in _headings(app)), *["l"] * 7)
         assert re.search(r"\+[1-3] \d g", _headings(app)[0]), "so many more are to the left"
 
 
@@ -213,8 +196,7 @@ async def test_the_grid_is_found_by_its_name(opened: Any, workspace: Any, settle
     for name in ("a", "b", "c"):
         workspace.run(f"2025-01-17T1320-{name}", passed=3, failed=1)
     async with opened() as (app, pilot):
-        await pilot.press("colon", *"grid", "enter")
-        await assert_until(pilot, lambda: app.screen.where == "grid")
+        await see(pilot, lambda: app.screen.where == "grid", "colon", *"grid", "enter")
         await pilot.press("1")
         await settle(app, pilot)
         app.navigator.action_go_grid()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.quick_rows import first_size
 from support.recorded_runs import Recorder
-from support.screen_text import assert_until
+from support.screen_text import assert_until, see
 from textual.widgets import Static
 
 from console.core.outcome import Outcome
@@ -137,21 +137,16 @@ async def test_a_run_is_renamed_annotated_pinned_and_archived(opened: Any, works
         runs = app.screen.query_one(RunList)
         await pilot.press("tab", "j")
         assert runs.line.name == "2025-01-16T0900-b"
-        await pilot.press("o", "n", *"base", "enter")
-        await assert_until(pilot, lambda: runs.line.summary.name == "base")
+        await see(pilot, lambda: runs.line.summary.name == "base", "o", "n", *"base", "enter")
         await pilot.press("o", "t", *"odd", "enter")
         await assert_until(pilot, lambda: "note  odd" in app.screen.query_one("#about", Static).render().plain)
-        await pilot.press("o", "p")
-        await assert_until(pilot, lambda: runs.keys[0].endswith("-b"))
+        await see(pilot, lambda: runs.keys[0].endswith("-b"), "o", "p")
         assert "◆ base" in frame(app)
-        await pilot.press("o", "a")
-        await assert_until(pilot, lambda: len(runs.keys) == 3)
-        await pilot.press("o", "s")
-        await assert_until(pilot, lambda: len(runs.keys) == 1)
+        await see(pilot, lambda: len(runs.keys) == 3, "o", "a")
+        await see(pilot, lambda: len(runs.keys) == 1, "o", "s")
         assert runs.line.name == "2025-01-16T0900-b"
         assert "Runs  1 archived" in frame(app)
-        await pilot.press("o", "a")
-        await assert_until(pilot, lambda: "No run is archived" in frame(app))
+        await see(pilot, lambda: "No run is archived" in frame(app), "o", "a")
 
 
 async def test_a_damaged_run_says_why_instead_of_opening(opened: Any, workspace: Any, frame: Frame) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.inspect_logs import sample, write_json_log
 from support.quick_rows import first_size
-from support.screen_text import assert_until, text_of
+from support.screen_text import assert_until, see, text_of
 from textual.widgets import Input
 
 from console.core.fault import UsageError
@@ -32,14 +32,12 @@ async def test_paths_are_imported_and_the_first_run_is_reviewed(opened: Any, tmp
         await pilot.pause()
         assert isinstance(app.screen, ImportDialog)
         app.screen.query_one(Input).value = f"{folder}/one.json '{folder}/with space.json' {folder}/broken.json"
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "enter reviews the first" in text_of(app))
+        await see(pilot, "enter reviews the first", "enter")
         text = text_of(app)
         assert "1 passed, 1 failed" in text
         assert "broken.json" in text
         assert "is a log of version 9" in text
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "review")
+        await see(pilot, lambda: getattr(app.screen, "where", "") == "review", "enter")
         await assert_until(pilot, lambda: "imported" in text_of(app) and "mock/model" in text_of(app))
 
 
@@ -48,11 +46,9 @@ async def test_a_path_that_is_not_there_is_said_and_escape_leaves(opened: Any, t
         await pilot.press("i")
         await pilot.pause()
         app.screen.query_one(Input).value = str(tmp_path / "nothing")
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "does not exist" in text_of(app))
+        await see(pilot, "does not exist", "enter")
         assert "esc leaves" in text_of(app)
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "home")
+        await see(pilot, lambda: getattr(app.screen, "where", "") == "home", "escape")
 
 
 def test_an_import_that_is_stopped_goes_on_another_time(tmp_path: Path) -> None:
@@ -105,8 +101,7 @@ async def test_how_far_it_is_stays_in_sight_below_long_reports(size: tuple[int, 
         app.push_screen(ImportDialog(lambda: LongImport(tmp_path, None)))
         await assert_until(pilot, lambda: isinstance(app.screen, ImportDialog))
         app.screen.query_one(Input).value = "first.json"
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "esc stops" in text_of(app))
+        await see(pilot, "esc stops", "enter")
         assert "second.json  1,200 of 4,000 samples   file 2 of 2" in text_of(app).replace("\u202f", " ")
 
 
@@ -129,8 +124,7 @@ async def test_totals_that_were_not_computed_and_partial_scores_are_in_words(ope
         app.push_screen(ImportDialog(lambda: FinishedImport(tmp_path, None)))
         await assert_until(pilot, lambda: isinstance(app.screen, ImportDialog))
         app.screen.query_one(Input).value = "log.json"
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "elegance" in text_of(app))
+        await see(pilot, "elegance", "enter")
         shown = text_of(app)
     assert "match accuracy: 0.5 in the log, 0.5 here =" in shown
     assert "match mean: 0.5 in the log, 0.25 here ≠" in shown

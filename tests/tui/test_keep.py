@@ -8,7 +8,7 @@ import pytest
 from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, WeatherSuite, plain_run
 from support.run_suites import compare_by
-from support.screen_text import assert_until, text_of
+from support.screen_text import assert_until, see, text_of
 from tui.test_review_branch import editor
 from tui.test_review_screen import review
 
@@ -48,21 +48,17 @@ async def test_one_key_asks_and_keeps(
     folder = plain_run(workspace.root / "runs").folder
     async with opened(size) as (app, pilot):
         await review(app, pilot, folder)
-        await pilot.press("b")
-        await assert_until(pilot, lambda: "Keep live_multiple_118-41" in text_of(app))
+        await see(pilot, "Keep live_multiple_118-41", "b")
         assert_frame(app, f"review-keep-{size[0]}x{size[1]}")
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: any("Kept as" in it.plain for it in app.services.messages))
+        await see(pilot, lambda: any("Kept as" in it.plain for it in app.services.messages), "enter")
         said = app.services.messages[-1].plain
         assert "Kept as live_multiple_118-41 in data/kept/cases.jsonl:1" in said
         assert "eval-console run -m gpt-x -s kept" in said
         (row,) = rows(workspace, "kept")
         assert (row["prompt"], row["kept"]["run"]) == (QUESTION, folder.name)
         assert (row["kept"]["outcome"], row["kept"]["simulated"]) == ("failed", False)
-        await pilot.press("b")
-        await assert_until(pilot, lambda: "in kept?" in text_of(app))
-        await pilot.press("y")
-        await assert_until(pilot, lambda: any("Kept before" in it.plain for it in app.services.messages))
+        await see(pilot, "in kept?", "b")
+        await see(pilot, lambda: any("Kept before" in it.plain for it in app.services.messages), "y")
         assert len(rows(workspace, "kept")) == 1
         suites = app.services.workspace
         await assert_until(pilot, lambda: suites.suites is not None and suites.suites.find("kept") is not None)
@@ -75,16 +71,11 @@ async def test_a_row_is_edited_and_kept_in_a_suite_of_another_name(
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
-        await pilot.press("b")
-        await assert_until(pilot, lambda: "another suite" in text_of(app))
-        await pilot.press("s")
-        await assert_until(pilot, lambda: "Name of the new suite" in text_of(app))
-        await pilot.press(*"mine", "enter")
-        await assert_until(pilot, lambda: "in mine, a new suite?" in text_of(app))
-        await pilot.press("e")
-        await assert_until(pilot, lambda: "in mine, a new suite?" in text_of(app))
-        await pilot.press("y")
-        await assert_until(pilot, lambda: any("Kept as" in it.plain for it in app.services.messages))
+        await see(pilot, "another suite", "b")
+        await see(pilot, "Name of the new suite", "s")
+        await see(pilot, "in mine, a new suite?", *"mine", "enter")
+        await see(pilot, "in mine, a new suite?", "e")
+        await see(pilot, lambda: any("Kept as" in it.plain for it in app.services.messages), "y")
     (row,) = rows(workspace, "mine")
     assert row["expect"] == [{"calls": [{"get_current_weather": {"unit": ["kelvin"]}}]}]
     assert row["simulated"]["recorded"][0][0]["calls"][0]["get_current_weather"]["unit"] == "imperial"
@@ -98,11 +89,8 @@ async def test_without_checks_it_is_kept_only_after_editing(
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
-        await pilot.press("b")
-        await assert_until(pilot, lambda: "a look out of the window" in text_of(app))
+        await see(pilot, "a look out of the window", "b")
         assert "keep  enter" not in text_of(app)
-        await pilot.press("e")
-        await assert_until(pilot, lambda: "keep  enter" in text_of(app))
-        await pilot.press("y")
-        await assert_until(pilot, lambda: any("Kept as" in it.plain for it in app.services.messages))
+        await see(pilot, "keep  enter", "e")
+        await see(pilot, lambda: any("Kept as" in it.plain for it in app.services.messages), "y")
     assert rows(workspace, "kept")[0]["expect"] == [{"not_called": True}]

@@ -11,7 +11,7 @@ import pytest
 from support.quick_rows import first_size
 from support.recorded_runs import plain_run
 from support.sample_workspace import TWO_MODELS
-from support.screen_text import assert_until, text_of
+from support.screen_text import assert_until, see, text_of
 
 from console.config.paths import WorkspacePaths
 from console.config.preset import Preset
@@ -282,8 +282,7 @@ async def test_a_run_starts_on_the_cluster_that_was_chosen(
         form.set_text(fields["where"], "ray")
         form.set_text(fields["workers"], "2")
         await rest(app, pilot, settle)
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: bool(places))
+        await see(pilot, lambda: bool(places), "enter")
     assert places == [ComputeTarget("ray", 2)]
 
 
@@ -419,8 +418,7 @@ async def test_a_judge_that_is_not_served_is_said_before_the_start(
         app.screen.apply_change()
         await rest(app, pilot, settle)
         assert sorted(asked) == ["old", "vectors"]
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "Start 1 run?" in text_of(app))
+        await see(pilot, "Start 1 run?", "enter")
         assert "the judge o1 is not served by" in text_of(app)
         await pilot.press("escape")
 
@@ -436,18 +434,14 @@ async def test_three_cases_are_tried_for_real_and_shown_in_place(
     async with opened((160, 45)) as (app, pilot):
         await pilot.press("L", "j", "j", "space", "tab", "space")
         await rest(app, pilot, settle)
-        await pilot.press("t")
-        await assert_until(
-            pilot, lambda: bool(app.screen.controller.sample_runs) and not app.screen.controller.is_sampling
-        )
+        await see(pilot, lambda: bool(app.screen.controller.sample_runs) and not app.screen.controller.is_sampling, "t")
         (sample_run,) = app.screen.controller.sample_runs
         assert sample_run.tally.finished == 3
         assert not earlier.path.exists(), "what was tried long ago goes"
         assert "TRIED FOR REAL" in text_of(app)
         assert sample_run.folder.path.parent == workspace.root / "runs" / ".try"
         assert app.services.workspace.runs == []
-        await pilot.press("v")
-        await assert_until(pilot, lambda: app.screen.where == "review")
+        await see(pilot, lambda: app.screen.where == "review", "v")
         assert app.screen.run_folder.path == sample_run.folder.path
 
 
@@ -478,11 +472,9 @@ async def test_presets_and_their_mistakes_are_listed(
         '[gone]\nmodels = ["[/x]"]\nsuites = ["nowhere"]\n\n[bad]\nlimit = "many"\n'
     )
     async with opened(SIZES[size]) as (app, pilot):
-        await pilot.press("L", "p", "pagedown")
-        await assert_until(pilot, lambda: "presets.toml:11" in text_of(app))
+        await see(pilot, "presets.toml:11", "L", "p", "pagedown")
         assert_frame(app, f"launch-presets-{size}")
-        await pilot.press("up", "up", *"where", "enter")
-        await assert_until(pilot, lambda: app.screen.where == "launch")
+        await see(pilot, lambda: app.screen.where == "launch", "up", "up", *"where", "enter")
         await assert_until(pilot, lambda: bool(app.services.messages))
         assert "refers to missing names: [/x], nowhere" in app.services.messages[-1].plain
         assert app.screen.controller.form.models == []
@@ -491,12 +483,10 @@ async def test_presets_and_their_mistakes_are_listed(
 async def test_the_name_of_a_preset_is_judged_while_it_is_typed(opened: Any, settle: Any) -> None:
     async with opened() as (app, pilot):
         await fill(pilot)
-        await pilot.press("w", *("x" * 61))
-        await assert_until(pilot, lambda: "at most 60 printable characters" in text_of(app))
+        await see(pilot, "at most 60 printable characters", "w", *("x" * 61))
         await pilot.press("enter")
         assert "Save as preset" in text_of(app)
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: app.screen.where == "launch")
+        await see(pilot, lambda: app.screen.where == "launch", "escape")
 
 
 async def test_queued_runs_wait_on_home_and_can_be_moved_and_taken_out(
@@ -512,20 +502,13 @@ async def test_queued_runs_wait_on_home_and_can_be_moved_and_taken_out(
             app.screen.controller.form.texts["start"] = "queued"
             app.screen.apply_change()
             await rest(app, pilot, settle)
-            await pilot.press("enter")
-            await assert_until(pilot, lambda: app.screen.where != "launch")
-            await pilot.press("1")
-            await assert_until(pilot, lambda: app.screen.where == "home")
+            await see(pilot, lambda: app.screen.where != "launch", "enter")
+            await see(pilot, lambda: app.screen.where == "home", "1")
         first, second, third = [line.name for line in app.services.workspace.queued]
-        await pilot.press("tab", "g")
-        await assert_until(pilot, lambda: "queued, place 3" in text_of(app))
+        await see(pilot, "queued, place 3", "tab", "g")
         assert app.screen.query_one(RunList).line.name == third
-        await pilot.press("[")
-        await assert_until(
-            pilot, lambda: [line.name for line in app.services.workspace.queued] == [first, third, second]
-        )
-        await pilot.press("D", "y")
-        await assert_until(pilot, lambda: [line.name for line in app.services.workspace.queued] == [first, second])
+        await see(pilot, lambda: [line.name for line in app.services.workspace.queued] == [first, third, second], "[")
+        await see(pilot, lambda: [line.name for line in app.services.workspace.queued] == [first, second], "D", "y")
         assert (workspace.root / "runs" / ".trash" / third).is_dir()
 
 
@@ -564,6 +547,5 @@ async def test_enter_waits_for_what_it_will_cost(opened: Any, settle: Any, works
         }
         app.screen.apply_change()
         assert app.screen.controller.forecast is None
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "no limit stops it" in text_of(app))
+        await see(pilot, "no limit stops it", "enter")
         assert "about $" in text_of(app)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from support.quick_rows import first_size
-from support.screen_text import assert_until, text_of, wait_until_unchanged
+from support.screen_text import see, text_of, wait_until_unchanged
 
 from console.tui.data.entry_checks import Ping
 from console.tui.screens.launch.screen import LaunchScreen
@@ -14,8 +14,7 @@ SIZES = [(80, 24), (160, 45)]
 
 
 async def open_library(app: Any, pilot: Any) -> None:
-    await pilot.press("5")
-    await assert_until(pilot, lambda: "SUITES" in text_of(app) and "computing" not in text_of(app))
+    await see(pilot, lambda: "SUITES" in text_of(app) and "computing" not in text_of(app), "5")
     await wait_until_unchanged(app, pilot)
 
 
@@ -36,22 +35,18 @@ async def test_suites_and_models(size: tuple[int, int], opened: Any, workspace: 
 async def test_cases_are_read_narrowed_and_left_again(opened: Any, workspace: Any) -> None:
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)
-        await pilot.press("x", "j", "enter")
-        await assert_until(pilot, lambda: "what-1" in text_of(app))
+        await see(pilot, "what-1", "x", "j", "enter")
         await wait_until_unchanged(app, pilot)
-        await pilot.press("slash", *"bench", "enter")
-        await assert_until(pilot, lambda: "1 of 3" in text_of(app))
+        await see(pilot, "1 of 3", "slash", *"bench", "enter")
         assert "What makes a good bench?" in text_of(app)
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: "SUITES" in text_of(app))
+        await see(pilot, "SUITES", "escape")
 
 
 async def test_a_changed_suite_is_marked(opened: Any, workspace: Any) -> None:
     toml = workspace.root / "data" / "small-talk" / "suite.toml"
     toml.write_text('origin = "pulled"\n' + toml.read_text(encoding="utf-8"), encoding="utf-8")
     async with opened((80, 24)) as (app, pilot):
-        await pilot.press("5")
-        await assert_until(pilot, lambda: "≠ changed since it was pulled" in text_of(app))
+        await see(pilot, "≠ changed since it was pulled", "5")
         assert "≠  small-talk" in text_of(app)
         assert "eval-console pull aidanbench" in text_of(app)
 
@@ -60,8 +55,7 @@ async def test_a_ping_shows_its_answer(opened: Any, workspace: Any, monkeypatch:
     monkeypatch.setattr(actions, "ping_model", lambda name, models: Ping(0.0, 0.41, True, f"{name} answers", ""))
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)
-        await pilot.press("G", *["k"] * 5, "p")
-        await assert_until(pilot, lambda: "gpt-x answers" in text_of(app))
+        await see(pilot, "gpt-x answers", "G", *["k"] * 5, "p")
         assert "0.41 s" in text_of(app)
         assert "sk-desk" not in text_of(app)
 
@@ -69,15 +63,13 @@ async def test_a_ping_shows_its_answer(opened: Any, workspace: Any, monkeypatch:
 async def test_a_new_run_starts_with_what_is_under_the_cursor(opened: Any, workspace: Any) -> None:
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)
-        await pilot.press("L")
-        await assert_until(pilot, lambda: isinstance(app.screen, LaunchScreen))
-        await assert_until(pilot, lambda: "[x] ▸ small-talk" in text_of(app))
+        await see(pilot, lambda: isinstance(app.screen, LaunchScreen), "L")
+        await see(pilot, "[x] ▸ small-talk")
         assert "[x]  gpt-x" not in text_of(app)
 
 
 async def test_what_is_missing_says_which_command_brings_it(opened: Any, workspace: Any) -> None:
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)
-        await pilot.press("j")
-        await assert_until(pilot, lambda: "not installed" in text_of(app))
+        await see(pilot, "not installed", "j")
         assert "eval-console pull bfcl" in text_of(app)

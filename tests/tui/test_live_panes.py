@@ -3,9 +3,9 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
+from support.pane_app import ThemedApp
 from support.recorded_runs import plain_run
 from support.screen_text import text_of
-from textual.app import App, ComposeResult
 from textual.widget import Widget
 
 from console.core.case import Case, Key
@@ -13,7 +13,6 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished, Started, Tried
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
-from console.tui import themes
 from console.tui.data.runs import RunLine, read_run
 from console.tui.screens.live.controller import TileState, WatchedRun
 from console.tui.screens.live.conversation_grid import ConversationGrid, TileContent
@@ -21,19 +20,12 @@ from console.tui.screens.live.lists import FailureList, LiveRunsPanel, ProblemLi
 from console.tui.screens.live.standard_view import STANDARD
 
 
-class PaneApp(App[None]):
-    """Holds nothing but a pane and its title, and keeps the messages that it posts."""
+class PaneApp(ThemedApp):
+    """Keeps the runs that are chosen."""
 
     def __init__(self, *widgets: Widget) -> None:
-        super().__init__()
-        for theme in themes.themes():
-            self.register_theme(theme)
-        self.theme = themes.DARK
-        self.widgets = widgets
+        super().__init__(*widgets)
         self.chosen: list[RunLine] = []
-
-    def compose(self) -> ComposeResult:
-        yield from self.widgets
 
     def on_live_runs_panel_run_chosen(self, event: LiveRunsPanel.RunChosen) -> None:
         self.chosen.append(event.line)

@@ -8,7 +8,7 @@ import pytest
 from support.fake_engine import FakeEngine
 from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, Recorder, call_reply, decided_run, loop_run, plain_run, raced_run
-from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
+from support.screen_text import assert_no_control_byte, assert_until, see, text_of, wait_until_unchanged
 from textual.pilot import Pilot
 
 from console.core.case import Key
@@ -84,7 +84,7 @@ async def test_a_run_whose_folder_is_deleted_is_not_said_to_be_safe(opened: Any,
         await watch(app, pilot, folder)
         assert "nothing is lost" in text_of(app)
         shutil.rmtree(folder.path)
-        await assert_until(pilot, lambda: "was deleted; what is shown exists only in memory" in text_of(app))
+        await see(pilot, "was deleted; what is shown exists only in memory")
         assert "nothing is lost" not in text_of(app)
 
 
@@ -93,7 +93,7 @@ async def test_what_an_engine_says_of_a_deleted_run_is_shown(opened: Any, worksp
         await watch(app, pilot, engine.recorder.folder)
         shutil.rmtree(engine.recorder.folder.path)
         engine.status = Status("running", 4, message="the journal was deleted: the run is paused")
-        await assert_until(pilot, lambda: "the journal was deleted: the run is paused" in text_of(app))
+        await see(pilot, "the journal was deleted: the run is paused")
 
 
 async def test_a_damaged_journal_is_shown_with_what_is_left(opened: Any, workspace: Any, frame: Any) -> None:
@@ -199,19 +199,15 @@ async def test_space_pins_and_follows_and_scrolling_back_pins(opened: Any, works
         engine.publisher.text(key, 1, "text", "\n".join(f"line {n}" for n in range(40)))
         await assert_until(pilot, lambda: "line 39" in frame(app))
         assert "FOLLOWING (space pins)" in frame(app)
-        await pilot.press("space")
-        await assert_until(pilot, lambda: "PINNED (space follows)" in frame(app))
-        await pilot.press("space")
-        await assert_until(pilot, lambda: "FOLLOWING (space pins)" in frame(app))
+        await see(pilot, lambda: "PINNED (space follows)" in frame(app), "space")
+        await see(pilot, lambda: "FOLLOWING (space pins)" in frame(app), "space")
         transcript.focus()
-        await pilot.press("k")
-        await assert_until(pilot, lambda: "PINNED (space follows)" in frame(app))
+        await see(pilot, lambda: "PINNED (space follows)" in frame(app), "k")
         assert not transcript.follow
         engine.publisher.text(key, 1, "text", "\nline 40\nline 41")
         await assert_until(pilot, lambda: "frozen, +2 lines" in frame(app))
         assert "  line 41" not in frame(app)  # the row of the list goes on telling the end
-        await pilot.press("space")
-        await assert_until(pilot, lambda: "  line 41" in frame(app))
+        await see(pilot, lambda: "  line 41" in frame(app), "space")
         assert "FOLLOWING (space pins)" in frame(app)
 
 
@@ -229,8 +225,7 @@ async def test_the_cursor_goes_with_what_is_followed_in_every_order(opened: Any,
             await assert_until(pilot, lambda key=first: screen.conversations.slot == (key.case, 0))
             engine.recorder.finish(first, Outcome.PASSED)
             await pilot.press("o")
-        await pilot.press("k")
-        await assert_until(pilot, lambda: "PINNED (space follows)" in frame(app))
+        await see(pilot, lambda: "PINNED (space follows)" in frame(app), "k")
 
 
 async def test_commands_reach_the_engine(opened: Any, workspace: Any, frame: Any) -> None:
@@ -238,20 +233,16 @@ async def test_commands_reach_the_engine(opened: Any, workspace: Any, frame: Any
         key = engine.recorder.start("case-1")
         screen = await watch(app, pilot, engine.recorder.folder)
         await assert_until(pilot, lambda: screen.feed is not None and screen.feed.overview.status is not None)
-        await pilot.press("p")
-        await assert_until(pilot, lambda: Command("pause") in engine.heard)
+        await see(pilot, lambda: Command("pause") in engine.heard, "p")
         engine.status = Status("paused", 4)
         await assert_until(pilot, lambda: "paused" in frame(app) and "p resume" in frame(app))
-        await pilot.press("p", "+", "+", "-", "ctrl+k")
-        await assert_until(pilot, lambda: len(engine.heard) == 6)
+        await see(pilot, lambda: len(engine.heard) == 6, "p", "+", "+", "-", "ctrl+k")
         changes = [Command("concurrency", value=value) for value in (5, 6, 5)]
         assert engine.heard[1:] == [Command("resume"), *changes, Command("stop_case", key=key)]
-        await pilot.press("ctrl+x")
-        await assert_until(pilot, lambda: "finish the 1 that are running" in frame(app))
+        await see(pilot, lambda: "finish the 1 under way" in frame(app), "ctrl+x")
         await pilot.press("escape")
         await pilot.press("ctrl+x")
-        await pilot.press("s")
-        await assert_until(pilot, lambda: Command("kill") in engine.heard)
+        await see(pilot, lambda: Command("kill") in engine.heard, "s")
         assert Command("stop") not in engine.heard
 
 
@@ -265,8 +256,7 @@ async def test_the_end_of_a_run_is_seen_and_commands_are_then_refused(opened: An
         await assert_until(pilot, lambda: "finished" in frame(app))
         assert "p pause" not in frame(app)
         assert "p replay" in frame(app)
-        await pilot.press("+")
-        await assert_until(pilot, lambda: any("This run has no engine" in text.plain for text in app.services.messages))
+        await see(pilot, lambda: any("This run has no engine" in text.plain for text in app.services.messages), "+")
 
 
 async def test_waits_and_tries_go_to_problems_not_to_toasts(opened: Any, workspace: Any, frame: Any) -> None:

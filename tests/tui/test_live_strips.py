@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from support.fake_engine import FakeEngine
 from support.recorded_runs import plain_run
-from support.screen_text import assert_until, settle, text_of
+from support.screen_text import assert_until, see, settle, text_of
 
 from console.core.case import Key, Setting
 from console.core.live import Activity, Status
@@ -76,8 +76,7 @@ async def test_a_run_that_ends_while_it_is_seen_stays_among_the_runs(opened: Any
             return "interrupted 0/4 · r resumes" in text_of(app)
 
         await assert_until(pilot, is_listed)
-        await pilot.press("E")
-        await assert_until(pilot, lambda: "1 ended (E shows them)" in text_of(app))
+        await see(pilot, "1 ended (E shows them)", "E")
         await pilot.press("E", "escape", "2")
         await assert_until(pilot, lambda: app.screen.where == "live" and not app.screen.has_class("-several-runs"))
 
@@ -89,7 +88,7 @@ async def test_an_interrupted_run_says_of_nothing_that_it_runs(opened: Any, work
     async with opened() as (app, pilot):
         app.navigator.open_live(engine.recorder.folder)
         await settle(app, pilot)
-        await assert_until(pilot, lambda: "1 interrupted" in text_of(app))
+        await see(pilot, "1 interrupted")
         assert "running" not in text_of(app)
 
 
@@ -103,14 +102,11 @@ async def test_two_opens_a_live_run_rather_than_the_one_that_has_ended(opened: A
         app.navigator.open_live(over)
         await assert_until(pilot, lambda: app.screen.where == "live" and app.screen.live_runs_panel.strips == 3)
         await pilot.press("1")
-        await pilot.press("2")
-        await assert_until(pilot, lambda: app.screen.where == "live" and app.screen.run_folder.path != over.path)
+        await see(pilot, lambda: app.screen.where == "live" and app.screen.run_folder.path != over.path, "2")
         first = app.screen.run_folder.path
         await assert_until(pilot, lambda: app.screen.live_runs_panel.strips >= 2)
-        await pilot.press("right_square_bracket")
-        await assert_until(pilot, lambda: app.screen.run_folder.path not in (first, over.path))
-        await pilot.press("right_square_bracket")
-        await assert_until(pilot, lambda: app.screen.run_folder.path == first)
+        await see(pilot, lambda: app.screen.run_folder.path not in (first, over.path), "right_square_bracket")
+        await see(pilot, lambda: app.screen.run_folder.path == first, "right_square_bracket")
 
 
 async def test_a_change_of_the_server_within_a_run_is_said(opened: Any, workspace: Any) -> None:
@@ -122,4 +118,4 @@ async def test_a_change_of_the_server_within_a_run_is_said(opened: Any, workspac
             key = engine.recorder.start(f"case-{number}")
             engine.recorder.finish(key, Outcome.PASSED, server=server)
         app.navigator.open_live(engine.recorder.folder)
-        await assert_until(pilot, lambda: "answered by 2 servers" in text_of(app))
+        await see(pilot, "answered by 2 servers")

@@ -6,7 +6,7 @@ import pytest
 from support.fake_engine import FakeEngine
 from support.quick_rows import first_size
 from support.run_suites import compare_by
-from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
+from support.screen_text import assert_no_control_byte, assert_until, see, text_of, wait_until_unchanged
 from support.suite_runs import ANSWERS, CodeSuite, LoopSuite, brick_run, code_run, take_round
 from tui.test_live_screen import watch
 
@@ -71,7 +71,7 @@ async def test_an_answer_streams_and_gives_way_to_its_verdict(opened: Any, works
         key = engine.recorder.start("q1", "uses", "A use for a brick?")
         take_round(engine.recorder, key, 0, ANSWERS[0], 1.0)
         screen = await watch(app, pilot, engine.recorder.folder)
-        await assert_until(pilot, lambda: "nov   1" in text_of(app))
+        await see(pilot, "nov   1")
         engine.begin(key, n=4, turn=1, messages=[{"role": "user", "content": "Another.\nNot:\nthis\nor that"}])
         engine.status = Status("running", 4, [Activity(key, "streaming")])
         engine.publisher.text(key, 4, "text", "<answer>A plant pot</ans")
@@ -82,7 +82,7 @@ async def test_an_answer_streams_and_gives_way_to_its_verdict(opened: Any, works
         engine.publisher.ended(key, 4)
         engine.status = Status("running", 4, [Activity(key, "judging")])
         take_round(engine.recorder, key, 1, ANSWERS[1], 0.62)
-        await assert_until(pilot, lambda: "nearest earlier answer: round 1, .38 alike" in text_of(app))
+        await see(pilot, "nearest earlier answer: round 1, .38 alike")
         keys = [block.key for block in screen.query_one("#watched", Transcript).blocks]
         assert len(keys) == len(set(keys))
         assert [it for it in keys if it.endswith("answer")] == ["round 0 answer", "round 1 answer"]
@@ -119,8 +119,7 @@ async def test_prompts_and_the_judge_unfold_with_x(opened: Any, workspace: Any) 
         await pilot.press("x")
         await assert_until(pilot, lambda: any("<previous_answer" in block.text and not block.folded
                                        for block in screen.query_one("#watched", Transcript).blocks))  # fmt: skip
-        await pilot.press("x")
-        await assert_until(pilot, lambda: "<previous_answer" not in text_of(app))
+        await see(pilot, lambda: "<previous_answer" not in text_of(app), "x")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +132,7 @@ async def test_the_trend_is_told_before_the_end(size: tuple[int, int], told: str
         for turn, novelty in enumerate((0.9, 0.75, 0.6, 0.45, 0.3)):
             take_round(engine.recorder, key, turn, f"answer {turn}", novelty)
         await watch(app, pilot, engine.recorder.folder)
-        await assert_until(pilot, lambda: told in text_of(app))
+        await see(pilot, told)
         assert "▾.30" in text_of(app)
 
 
@@ -149,10 +148,8 @@ async def test_all_loops_are_listed_by_question_and_reason(opened: Any, workspac
             "repeated itself", "stopped by the limit of rounds", "judge gave no number, twice",
         ]  # fmt: skip
         assert "A use for a brick?" in text_of(app)
-        await pilot.press("f", "f")
-        await assert_until(pilot, lambda: not screen.controller.triage.order)
-        await pilot.press("F")
-        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 3)
+        await see(pilot, lambda: not screen.controller.triage.order, "f", "f")
+        await see(pilot, lambda: len(screen.controller.triage.order) == 3, "F")
 
 
 @pytest.mark.usefixtures("loop_suite")
@@ -182,10 +179,8 @@ async def test_good_turns_are_folded_and_open_when_stepped_to(opened: Any, works
         folded = {block.key: block.folded for block in screen.case_pane.text.blocks if block.key.startswith("turn ")}
         assert folded == {"turn 0": True, "turn 1": False, "turn 2": True}
         assert "calls ✗   reads ✓   writes ✗   validator ✗" in text_of(app)
-        await pilot.press(">", ">")
-        await assert_until(pilot, lambda: not block_of(screen, "turn 1").folded)
-        await pilot.press("<", "<")
-        await assert_until(pilot, lambda: not block_of(screen, "turn 0").folded)
+        await see(pilot, lambda: not block_of(screen, "turn 1").folded, ">", ">")
+        await see(pilot, lambda: not block_of(screen, "turn 0").folded, "<", "<")
 
 
 async def test_a_weak_sandbox_is_named_and_effects_stay_backstage(opened: Any, workspace: Any) -> None:
@@ -234,7 +229,7 @@ async def test_review_of_a_run_without_results_fills_in_as_they_come(opened: Any
     async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         key = engine.recorder.start("a")
         screen = await review(app, pilot, engine.recorder.folder)
-        await assert_until(pilot, lambda: "Nothing has been graded yet" in text_of(app))
+        await see(pilot, "Nothing has been graded yet")
         engine.recorder.finish(key, Outcome.FAILED, "value_error:string", "unit", messages=["wrong unit"])
         await assert_until(pilot, lambda: screen.controller.cursor.slot == ("a", 0) and "wrong value" in text_of(app))
 

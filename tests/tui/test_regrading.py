@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.screen_text import assert_until, text_of
+from support.screen_text import assert_until, see, text_of
 
 from console.core.run import Selection
 from console.engine.engine import Engine
@@ -35,14 +35,11 @@ async def test_a_run_is_graded_again_and_compared_with_itself(opened: Any, playe
         app.navigator.open_review(played)
         await assert_until(pilot, lambda: app.screen.where == "review" and app.screen.feed is not None)
         await assert_until(pilot, lambda: app.screen.feed.is_read)
-        await pilot.press("A", "g")
-        await assert_until(pilot, lambda: isinstance(app.screen, Chooser))
+        await see(pilot, lambda: isinstance(app.screen, Chooser), "A", "g")
         assert "as before" in text_of(app)
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: isinstance(app.screen, Question))
+        await see(pilot, lambda: isinstance(app.screen, Question), "enter")
         assert "nothing that was answered is asked again" in text_of(app)
-        await pilot.press("y")
-        await assert_until(pilot, lambda: app.screen.where == "compare")
+        await see(pilot, lambda: app.screen.where == "compare", "y")
         old, new = app.screen.controller.folders
         assert old.name == played.name
         assert new.manifest().regraded == played.name

@@ -14,7 +14,7 @@ from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, plain_run
 from support.row_suite import write_folder
 from support.run_suites import compare_by
-from support.screen_text import assert_until, text_of
+from support.screen_text import assert_until, see, text_of
 from tui.test_review_screen import review
 
 from console.core.chat import Reply
@@ -75,8 +75,7 @@ def text_in(path: str) -> str:
 
 async def read_talk(app: ConsoleApp, pilot: Any, folder: RunFolder) -> None:
     await review(app, pilot, folder)
-    await pilot.press("f", "a", "i")
-    await assert_until(pilot, lambda: "[Talk]" in text_of(app))
+    await see(pilot, "[Talk]", "f", "a", "i")
 
 
 async def test_from_a_message_a_result_is_edited_and_gone_on_with(
@@ -85,17 +84,12 @@ async def test_from_a_message_a_result_is_edited_and_gone_on_with(
     editor(workspace, monkeypatch, 'echo "It failed." > "$1"')
     async with opened() as (app, pilot):
         await read_talk(app, pilot, talk)
-        await pilot.press("A", "h")
-        await assert_until(pilot, lambda: "Go on from 1.1" in text_of(app))
+        await see(pilot, "Go on from 1.1", "A", "h")
         assert "it was   called" in text_of(app)
-        await pilot.press("e")
-        await assert_until(pilot, lambda: "as it was" in text_of(app))
-        await pilot.press(*"result", "enter")
-        await assert_until(pilot, lambda: "+It failed." in text_of(app))
-        await pilot.press("k")
-        await assert_until(pilot, lambda: ", 4 times" in text_of(app))
-        await pilot.press("y")
-        await assert_until(pilot, lambda: isinstance(app.screen, CompareScreen))
+        await see(pilot, "as it was", "e")
+        await see(pilot, "+It failed.", *"result", "enter")
+        await see(pilot, ", 4 times", "k")
+        await see(pilot, lambda: isinstance(app.screen, CompareScreen), "y")
     (plan,) = planned
     assert (plan.parent, plan.rollouts, plan.model) == (talk.name, 4, "sim/careful")
     assert plan.experiment is not None
@@ -110,18 +104,12 @@ async def test_the_form_gives_the_command_that_does_the_same(
     editor(workspace, monkeypatch, 'echo "Be kind." > "$1"')
     async with opened((130, 36)) as (app, pilot):
         await read_talk(app, pilot, talk)
-        await pilot.press("A", "h")
-        await assert_until(pilot, lambda: "Go on from 1.1" in text_of(app))
-        await pilot.press("f")
-        await assert_until(pilot, lambda: "Go on from …" in text_of(app))
-        await pilot.press("1", ".", "2", "enter")
-        await assert_until(pilot, lambda: "Go on from 1.2" in text_of(app))
-        await pilot.press("e")
-        await assert_until(pilot, lambda: "as it was" in text_of(app))
-        await pilot.press(*"system", "enter")
-        await assert_until(pilot, lambda: "+Be kind." in text_of(app))
-        await pilot.press("c")
-        await assert_until(pilot, lambda: "branch" in app.clipboard)
+        await see(pilot, "Go on from 1.1", "A", "h")
+        await see(pilot, "Go on from …", "f")
+        await see(pilot, "Go on from 1.2", "1", ".", "2", "enter")
+        await see(pilot, "as it was", "e")
+        await see(pilot, "+Be kind.", *"system", "enter")
+        await see(pilot, lambda: "branch" in app.clipboard, "c")
     words = shlex.split(app.clipboard)
     assert words[1:5] == ["branch", f"{talk.name}#multi_turn_base_0", "--at", "1.2"]
     setting = words[words.index("--set") + 1]
@@ -136,15 +124,11 @@ async def test_a_change_is_tried_on_what_is_listed_in_six_keys_beside_the_edit(
     editor(workspace, monkeypatch, 'echo "Be kind." > "$1"')
     async with opened() as (app, pilot):
         await review(app, pilot, talk)
-        await pilot.press("f", "a")
-        await assert_until(pilot, lambda: "multi_turn_base_0" in text_of(app))
-        await pilot.press("A", "t")
-        await assert_until(pilot, lambda: "as it was" in text_of(app))
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "Try another system" in text_of(app))
+        await see(pilot, "multi_turn_base_0", "f", "a")
+        await see(pilot, "as it was", "A", "t")
+        await see(pilot, "Try another system", "enter")
         assert "1 of 1 chosen" in text_of(app)
-        await pilot.press("y")
-        await assert_until(pilot, lambda: bool(planned))
+        await see(pilot, lambda: bool(planned), "y")
     assert planned[0].experiment is not None
     ((change,),) = planned[0].experiment.arms
     assert (change.what, change.after) == ("system", "Be kind.")
@@ -163,16 +147,11 @@ async def test_the_form_of_a_trial_says_that_prompts_differ_and_takes_another_mo
     async with opened((130, 36)) as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("f", "a")
-        await pilot.press("A", "t")
-        await assert_until(pilot, lambda: "as it was" in text_of(app))
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "system differs from case to case" in text_of(app))
-        await pilot.press("m")
-        await assert_until(pilot, lambda: "Go on with" in text_of(app))
-        await pilot.press(*"careful", "enter")
-        await assert_until(pilot, lambda: "model    sim/careful" in text_of(app))
-        await pilot.press("c")
-        await assert_until(pilot, lambda: "-m sim/careful" in app.clipboard)
+        await see(pilot, "as it was", "A", "t")
+        await see(pilot, "system differs from case to case", "enter")
+        await see(pilot, "Go on with", "m")
+        await see(pilot, "model    sim/careful", *"careful", "enter")
+        await see(pilot, lambda: "-m sim/careful" in app.clipboard, "c")
     assert not planned
 
 
@@ -189,14 +168,12 @@ async def test_of_a_trial_the_report_is_shown_and_its_cases_are_opened(
     await asyncio.to_thread(lambda: asyncio.run(Engine(folder, prepared).run()))
     async with opened() as (app, pilot):
         await read_talk(app, pilot, folder)
-        await pilot.press("A", "t")
-        await assert_until(pilot, lambda: "of the whole suite, as only 1" in text_of(app))
+        await see(pilot, "of the whole suite, as only 1", "A", "t")
         assert "+Be kind." in text_of(app)
         await pilot.press("o")
         verdict = "fixed" if folder.summary().tally.passed else "unchanged"
         await assert_until(pilot, lambda: verdict in text_of(app) and "type to filter" in text_of(app))
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "type to filter" not in text_of(app))
+        await see(pilot, lambda: "type to filter" not in text_of(app), "enter")
         assert "multi_turn_base_0" in text_of(app)
     assert not planned
 
@@ -230,10 +207,9 @@ async def test_from_a_hundred_failures_to_the_sentence_of_a_trial_in_four_keys_b
     monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
     async with opened(size) as (app, pilot):
         await review(app, pilot, hundred_failures)
-        await pilot.press("A", "t")
-        await assert_until(pilot, lambda: "as it was" in text_of(app))
+        await see(pilot, "as it was", "A", "t")
         await pilot.press("enter")  # the first row is the system prompt, which the editor opens
-        await assert_until(pilot, lambda: "Try another system" in text_of(app))
+        await see(pilot, "Try another system")
         assert f"{failed} of {failed} chosen" in words_of(app)
         await pilot.press("y")
         sentence = rf"of {failed} failures \d+ pass now \(about \d+ would anyway\), of {failed} passed \d+ fail"
@@ -262,26 +238,21 @@ async def test_the_step_that_decided_is_searched_for_and_drawn_in_the_case_pane(
     assert folder.summary().tally.failed == 1
     async with opened((130, 36)) as (app, pilot):
         await review(app, pilot, folder)
-        await pilot.press("A", "d")
-        await assert_until(pilot, lambda: "Which step decided" in text_of(app))
+        await see(pilot, "Which step decided", "A", "d")
         assert "at most" in text_of(app)
         await pilot.press("y")
         await assert_until(pilot, lambda: "◀ here" in text_of(app), patience_s=240)
         assert "[Branches]" in text_of(app)
         await assert_until(pilot, lambda: any(it.plain.startswith("up to step 1.") for it in app.services.messages))
-        await pilot.press("A", "b")
-        await assert_until(pilot, lambda: "Open beside it" in text_of(app))
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "first difference" in text_of(app))
+        await see(pilot, "Open beside it", "A", "b")
+        await see(pilot, "first difference", "enter")
 
 
 async def test_only_what_failed_was_decided_by_a_step(opened: Any, workspace: Any) -> None:
     async with opened() as (app, pilot):
         await review(app, pilot, plain_run(workspace.root / "runs").folder, "live_simple_0-0-0")
-        await pilot.press("A", "d")
-        await assert_until(pilot, lambda: any("only what failed" in it.plain for it in app.services.messages))
-        await pilot.press("A", "b")
-        await assert_until(pilot, lambda: "no branch yet" in text_of(app))
+        await see(pilot, lambda: any("only what failed" in it.plain for it in app.services.messages), "A", "d")
+        await see(pilot, "no branch yet", "A", "b")
 
 
 @pytest.mark.parametrize("size", first_size([(80, 24), (160, 45)]))
@@ -297,14 +268,13 @@ async def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(
     branch.finish(key, Outcome.PASSED, "")
     async with opened(size) as (app, pilot):
         app.navigator.open_compare(run, branch.close())
-        await assert_until(pilot, lambda: "+ user: In Kelvin, please." in text_of(app))
+        await see(pilot, "+ user: In Kelvin, please.")
         shown = text_of(app)
         assert "A failed, B passed" in shown
         assert shown.index("the prompt differs") < shown.index("EXPECTED")
         for word in ("95%", "gained", "p = ", "B ✓"):
             assert word not in shown, word
-        await pilot.press("i")
-        await assert_until(pilot, lambda: "Numbers" in text_of(app))
+        await see(pilot, "Numbers", "i")
         assert "significance" not in text_of(app)
 
 
@@ -316,12 +286,9 @@ async def test_a_reply_left_as_it_was_or_that_cannot_be_read_is_refused(
     editor(workspace, monkeypatch, script)
     async with opened() as (app, pilot):
         await read_talk(app, pilot, talk)
-        await pilot.press("A", "h")
-        await assert_until(pilot, lambda: "Go on from 1.1" in text_of(app))
-        await pilot.press("e")
-        await assert_until(pilot, lambda: "as it was" in text_of(app))
-        await pilot.press(*"reply", "enter")
-        await assert_until(pilot, lambda: any(why in it.plain for it in app.services.messages))
+        await see(pilot, "Go on from 1.1", "A", "h")
+        await see(pilot, "as it was", "e")
+        await see(pilot, lambda: any(why in it.plain for it in app.services.messages), *"reply", "enter")
         assert not planned
 
 
@@ -330,15 +297,11 @@ async def test_another_model_is_chosen_from_those_that_are_ready(
 ) -> None:
     async with opened() as (app, pilot):
         await read_talk(app, pilot, talk)
-        await pilot.press("A", "h")
-        await assert_until(pilot, lambda: "Go on from 1.1" in text_of(app))
-        await pilot.press("m")
-        await assert_until(pilot, lambda: "sim/hasty" in text_of(app))
+        await see(pilot, "Go on from 1.1", "A", "h")
+        await see(pilot, "sim/hasty", "m")
         assert "claude-y" not in text_of(app)
-        await pilot.press(*"hasty", "enter")
-        await assert_until(pilot, lambda: "model    sim/hasty" in text_of(app))
-        await pilot.press("y")
-        await assert_until(pilot, lambda: bool(planned))
+        await see(pilot, "model    sim/hasty", *"hasty", "enter")
+        await see(pilot, lambda: bool(planned), "y")
         assert planned[0].model == "sim/hasty"
         assert planned[0].experiment is not None
         assert planned[0].experiment.arms == ((),)
@@ -352,8 +315,5 @@ async def test_two_marks_open_compare(opened: Any, workspace: Any, planned: list
         await pilot.press("m")
         assert "Marked as A" in app.services.messages[-1].plain
         await review(app, pilot, second)
-        await pilot.press("m")
-        await assert_until(
-            pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.controller.pair is not None
-        )
+        await see(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.controller.pair is not None, "m")
         assert [it.path for it in app.screen.controller.folders] == [first.path, second.path]

@@ -8,7 +8,7 @@ import pytest
 from support.graded_runs import graded_run
 from support.recorded_runs import WeatherSuite
 from support.run_suites import compare_by
-from support.screen_text import assert_until, text_of
+from support.screen_text import assert_until, see, text_of
 from textual.pilot import Pilot
 
 from console.insight.failures import GroupBy
@@ -46,8 +46,7 @@ async def review(app: ConsoleApp, pilot: Pilot[int], run: RunFolder) -> ReviewSc
 
 async def ask(app: ConsoleApp, pilot: Pilot[int]) -> str:
     """Go through the dialogs up to the question, and return what it says."""
-    await pilot.press("X", "a")
-    await assert_until(pilot, lambda: isinstance(app.screen, Chooser))
+    await see(pilot, lambda: isinstance(app.screen, Chooser), "X", "a")
     await pilot.press(*"sim/care", "enter")  # what is typed narrows the list; enter takes its first row
     await assert_until(pilot, lambda: isinstance(app.screen, Question))
     return text_of(app)
@@ -65,8 +64,7 @@ async def test_a_model_labels_what_is_listed_after_a_question(opened: Any, run: 
         assert "Show 3 failures to sim/careful" in question
         assert "simulated, free" in question
         assert labels(run) == []
-        await pilot.press("y")
-        await assert_until(pilot, lambda: len(labels(run)) == 3)
+        await see(pilot, lambda: len(labels(run)) == 3, "y")
         await assert_until(pilot, lambda: "3 labeled by sim/" in app.services.messages[-1].plain)
         assert "simulated" in app.services.messages[-1].plain
         await pilot.press("o", "l")
@@ -75,11 +73,9 @@ async def test_a_model_labels_what_is_listed_after_a_question(opened: Any, run: 
         assert all(label.endswith("(simulated)") for label in groups)
         await pilot.press("f", "l")
         assert 'label:"' in screen.controller.triage.narrow.text
-        await pilot.press("F", "X", "u")
-        await assert_until(pilot, lambda: isinstance(app.screen, Question))
+        await see(pilot, lambda: isinstance(app.screen, Question), "F", "X", "u")
         assert "Remove 3 labels" in text_of(app)
-        await pilot.press("y")
-        await assert_until(pilot, lambda: labels(run) == [])
+        await see(pilot, lambda: labels(run) == [], "y")
         await assert_until(pilot, lambda: screen.controller.triage.by is GroupBy.REASON)
 
 
@@ -87,8 +83,7 @@ async def test_nobody_is_asked_without_a_yes(opened: Any, run: RunFolder) -> Non
     async with opened() as (app, pilot):
         await review(app, pilot, run)
         await ask(app, pilot)
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen))
+        await see(pilot, lambda: isinstance(app.screen, ReviewScreen), "escape")
         assert not run.labels_log_path.exists()
         assert labels(run) == []
 
@@ -97,10 +92,9 @@ async def test_labelling_that_goes_on_elsewhere_is_seen_and_not_doubled(opened: 
     async with opened() as (app, pilot):
         with RunLock(run.labels_lock_path):
             await review(app, pilot, run)
-            await assert_until(pilot, lambda: "labeling 0" in text_of(app))
+            await see(pilot, "labeling 0")
             for key in ("a", "u"):
-                await pilot.press("X", key)
-                await assert_until(pilot, lambda: "are being labeled" in app.services.messages[-1].plain)
+                await see(pilot, lambda: "are being labeled" in app.services.messages[-1].plain, "X", key)
                 assert isinstance(app.screen, ReviewScreen)
         await assert_until(pilot, lambda: "labeling 0" not in text_of(app))
 
@@ -112,19 +106,15 @@ async def test_why_a_model_cannot_be_asked_is_said(
     monkeypatch.setattr(LabelSession, "_command", lambda *words: [*command_of(*words)[:-1], "no-such-run"])
     async with opened() as (app, pilot):
         await review(app, pilot, run)
-        await pilot.press("X", "a")
-        await assert_until(pilot, lambda: isinstance(app.screen, Chooser))
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "no-such-run" in app.services.messages[-1].plain)
+        await see(pilot, lambda: isinstance(app.screen, Chooser), "X", "a")
+        await see(pilot, lambda: "no-such-run" in app.services.messages[-1].plain, "enter")
 
 
 async def test_without_labels_there_is_nothing_to_take_back_or_stop(opened: Any, run: RunFolder) -> None:
     async with opened() as (app, pilot):
         await review(app, pilot, run)
-        await pilot.press("X", "u")
-        await assert_until(pilot, lambda: "no labels to remove" in app.services.messages[-1].plain)
-        await pilot.press("X", "s")
-        await assert_until(pilot, lambda: "No labeling is running" in app.services.messages[-1].plain)
+        await see(pilot, lambda: "no labels to remove" in app.services.messages[-1].plain, "X", "u")
+        await see(pilot, lambda: "No labeling is running" in app.services.messages[-1].plain, "X", "s")
 
 
 async def test_who_has_one_run_and_no_judge_meets_no_blind_labels(opened: Any, run: RunFolder, workspace: Any) -> None:
@@ -137,37 +127,30 @@ async def test_who_has_one_run_and_no_judge_meets_no_blind_labels(opened: Any, r
         await assert_until(pilot, lambda: isinstance(app.screen, Palette) and "Nothing matches" in text_of(app))
         await pilot.press("escape")
         await review(app, pilot, run)
-        await pilot.press("X")
-        await assert_until(pilot, lambda: "ask a model" in text_of(app))
+        await see(pilot, "ask a model", "X")
         assert "yourself" not in text_of(app)
-        await pilot.press("escape", "A")
-        await assert_until(pilot, lambda: "try a change" in text_of(app))
+        await see(pilot, "try a change", "escape", "A")
         assert "grade the run again" not in text_of(app)
         await pilot.press("escape")
         workspace.run("2025-01-17T1320-second", passed=3, failed=1)
         app.services.workspace.read_all()
         await assert_until(pilot, lambda: len(app.services.workspace.runs or ()) > 1)
-        await pilot.press("X")
-        await assert_until(pilot, lambda: "yourself" in text_of(app))
-        await pilot.press("escape", "1", "A")
-        await assert_until(pilot, lambda: "grade the run again" in text_of(app))
+        await see(pilot, "yourself", "X")
+        await see(pilot, "grade the run again", "escape", "1", "A")
 
 
 async def test_a_reader_labels_answers_with_their_verdicts_hidden(opened: Any, run: RunFolder, workspace: Any) -> None:
     workspace.run("2025-01-17T1320-second", passed=3, failed=1)
     async with opened((100, 30)) as (app, pilot):
         screen = await review(app, pilot, run)
-        await pilot.press("X", "l")
-        await assert_until(pilot, lambda: isinstance(app.screen, LabelScreen) and "judge alone" not in text_of(app))
-        await assert_until(pilot, lambda: "judge hidden   0 of 3" in text_of(app))
-        await pilot.press("p", "backspace", "2", "u")
-        await assert_until(pilot, lambda: "2 of 3" in text_of(app))
+        await see(pilot, lambda: isinstance(app.screen, LabelScreen) and "judge alone" not in text_of(app), "X", "l")
+        await see(pilot, "judge hidden   0 of 3")
+        await see(pilot, "2 of 3", "p", "backspace", "2", "u")
         shown = text_of(app)
         assert "✓" not in shown
         assert "✗" not in shown
         assert "wrong sum" not in shown
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: app.screen is screen)
+        await see(pilot, lambda: app.screen is screen, "escape")
     given = [label for of_slot in reader_labels(Notes(run.path).all()).values() for label in of_slot]
     assert sorted(label.value for label in given) == ["failed", "unclear"]
     assert [label.reader.grades for label in given if label.reader is not None and label.reader.grades] == [{"": 2}]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from support.recorded_runs import QUESTION, Recorder, call_reply
-from support.screen_text import assert_until, text_of, wait_until_unchanged
+from support.screen_text import assert_until, see, text_of, wait_until_unchanged
 
 from console.core.chat import Reply
 from console.core.outcome import Outcome
@@ -27,7 +27,7 @@ async def test_a_cut_answer_and_another_model_stand_above_the_case(opened: Any, 
     for size in ((80, 24), (160, 45)):
         async with opened(size) as (app, pilot):
             app.navigator.open_review(folder, ("simple_0", 0))
-            await assert_until(pilot, lambda: "cut off" in text_of(app))
+            await see(pilot, "cut off")
             await wait_until_unchanged(app, pilot)
             assert isinstance(app.screen, ReviewScreen)
             shown = text_of(app)
@@ -50,5 +50,5 @@ async def test_an_unexpected_error_of_the_suite_is_said_and_the_case_shown(
         app.navigator.open_review(folder)
         said = "the suite of this run cannot be opened: ZeroDivisionError: no [bold]suite"
         await assert_until(pilot, lambda: [message.plain for message in app.services.messages] == [said])
-        await assert_until(pilot, lambda: "what-0" in text_of(app))
+        await see(pilot, "what-0")
         assert isinstance(app.screen, ReviewScreen)

@@ -8,7 +8,7 @@ from support.fake_engine import FakeEngine
 from support.quick_rows import first_size
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, loop_run, plain_run
 from support.run_suites import compare_by
-from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
+from support.screen_text import assert_no_control_byte, assert_until, see, text_of, wait_until_unchanged
 from textual.pilot import Pilot
 
 from console.core.case import Key
@@ -93,16 +93,13 @@ async def test_cases_are_sorted_by_a_column_within_their_group(opened: Any, work
     folder = plain_run(workspace.root / "runs").folder
     async with opened((160, 45)) as (app, pilot):
         screen = await review(app, pilot, folder)
-        await pilot.press("o", "n", "s", "i")
-        await assert_until(pilot, lambda: listed(screen) == sorted(listed(screen)))
-        await pilot.press("s", "s")
-        await assert_until(pilot, lambda: listed(screen) == sorted(listed(screen), reverse=True))
+        await see(pilot, lambda: listed(screen) == sorted(listed(screen)), "o", "n", "s", "i")
+        await see(pilot, lambda: listed(screen) == sorted(listed(screen), reverse=True), "s", "s")
         await pilot.press("s", "t")
         rollouts = screen.controller.triage.order
-        await assert_until(pilot, lambda: "time ↓" in text_of(app))
+        await see(pilot, "time ↓")
         assert [r.seconds for r in rollouts] == sorted((r.seconds for r in rollouts), reverse=True)
-        await pilot.press("s", "o")
-        await assert_until(pilot, lambda: "time ↓" not in text_of(app))
+        await see(pilot, lambda: "time ↓" not in text_of(app), "s", "o")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (130, 36), (160, 45)], ids=str)
@@ -115,8 +112,7 @@ async def test_the_value_that_cases_are_sorted_by_is_shown_before_any_descriptio
     async with opened(size) as (app, pilot):
         await review(app, pilot, folder, "live_multiple_131-52")
         for letter, (mark, value) in values.items():
-            await pilot.press("s", letter)
-            await assert_until(pilot, lambda mark=mark: mark in text_of(app))
+            await see(pilot, mark, "s", letter)
             row = next(row for row in text_of(app).splitlines() if "> " in row and "131-52" in row)
             assert value in f"{row} ".replace("┃", "  ", 1).partition("┃")[0], row
 
@@ -147,7 +143,7 @@ async def test_the_tab_of_a_view_can_be_clicked(size: tuple[int, int], opened: A
                 (y, row) for y, row in enumerate(text_of(app).splitlines()) if "Truth" in row and "Raw" in row
             )
             await pilot.click(offset=(row.index(word) + 1, y))
-            await assert_until(pilot, lambda word=word: f"[{word}]" in text_of(app))
+            await see(pilot, f"[{word}]")
         assert screen.controller.views.current.name == "Diff"
 
 
@@ -183,13 +179,11 @@ async def test_every_view_is_one_key_away_and_the_same_key_goes_back(
         await review(app, pilot, folder)
         for letter, words in (("i", "[Talk]"), ("p", "[Raw]"), ("M", "get_weather(city, unit?)"),
                               ("a", "ground_truth of the case")):  # fmt: skip
-            await pilot.press(letter)
-            await assert_until(pilot, lambda words=words: words in text_of(app))
+            await see(pilot, words, letter)
             if letter in "sa":
                 await wait_until_unchanged(app, pilot)
                 assert_frame(app, f"review-{'tools' if letter == 's' else 'truth'}-{size[0]}x{size[1]}")
-            await pilot.press(letter)
-            await assert_until(pilot, lambda: "EXPECTED" in text_of(app))
+            await see(pilot, "EXPECTED", letter)
 
 
 async def test_words_are_found_in_every_text_of_all_cases(opened: Any, workspace: Any) -> None:
@@ -200,25 +194,20 @@ async def test_words_are_found_in_every_text_of_all_cases(opened: Any, workspace
     folder = recorder.close()
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        await pilot.press("slash")
-        await assert_until(pilot, lambda: "words of any text" in text_of(app))
-        await pilot.press(*"ZEBRA", "enter")
-        await assert_until(pilot, lambda: listed(screen) == ["live_simple_99-0-0"])
+        await see(pilot, "words of any text", "slash")
+        await see(pilot, lambda: listed(screen) == ["live_simple_99-0-0"], *"ZEBRA", "enter")
         await pilot.press("i")  # the conversation has it
-        await assert_until(pilot, lambda: "zebra" in text_of(app))
+        await see(pilot, "zebra")
         assert "failures · by reason · ZEBRA" in text_of(app)
-        await pilot.press("F")
-        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 8)
+        await see(pilot, lambda: len(screen.controller.triage.order) == 8, "F")
 
 
 async def test_a_text_that_is_in_another_view_of_the_case_is_gone_to(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
-        await pilot.press("tab", "slash")
-        await assert_until(pilot, lambda: "words of any text" in text_of(app))
-        await pilot.press(*"tool_calls", "enter")
-        await assert_until(pilot, lambda: "[Raw]" in text_of(app) and '"tool_calls"' in text_of(app))
+        await see(pilot, "words of any text", "tab", "slash")
+        await see(pilot, lambda: "[Raw]" in text_of(app) and '"tool_calls"' in text_of(app), *"tool_calls", "enter")
 
 
 async def test_a_broken_case_says_what_happened_and_what_to_do(opened: Any, workspace: Any, assert_frame: Any) -> None:
@@ -261,8 +250,7 @@ async def test_a_run_without_failures_says_so(opened: Any, workspace: Any) -> No
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         assert "No failures. 1 of 1 passed; f then a shows the passes." in text_of(app)
-        await pilot.press("f", "a")
-        await assert_until(pilot, lambda: current(screen) == "a")
+        await see(pilot, lambda: current(screen) == "a", "f", "a")
 
 
 # Stepping ------------------------------------------------------------------------------------------------------------
@@ -292,11 +280,9 @@ async def test_moving_the_cursor_opens_groups_on_the_way(opened: Any, workspace:
         screen = await review(app, pilot, folder)
         order = listed(screen)
         for case in order[1:]:
-            await pilot.press("j")
-            await assert_until(pilot, lambda case=case: current(screen) == case)
+            await see(pilot, lambda case=case: current(screen) == case, "j")
         for case in reversed(order[:-1]):
-            await pilot.press("k")
-            await assert_until(pilot, lambda case=case: current(screen) == case)
+            await see(pilot, lambda case=case: current(screen) == case, "k")
 
 
 async def test_reasons_are_stepped_through(opened: Any, workspace: Any) -> None:
@@ -335,15 +321,13 @@ async def test_a_tag_is_kept_and_moves_on(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        await pilot.press("t", "m")
-        await assert_until(pilot, lambda: current(screen) == "live_multiple_131-52")
+        await see(pilot, lambda: current(screen) == "live_multiple_131-52", "t", "m")
         annotations = Notes(folder.path).annotations()
         assert {case: annotation.tag for (case, _), annotation in annotations.items()} == {
             "live_multiple_118-41": "model"
         }
         assert "1 reviewed" in text_of(app)
-        await pilot.press("u")
-        await assert_until(pilot, lambda: not Notes(folder.path).annotations())
+        await see(pilot, lambda: not Notes(folder.path).annotations(), "u")
         assert current(screen) == "live_multiple_118-41"
         await pilot.press("u")
         assert app.services.messages[-1].plain == "There is nothing to undo."
@@ -353,28 +337,21 @@ async def test_a_whole_group_is_tagged_after_a_question(opened: Any, workspace: 
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        await pilot.press("T")
-        await assert_until(pilot, lambda: "Tag 3 of unit as" in text_of(app))
-        await pilot.press("g")
-        await assert_until(pilot, lambda: len(Notes(folder.path).annotations()) == 3)
+        await see(pilot, "Tag 3 of unit as", "T")
+        await see(pilot, lambda: len(Notes(folder.path).annotations()) == 3, "g")
         await assert_until(pilot, lambda: current(screen) == "live_simple_14-3-9")
-        await pilot.press("f", "u")
-        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 4)
-        await pilot.press("F", "u")
-        await assert_until(pilot, lambda: not Notes(folder.path).annotations())
+        await see(pilot, lambda: len(screen.controller.triage.order) == 4, "f", "u")
+        await see(pilot, lambda: not Notes(folder.path).annotations(), "F", "u")
 
 
 async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        await pilot.press("space", "space")
-        await assert_until(pilot, lambda: "3 of 7  2 reviewed" in text_of(app))
+        await see(pilot, "3 of 7  2 reviewed", "space", "space")
         assert current(screen) == "live_simple_77-40-0"
-        await pilot.press("f", "n")
-        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 5)
-        await pilot.press("F", "u")
-        await assert_until(pilot, lambda: "1 reviewed" in text_of(app))
+        await see(pilot, lambda: len(screen.controller.triage.order) == 5, "f", "n")
+        await see(pilot, "1 reviewed", "F", "u")
         assert app.services.messages[-1].plain == "Undid 1 mark."
         assert current(screen) == "live_multiple_131-52"
 
@@ -389,13 +366,11 @@ async def test_a_dispute_is_kept_with_who_and_why_and_changes_no_score(
     before = folder.summary()
     async with opened(size) as (app, pilot):
         screen = await review(app, pilot, folder)
-        await pilot.press("D", *"celsius is right too", "enter")
-        await assert_until(pilot, lambda: "celsius is right too" in text_of(app))
+        await see(pilot, "celsius is right too", "D", *"celsius is right too", "enter")
         annotation = Notes(folder.path).annotations()["live_multiple_118-41", 0]
         assert (annotation.dispute, annotation.disputed_by) == ("celsius is right too", "ann")
         assert folder.summary() == before
-        await pilot.press("f", "d")
-        await assert_until(pilot, lambda: listed(screen) == ["live_multiple_118-41"])
+        await see(pilot, lambda: listed(screen) == ["live_multiple_118-41"], "f", "d")
         await wait_until_unchanged(app, pilot)
         assert_frame(app, f"review-disputed-{size[0]}x{size[1]}")
 
@@ -413,8 +388,7 @@ async def test_failures_are_grouped_by(letter: str, labels: list[str], opened: A
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        await pilot.press("o", letter)
-        await assert_until(pilot, lambda: {it.label for it in screen.controller.triage.groups} >= set(labels))
+        await see(pilot, lambda: {it.label for it in screen.controller.triage.groups} >= set(labels), "o", letter)
         assert labels[0] in text_of(app)
 
 
@@ -429,12 +403,10 @@ async def test_a_comment_is_kept_shown_and_taken_back(opened: Any, workspace: An
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
-        await pilot.press("c", *"odd", "enter")
-        await assert_until(pilot, lambda: "comment     odd" in text_of(app))
+        await see(pilot, "comment     odd", "c", *"odd", "enter")
         assert [annotation.comment for annotation in Notes(folder.path).annotations().values()] == ["odd"]
         await pilot.press("c")
-        await pilot.press("escape", "u")
-        await assert_until(pilot, lambda: "comment     odd" not in text_of(app))
+        await see(pilot, lambda: "comment     odd" not in text_of(app), "escape", "u")
 
 
 async def test_what_is_not_seen_in_a_comment_is_marked_where_it_stands_and_where_it_is_edited(
@@ -446,12 +418,10 @@ async def test_what_is_not_seen_in_a_comment_is_marked_where_it_stands_and_where
     notes.add(Note(Key("live_multiple_131-52"), "tag", "\u200btag of another program"))
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
-        await assert_until(pilot, lambda: "un‹U+200B›seen‹U+FEFF› 👩‍👩‍👧" in text_of(app))
+        await see(pilot, "un‹U+200B›seen‹U+FEFF› 👩‍👩‍👧")
         assert "\u200b" not in text_of(app)
-        await pilot.press("c")
-        await assert_until(pilot, lambda: "holds ‹U+200B› ‹U+FEFF›   enter saves" in text_of(app))
-        await pilot.press(*["backspace"] * 7)
-        await assert_until(pilot, lambda: "holds ‹U+200B›   enter saves" in text_of(app))
+        await see(pilot, "holds ‹U+200B› ‹U+FEFF›   enter saves", "c")
+        await see(pilot, "holds ‹U+200B›   enter saves", *["backspace"] * 7)
 
 
 async def test_notes_that_cannot_be_written_are_said(
@@ -464,8 +434,7 @@ async def test_notes_that_cannot_be_written_are_said(
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         monkeypatch.setattr(Notes, "add", refuse)
-        await pilot.press("t", "m")
-        await assert_until(pilot, lambda: any("cannot be saved" in text.plain for text in app.services.messages))
+        await see(pilot, lambda: any("cannot be saved" in text.plain for text in app.services.messages), "t", "m")
         assert current(screen) == "live_multiple_118-41"
 
 
@@ -476,30 +445,22 @@ async def test_filters(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        await pilot.press("f", "b")
-        await assert_until(pilot, lambda: listed(screen) == ["live_multiple_9-4-1"])
-        await pilot.press("f", "a")
-        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 13)
-        await pilot.press("F")
-        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 7)
-        await pilot.press("/", *"reason:unit", "enter")
-        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 3)
+        await see(pilot, lambda: listed(screen) == ["live_multiple_9-4-1"], "f", "b")
+        await see(pilot, lambda: len(screen.controller.triage.order) == 13, "f", "a")
+        await see(pilot, lambda: len(screen.controller.triage.order) == 7, "F")
+        await see(pilot, lambda: len(screen.controller.triage.order) == 3, "/", *"reason:unit", "enter")
         assert "reason:unit" in text_of(app)
-        await pilot.press("/", *"reason:unit !118", "enter")
-        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 2)
-        await pilot.press("F", "f", "r")
-        await assert_until(pilot, lambda: {it.subject for it in screen.controller.triage.order} == {"unit"})
+        await see(pilot, lambda: len(screen.controller.triage.order) == 2, "/", *"reason:unit !118", "enter")
+        await see(pilot, lambda: {it.subject for it in screen.controller.triage.order} == {"unit"}, "F", "f", "r")
 
 
 async def test_a_bad_filter_filters_nothing_and_says_why(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        await pilot.press("/", *"reson:unit")
-        await assert_until(pilot, lambda: "Did you mean reason?" in text_of(app))
+        await see(pilot, "Did you mean reason?", "/", *"reson:unit")
         assert len(screen.controller.triage.order) == 7
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: "by reason" in text_of(app) and "Did you mean" not in text_of(app))
+        await see(pilot, lambda: "by reason" in text_of(app) and "Did you mean" not in text_of(app), "escape")
 
 
 async def test_what_is_wrong_with_a_filter_is_shown_whole_and_goes_when_it_is_mended(
@@ -528,11 +489,9 @@ async def test_a_filter_without_hits_names_the_way_back(opened: Any, workspace: 
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        await pilot.press("/", *"zzz", "enter")
-        await assert_until(pilot, lambda: "Nothing matches zzz. F clears the filter." in text_of(app))
+        await see(pilot, "Nothing matches zzz. F clears the filter.", "/", *"zzz", "enter")
         assert "live_multiple_118-41" not in text_of(app)  # nor does the case stay that was shown before
-        await pilot.press("F")
-        await assert_until(pilot, lambda: current(screen) == "live_multiple_118-41")
+        await see(pilot, lambda: current(screen) == "live_multiple_118-41", "F")
 
 
 @pytest.mark.parametrize(("key", "labels"), [
@@ -544,10 +503,8 @@ async def test_groups(key: str, labels: list[str], opened: Any, workspace: Any) 
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        await pilot.press("o", key)
-        await assert_until(pilot, lambda: labels_of(screen) == labels)
-        await pilot.press("o", "n")
-        await assert_until(pilot, lambda: not screen.controller.triage.heads)
+        await see(pilot, lambda: labels_of(screen) == labels, "o", key)
+        await see(pilot, lambda: not screen.controller.triage.heads, "o", "n")
         assert len(screen.query_one("#list", RowList).keys) == 7
 
 
@@ -559,22 +516,18 @@ async def test_layouts_wrap_and_fold(opened: Any, workspace: Any) -> None:
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         assert "'fahrenheit'" in text_of(app)
-        await pilot.press("d")
-        await assert_until(pilot, lambda: "expected  'fahrenheit'" in text_of(app))
-        await pilot.press("d")
-        await assert_until(pilot, lambda: "+   unit = 'imperial'" in text_of(app))
+        await see(pilot, "expected  'fahrenheit'", "d")
+        await see(pilot, "+   unit = 'imperial'", "d")
         await pilot.press("d", "x", "x")  # first all is shown, then nothing that is equal
-        await assert_until(pilot, lambda: "2 equal (x)" in text_of(app))
-        await pilot.press("x", "w")
-        await assert_until(pilot, lambda: "2 equal (x)" not in text_of(app))
+        await see(pilot, "2 equal (x)")
+        await see(pilot, lambda: "2 equal (x)" not in text_of(app), "x", "w")
 
 
 async def test_finding_in_the_text_takes_n_until_escape(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        await pilot.press("enter", "/", *"chicago", "enter")
-        await assert_until(pilot, lambda: bool(screen.case_pane.search_text))
+        await see(pilot, lambda: bool(screen.case_pane.search_text), "enter", "/", *"chicago", "enter")
         assert "next match" in text_of(app)
         await pilot.press("n")
         assert current(screen) == "live_multiple_118-41"
@@ -611,8 +564,7 @@ async def test_loops_are_reviewed_too(opened: Any, workspace: Any) -> None:
             lambda: labels_of(screen) == ["repeated itself", "not finished"],
         )
         assert "Why did Rome fall, number 1?" in text_of(app)
-        await pilot.press("v", "v")
-        await assert_until(pilot, lambda: "coherence" in text_of(app))
+        await see(pilot, "coherence", "v", "v")
 
 
 async def test_attempts_appear_when_there_are_several(opened: Any, workspace: Any) -> None:
@@ -625,8 +577,7 @@ async def test_attempts_appear_when_there_are_several(opened: Any, workspace: An
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         assert "attempt 2 of 2" in text_of(app)
-        await pilot.press("V")
-        await assert_until(pilot, lambda: "message 1" in text_of(app))
+        await see(pilot, "message 1", "V")
         assert "answer 2" in text_of(app)
 
 
@@ -684,8 +635,7 @@ async def test_again_goes_to_the_live_engine(opened: Any, workspace: Any) -> Non
         engine.recorder.finish(key, Outcome.FAILED, "value_error:string")
         screen = await review(app, pilot, engine.recorder.folder)
         await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_attached)
-        await pilot.press("r")
-        await assert_until(pilot, lambda: engine.heard == [Command("retry_case", key=key)])
+        await see(pilot, lambda: engine.heard == [Command("retry_case", key=key)], "r")
 
 
 async def test_again_for_all_names_the_price_first(
@@ -697,16 +647,13 @@ async def test_again_for_all_names_the_price_first(
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
-        await pilot.press("R")
-        await assert_until(pilot, lambda: "Retry 7 cases? about ≥$0.024" in text_of(app))
+        await see(pilot, "Retry 7 cases? about ≥$0.024", "R")
         await pilot.press("escape")
         assert not spawned
         await pilot.press("R")
-        await pilot.press("y")
-        await assert_until(pilot, lambda: bool(spawned))
+        await see(pilot, lambda: bool(spawned), "y")
         assert len(spawned[0]["only"]) == 7
-        await pilot.press("r")
-        await assert_until(pilot, lambda: len(spawned) == 2)
+        await see(pilot, lambda: len(spawned) == 2, "r")
         assert spawned[1]["only"] == ("live_multiple_118-41",)
 
 
@@ -722,8 +669,7 @@ async def test_a_run_that_cannot_be_played_is_not_said_to_be_asked_again(
     folder = recorder.close()
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
-        await pilot.press(pressed)
-        await assert_until(pilot, lambda: app.services.messages and said in app.services.messages[-1].plain)
+        await see(pilot, lambda: app.services.messages and said in app.services.messages[-1].plain, pressed)
         assert "Retrying" not in app.services.messages[-1].plain
         assert not spawned
 

@@ -3,10 +3,9 @@
 import time
 from typing import Any
 
-from textual.app import App, ComposeResult
+from support.pane_app import ThemedApp
 from textual.content import Content
 
-from console.tui import themes
 from console.tui.render.columns import Column
 from console.tui.sanitize import ControlCharacterFilter, one_line
 from console.tui.widgets.row_list import RowList
@@ -14,24 +13,17 @@ from console.tui.widgets.row_list import RowList
 COLUMNS = (Column("id", 8), Column("text", 10, 1), Column("n", 4, right=True))
 
 
-class ListApp(App[None]):
+class ListApp(ThemedApp):
     CSS = "RowList { height: 8; }"
 
     def __init__(self, **options: Any) -> None:
-        super().__init__()
-        for theme in themes.themes():
-            self.register_theme(theme)
-        self.theme = themes.DARK
-        self.options = options
+        super().__init__(RowList(COLUMNS, draw=self.draw, **options))
         self.heard: list[tuple[str, str]] = []
         self.drawn: list[str] = []
 
     def draw(self, key: str) -> tuple[Content, ...]:
         self.drawn.append(key)
         return one_line(key), Content("text"), Content("1")
-
-    def compose(self) -> ComposeResult:
-        yield RowList(COLUMNS, draw=self.draw, **self.options)
 
     def on_row_list_row_highlighted(self, event: RowList.RowHighlighted) -> None:
         self.heard.append((type(event).__name__, event.key))

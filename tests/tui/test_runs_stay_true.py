@@ -12,7 +12,7 @@ import pytest
 from support.fake_engine import FakeEngine
 from support.quick_rows import first_quick
 from support.recorded_runs import plain_run
-from support.screen_text import assert_until, settle, text_of
+from support.screen_text import assert_until, see, settle, text_of
 from textual.app import App
 from textual.signal import Signal
 
@@ -275,7 +275,7 @@ async def test_the_strip_of_the_watched_run_is_as_true_as_the_figures_below_it(o
     one, other = FakeEngine(root, cases=9, name="2026-01-01T0000-a"), FakeEngine(root, name="2026-01-01T0000-b")
     async with one, other, opened((160, 45)) as (app, pilot):
         app.navigator.open_live(one.recorder.folder)
-        await assert_until(pilot, lambda: "2 runs live" in text_of(app))
+        await see(pilot, "2 runs live")
         stale = list(app.services.workspace.runs or ())
         one.recorder.finish(one.recorder.start("x"), Outcome.PASSED)
         await assert_until(pilot, lambda: bool(app.screen.feed and app.screen.feed.overview.fold.tally.passed))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from support.recorded_runs import Recorder
-from support.screen_text import assert_until, text_of
+from support.screen_text import assert_until, see, text_of
 from support.searched_runs import CASE, searched_runs
 
 from console.cli.main import run as run_command
@@ -26,10 +26,8 @@ def runs(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def test_hits_by_run_lead_to_review(opened: Any, runs: Path) -> None:
     async with opened() as (app, pilot):
-        await pilot.press("S", *"refund*", "enter")
-        await assert_until(pilot, lambda: "7 hits in 3 of 3 runs" in text_of(app))
-        await pilot.press("]", "enter")
-        await assert_until(pilot, lambda: app.screen.where == "review" and "Never!" in text_of(app))
+        await see(pilot, "7 hits in 3 of 3 runs", "S", *"refund*", "enter")
+        await see(pilot, lambda: app.screen.where == "review" and "Never!" in text_of(app), "]", "enter")
         assert app.screen.controller.cursor.slot == ("refund", 0)
         assert app.screen.case_pane.search_text == "refund"
         await pilot.press("escape", "escape")
@@ -44,25 +42,20 @@ async def test_hits_by_run_lead_to_review(opened: Any, runs: Path) -> None:
 
 async def test_all_hits_of_one_run_and_what_matches_nothing(opened: Any, runs: Path) -> None:
     async with opened((100, 30)) as (app, pilot):
-        await pilot.press("S", *"seat*", "enter")
-        await assert_until(pilot, lambda: "… 3 more" in text_of(app))
+        await see(pilot, "… 3 more", "S", *"seat*", "enter")
         await pilot.press("j", "j", "j", "enter")
         await assert_until(pilot, lambda: "6 hits in 1 of 3 runs" in text_of(app) and "case-4" in text_of(app))
-        await pilot.press("slash", *" xylophone", "enter")
-        await assert_until(pilot, lambda: "None of 10 conversations in 3 runs matches" in text_of(app))
-        await pilot.press("1", "S", *"seat*", "enter")
-        await assert_until(pilot, lambda: "… 3 more" in text_of(app))
-        await pilot.press("slash", "escape", "slash", *"is:faild")
-        await assert_until(pilot, lambda: "Did you mean failed" in text_of(app))
+        await see(pilot, "None of 10 conversations in 3 runs matches", "slash", *" xylophone", "enter")
+        await see(pilot, "… 3 more", "1", "S", *"seat*", "enter")
+        await see(pilot, "Did you mean failed", "slash", "escape", "slash", *"is:faild")
 
 
 async def test_history_of_the_shown_case(opened: Any, runs: Path) -> None:
     async with opened() as (app, pilot):
         app.navigator.open_review(next(run.folder for run in app.services.workspace.runs if run.name == "b"),
                                   (CASE, 0))  # fmt: skip
-        await assert_until(pilot, lambda: "history ✗≠✓ · careful ✓  (I)" in text_of(app))
-        await pilot.press("I")
-        await assert_until(pilot, lambda: "other data" in text_of(app))
+        await see(pilot, "history ✗≠✓ · careful ✓  (I)")
+        await see(pilot, "other data", "I")
         await pilot.press(*"careful", "enter")
         await assert_until(pilot, lambda: "Two seats, as you wish" in text_of(app) or app.screen.shown_run.name == "c")
         assert app.screen.controller.cursor.slot == (CASE, 0)
@@ -75,8 +68,7 @@ async def test_the_index_is_made_by_a_process_of_its_own(opened: Any, workspace:
     recorder.finish(key, Outcome.PASSED)
     recorder.close()
     async with opened() as (app, pilot):
-        await pilot.press("S", *"zebra", "enter")
-        await assert_until(pilot, lambda: "1 hit in 1 of 1 run" in text_of(app))
+        await see(pilot, "1 hit in 1 of 1 run", "S", *"zebra", "enter")
         assert not app.services.search_indexing.mistake
 
 

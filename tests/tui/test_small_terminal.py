@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.recorded_runs import WeatherSuite, plain_run
 from support.run_suites import compare_by
-from support.screen_text import assert_until, text_of, wait_until_unchanged
+from support.screen_text import see, text_of, wait_until_unchanged
 from support.screen_tour import tour_screens
 
 from console.core.ascii_text import to_ascii
@@ -55,11 +55,10 @@ async def test_little_room_is_enough_to_watch_a_run(opened: Any, workspace: Any,
     run = plain_run(workspace.root / "runs").folder
     async with opened((40, 10)) as (app, pilot):
         app.navigator.open_live(run)
-        await assert_until(pilot, lambda: "failed" in text_of(app))
+        await see(pilot, "failed")
         await wait_until_unchanged(app, pilot)
         assert_frame(app, "live-small-40x10", whole=True)
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "verdict" in text_of(app))
+        await see(pilot, "verdict", "enter")
         assert "live_simple_1-0-0" not in text_of(app)
 
 
@@ -67,16 +66,13 @@ async def test_little_room_is_enough_to_review_a_run(opened: Any, workspace: Any
     run = plain_run(workspace.root / "runs").folder
     async with opened((40, 10)) as (app, pilot):
         app.navigator.open_review(run)
-        await assert_until(pilot, lambda: "1 of 7" in text_of(app))
+        await see(pilot, "1 of 7")
         await wait_until_unchanged(app, pilot)
         assert_frame(app, "review-small-40x10", whole=True)
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "expected" in text_of(app))
-        await pilot.press("n")
-        await assert_until(pilot, lambda: "2 of 7" in text_of(app))
+        await see(pilot, "expected", "enter")
+        await see(pilot, "2 of 7", "n")
         assert_frame(app, "review-small-case-40x10")
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: "live_multiple" in text_of(app))
+        await see(pilot, "live_multiple", "escape")
         assert app.screen.focused.id == "list"
 
 

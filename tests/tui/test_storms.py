@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.quick_rows import first_quick
 from support.recorded_runs import plain_run
-from support.screen_text import assert_no_control_byte, assert_until, wait_until_unchanged
+from support.screen_text import assert_no_control_byte, see, wait_until_unchanged
 from support.screen_tour import go
 from textual.events import Paste
 
@@ -37,5 +37,4 @@ async def test_a_storm_of_pastes_and_sizes_leaves_the_screen_as_it_was(
         await pilot.press("slash")
         await storm()
         assert_no_control_byte(app)
-        await pilot.press("escape")
-        await assert_until(pilot, lambda: frame(app) == before)
+        await see(pilot, lambda: frame(app) == before, "escape")

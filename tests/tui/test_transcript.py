@@ -3,27 +3,19 @@
 import time
 from typing import Any
 
-from textual.app import App, ComposeResult
+from support.pane_app import ThemedApp
 from textual.content import Content
 
 from console.insight.passage import Passage, PassageKind
-from console.tui import themes
 from console.tui.render.block import Block
 from console.tui.suite_views.conversation_blocks import LONG_PROMPT, passage_block
 from console.tui.widgets.transcript import Hit, Hits, Transcript
 
 
-class TextApp(App[None]):
+class TextApp(ThemedApp):
     def __init__(self, **options: Any) -> None:
-        super().__init__()
-        for theme in themes.themes():
-            self.register_theme(theme)
-        self.theme = themes.DARK
-        self.options = options
+        super().__init__(Transcript(**options))
         self.heard: list[bool] = []
-
-    def compose(self) -> ComposeResult:
-        yield Transcript(**self.options)
 
     def on_transcript_follow_changed(self, event: Transcript.FollowChanged) -> None:
         self.heard.append(event.following)

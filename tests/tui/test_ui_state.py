@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.recorded_runs import WeatherSuite, plain_run
 from support.run_suites import compare_by
-from support.screen_text import assert_until, text_of, wait_until_unchanged
+from support.screen_text import assert_until, see, text_of, wait_until_unchanged
 
 from console.tui.app import ConsoleApp, ring
 from console.tui.data.runs import read_run
@@ -48,7 +48,7 @@ async def test_order_and_theme_come_back_and_the_filter_does_not(workspace: Any,
             if start == 1:
                 await pilot.press("s", "u", "slash", *"hasty", "enter")
                 app.action_theme_next()
-            await assert_until(pilot, lambda app=app: "suite ↑" in text_of(app))
+            await see(pilot, "suite ↑")
             assert ("1 of 4" in text_of(app)) == (start == 1)
     assert memory.text("theme") == LIGHT
 
@@ -92,10 +92,8 @@ async def test_a_run_and_a_case_are_found_by_a_word(
     compare_by(monkeypatch, WeatherSuite())
     plain_run(workspace.root / "runs")
     async with opened() as (app, pilot):
-        await pilot.press("ctrl+t", *"131-52")
-        await assert_until(pilot, lambda: "live_multiple_131-52" in text_of(app))
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: app.screen.where == "review")
+        await see(pilot, "live_multiple_131-52", "ctrl+t", *"131-52")
+        await see(pilot, lambda: app.screen.where == "review", "enter")
         await assert_until(pilot, lambda: "> " in text_of(app) and "131-52" in text_of(app))
         rollout = app.screen.controller.cursor.rollout
         assert rollout is None or rollout.key.case == "live_multiple_131-52"
@@ -103,16 +101,13 @@ async def test_a_run_and_a_case_are_found_by_a_word(
 
 async def test_help_stays_beside_a_wide_place_while_keys_are_tried(opened: Any, workspace: Any) -> None:
     async with opened((160, 45)) as (app, pilot):
-        await pilot.press("question_mark")
-        await assert_until(pilot, lambda: "? closes" in text_of(app))
-        await pilot.press("5")
-        await assert_until(pilot, lambda: "SUITES" in text_of(app) and "? closes" in text_of(app))
+        await see(pilot, "? closes", "question_mark")
+        await see(pilot, lambda: "SUITES" in text_of(app) and "? closes" in text_of(app), "5")
         await pilot.resize_terminal(100, 40)
         await assert_until(pilot, lambda: "? closes" not in text_of(app))
         await pilot.resize_terminal(160, 45)
-        await assert_until(pilot, lambda: "? closes" in text_of(app))
-        await pilot.press("question_mark")
-        await assert_until(pilot, lambda: "? closes" not in text_of(app))
+        await see(pilot, "? closes")
+        await see(pilot, lambda: "? closes" not in text_of(app), "question_mark")
 
 
 async def test_the_key_line_can_be_clicked(opened: Any, workspace: Any) -> None:
@@ -121,5 +116,5 @@ async def test_the_key_line_can_be_clicked(opened: Any, workspace: Any) -> None:
         await assert_until(pilot, lambda: "SUITES" in text_of(app) and app.screen.where == "launch")
         await pilot.press("escape")
         await pilot.click("KeyLine", offset=(64, 1))
-        await assert_until(pilot, lambda: "Help: Home" in text_of(app))
+        await see(pilot, "Help: Home")
         await wait_until_unchanged(app, pilot)

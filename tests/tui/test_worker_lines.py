@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 from support.recorded_runs import plain_run
-from support.screen_text import assert_until, text_of
+from support.screen_text import see
 from textual.content import Content
 
 from console.core.case import Setting
@@ -36,9 +36,9 @@ async def test_the_list_of_workers_follows_the_run_while_it_is_open(opened: Any)
     states = [WorkerState("node-a/11", "playing", since=80.0)]
     async with opened() as (app, pilot):
         app.push_screen(TextScreen("Workers", lambda: worker_lines(states, now=100.0), "none"))
-        await assert_until(pilot, lambda: "node-a/11" in text_of(app))
+        await see(pilot, "node-a/11")
         states[0] = WorkerState("node-a/11", "lost", why="its process ended")
-        await assert_until(pilot, lambda: "its process ended" in text_of(app))
+        await see(pilot, "its process ended")
 
 
 def test_a_lost_worker_is_seen_without_a_key(tmp_path: Path):

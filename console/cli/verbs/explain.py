@@ -6,7 +6,6 @@ Labeled failures are not asked about again, so the command continues where it wa
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -77,8 +76,6 @@ LABELS_TAKEN_BACK = JsonKind(
 
 
 class ExplainArguments(Arguments):
-    """Options of `explain`."""
-
     which: str
     model: str | None
     filter: str
@@ -89,7 +86,6 @@ class ExplainArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("-m", "--model", metavar="NAME", help="model that labels (default: the judge of the run)")
     parser.add_argument(
@@ -105,8 +101,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(slots=True)
 class _Result:
-    """Result of one command."""
-
     labelled: int = 0
     without: list["Answer"] = field(default_factory=list["Answer"])
     cost_usd: float | None = 0.0
@@ -116,7 +110,6 @@ class _Result:
     """True if `--max-cost` stopped it."""
 
     def add(self, answer: "Answer") -> None:
-        """Count an answer."""
         if answer.label is None:
             self.without.append(answer)
         else:
@@ -126,12 +119,7 @@ class _Result:
 
 
 def run(args: ExplainArguments) -> int:
-    """Label each listed failure, then show the groups; the exit code is 3 if some have no label, 4 at the cap.
-
-    Raises:
-        UsageError: no such run or model, no key, an invalid filter, a cap without a price, an unconfirmed price, or
-            another process is labeling the run.
-    """
+    """Label each listed failure, then show the groups; the exit code is 3 if some have no label, 4 at the cap."""
     folder = find_run(find_runs_root(args.runs), args.which)
     folder.manifest()
     notes = Notes(folder.path)
@@ -170,11 +158,7 @@ def run(args: ExplainArguments) -> int:
 
 @contextmanager
 def _alone(folder: RunFolder) -> Generator[None]:
-    """Lock a run, so that no other process pays for labeling the same failures.
-
-    Raises:
-        UsageError: another process is labeling the run.
-    """
+    """Lock a run, so that no other process pays for labeling the same failures."""
     try:
         lock = RunLock(folder.labels_lock_path)
     except RunLocked as locked:
@@ -211,11 +195,7 @@ def _plan_words(plan: "LabellingPlan") -> str:
 
 
 def questions_of(folder: RunFolder, failures: list[Rollout], data: Path | None) -> "list[Question]":
-    """Return the question about each failure.
-
-    Raises:
-        UsageError: the folder is not a run.
-    """
+    """Return the question about each failure."""
     from console.engine.labelling import Question
     from console.exchange.run_reader import RunReader
     from console.insight.failure_text import failure_text
@@ -247,13 +227,8 @@ def _model(args: ExplainArguments, folder: RunFolder) -> "ModelConfig":
 def _confirm(args: Arguments, plan: "LabellingPlan") -> None:
     """Show the expected cost, and ask for confirmation if it is high."""
     args.output.info(_plan_words(plan))
-    if args.yes or not plan.cost_warning:
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"{plan.cost_warning} No calls were made", hint="Add --yes, or label fewer with --limit.")
-    args.output.warn(f"{plan.cost_warning} Continue? [y/N]")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("no calls were made", hint="Answer y, or add --yes.")
+    if plan.cost_warning and not args.yes:
+        args.output.confirm(plan.cost_warning, hint="Add --yes, or label fewer with --limit.")
 
 
 async def _ask(args: ExplainArguments, plan: "LabellingPlan", notes: Notes) -> _Result:

@@ -10,12 +10,10 @@ from console.cli.exitcode import Exit
 from console.cli.man_page import man_page
 from console.cli.parser import Arguments, VerbParser, all_verbs, build, verbs_of
 from console.core.fault import UsageError
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 
 
 class HelpArguments(Arguments):
-    """Options of `help`."""
-
     verb_words: list[str]
     man: bool
     folder: Path | None
@@ -31,11 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: HelpArguments) -> int:
-    """Show the help, or write the pages.
-
-    Raises:
-        UsageError: no such verb, or an unwritable folder.
-    """
+    """Show the help, or write the pages."""
     if args.folder is not None:
         if args.verb_words or not args.man:
             raise UsageError(
@@ -66,18 +60,12 @@ def _write_pages(args: HelpArguments, folder: Path) -> int:
 
 
 def _parser_of(words: list[str]) -> argparse.ArgumentParser:
-    """Return the parser of a verb, or of the program.
-
-    Raises:
-        UsageError: no such verb.
-    """
+    """Return the parser of a verb, or of the program."""
     parser: argparse.ArgumentParser = build(all_verbs())
     for word in words:
         choices = verbs_of(parser)
         if word not in choices:
-            close = nearest(word, list(choices))
-            hint = f"Did you mean {close}?" if close else "See `eval-console help`."
-            raise UsageError(f"unknown verb {word!r}", hint=hint)
+            raise UsageError(f"unknown verb {word!r}", hint=suggest(word, choices, "See `eval-console help`."))
         parser = choices[word]
         if isinstance(parser, VerbParser):
             parser.load()

@@ -31,8 +31,6 @@ READER_SCORE = JsonKind(
 
 
 class LabelArguments(Arguments):
-    """Options of `label`."""
-
     which: str
     blind: bool
     limit: int | None
@@ -41,7 +39,6 @@ class LabelArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("--blind", action="store_true", help="never show the judge's verdict, not even afterwards")
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="stop after N answers")
@@ -50,30 +47,29 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: LabelArguments) -> int:
-    """Label answers until the input ends, then show the corrected score.
-
-    Raises:
-        UsageError: no such run, or it has no graded answers.
-    """
+    """Label answers until the input ends, then show the corrected score."""
     queue = LabelQueue(
         find_run(find_runs_root(args.runs), args.which), args.reader, settles=args.settle, data=args.data
     )
     if args.limit is not None and args.limit < 1:
         raise UsageError(f"must be at least 1, not {args.limit}", where="--limit")
     _Session(args.output, queue, is_blind=args.blind).go(args.limit)
-    score = queue.score()
-    if args.json:
-        args.output.data(READER_SCORE, {"run": queue.folder.name, "people": reader_object(score)})
-        return Exit.OK
-    for line in reader_lines(score) if score is not None else ["nothing labeled yet"]:
-        args.output.prose(line)
+    show_reader_score(args.output, queue)
     return Exit.OK
+
+
+def show_reader_score(output: Output, queue: LabelQueue) -> None:
+    """Show the score of a run's judge beside the one that labels correct."""
+    score = queue.score()
+    if output.machine:
+        output.data(READER_SCORE, {"run": queue.folder.name, "people": reader_object(score)})
+        return
+    for line in reader_lines(score) if score is not None else ["nothing labeled yet"]:
+        output.prose(line)
 
 
 @dataclass
 class _Session:
-    """One sitting."""
-
     output: Output
     queue: LabelQueue
     is_blind: bool
@@ -118,11 +114,7 @@ class _Session:
 
 
 def _lines() -> Iterator[str]:
-    """Yield the lines typed or piped in.
-
-    Raises:
-        UsageError: the input cannot be read.
-    """
+    """Yield the lines typed or piped in."""
     try:
         yield from (line for line in sys.stdin if line.strip())
     except (OSError, UnicodeDecodeError) as error:

@@ -12,38 +12,30 @@ import msgspec
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.cli.verbs.label import READER_SCORE
+from console.cli.verbs.label import show_reader_score
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.exports.files import require_folder, write_file
 from console.exchange.reader_labels import LabelQueue, label_lines, read_label_lines
 from console.insight.number_format import plural
-from console.insight.reader_labels import reader_lines, reader_object
 from console.store.notes import Notes
 from console.store.run_list import find_run
 
 
 class LabelsArguments(Arguments):
-    """Options of `labels`."""
-
     which: str
     export: Path | None
     import_: Path | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("--export", type=Path, metavar="FILE", help="write the labels to this file")
     parser.add_argument("--import", type=Path, metavar="FILE", dest="import_", help="add the labels of this file")
 
 
 def run(args: LabelsArguments) -> int:
-    """Import or export labels, then show the corrected score.
-
-    Raises:
-        UsageError: no such run, or an invalid file; nothing is written then.
-    """
+    """Import or export labels, then show the corrected score."""
     folder = find_run(find_runs_root(args.runs), args.which)
     if args.export is not None and args.import_ is not None:
         raise UsageError("--export and --import exclude each other", hint="Give one of them.")
@@ -56,10 +48,5 @@ def run(args: LabelsArguments) -> int:
         notes = read_label_lines(args.import_, folder)
         Notes(folder.path).add_all(notes)
         args.output.info(f"{plural(len(notes), 'label')} added")
-    score = LabelQueue(folder).score()
-    if args.json:
-        args.output.data(READER_SCORE, {"run": folder.name, "people": reader_object(score)})
-        return Exit.OK
-    for line in reader_lines(score) if score is not None else ["nothing labeled yet"]:
-        args.output.prose(line)
+    show_reader_score(args.output, LabelQueue(folder))
     return Exit.OK

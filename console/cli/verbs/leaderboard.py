@@ -10,7 +10,7 @@ from console.cli.run_lookup import listed_runs, suite_facts
 from console.cli.sections import show_section
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
 from console.exchange.leaderboard_measures import completed
 from console.exchange.score_columns import columns_section, score_columns
@@ -28,14 +28,11 @@ LEADERBOARD = JsonKind(
 
 
 class LeaderboardArguments(Arguments):
-    """Options of `leaderboard`."""
-
     suite: str | None
     all: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("-s", "--suite", metavar="NAME", help="only this suite")
     parser.add_argument(
         "--all", action="store_true", help="all columns: single categories, and columns without a number"
@@ -43,18 +40,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: LeaderboardArguments) -> int:
-    """Show the leaderboard.
-
-    Raises:
-        UsageError: no finished run of the suite.
-    """
+    """Show the leaderboard."""
     runs = listed_runs(args)
     boards = leaderboards(runs, *suite_facts(runs, args))
     if args.suite is not None:
         names = [board.suite for board in boards]
         if args.suite not in names:
-            close = nearest(args.suite, names)
-            hint = f"Did you mean {close}?" if close else f"There are runs of: {', '.join(names) or 'nothing yet'}."
+            hint = suggest(args.suite, names, f"There are runs of: {', '.join(names) or 'nothing yet'}.")
             raise UsageError(f"there is no finished run of {args.suite!r}", where="--suite", hint=hint)
         boards = [board for board in boards if board.suite == args.suite]
     root = find_runs_root(args.runs)

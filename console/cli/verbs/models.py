@@ -16,7 +16,7 @@ from console.config.paths import find_models_file
 from console.core.fault import UsageError
 from console.core.names import find_name
 from console.core.provider import provider_of
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
 
 MODELS = JsonKind(
@@ -46,17 +46,12 @@ class ModelsArguments(AddModelArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("--ping", metavar="MODEL", help="check that this model's server answers and serves it")
     add_model_arguments(parser)
 
 
 def run(args: ModelsArguments) -> int:
-    """List the models, ping one or add one; errors in the file are reported, and the other models stay usable.
-
-    Raises:
-        UsageError: no such model or server, or nothing can be added.
-    """
+    """List the models, ping one or add one; errors in the file are reported, and the other models stay usable."""
     output = args.output
     if args.words[:1] == ["add"] and len(args.words) <= 2:
         from console.cli.add_model import add
@@ -87,8 +82,7 @@ def run(args: ModelsArguments) -> int:
 def _ping(book: ModelBook, name: str, output: Output) -> int:
     model = book.models.get(find_name(name, book.models) or "")
     if model is None:
-        close = nearest(name, list(book.models))
-        hint = f"Did you mean {close}?" if close else "`eval-console models` lists them."
+        hint = suggest(name, book.models, "`eval-console models` lists them.")
         raise UsageError(f"no model is named {name!r}", hint=hint)
     begun = time.monotonic()
     good, text, hint = _answer(model)

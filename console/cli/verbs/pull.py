@@ -9,7 +9,7 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
 from console.suites.benchmark import Benchmark, OfficialData
 from console.suites.benchmarks import benchmarks_with
@@ -21,15 +21,12 @@ _WEIGHTS = "minilm"
 
 
 class PullArguments(Arguments):
-    """Options of `pull`."""
-
     name: str
     from_path: Path | None
     accept_digest: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("name", metavar="NAME", help=f"data to download: {', '.join(_sources())}")
     parser.add_argument(
         "--from", dest="from_path", type=Path, metavar="PATH", help="use a local wheel, checkout or folder"
@@ -42,15 +39,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: PullArguments) -> int:
-    """Download the data and print where it is.
-
-    Raises:
-        UsageError: no such data, or the download failed.
-    """
+    """Download the data and print where it is."""
     sources = _sources()
     if args.name not in sources:
-        close = nearest(args.name, sources)
-        hint = f"Did you mean {close}?" if close else f"These can be pulled: {', '.join(sources)}."
+        hint = suggest(args.name, sources, f"These can be pulled: {', '.join(sources)}.")
         raise UsageError(f"there is no data named {args.name!r}", hint=hint)
     root = args.data or find_data_roots(None).pulled
     if (

@@ -8,7 +8,7 @@ The table shows which verdicts flipped; for several runs of a suite, also their 
 import argparse
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,13 +16,11 @@ from console.cli.budget_arguments import BudgetArguments, add_budget_arguments, 
 from console.cli.exitcode import Exit
 from console.cli.sections import show_section
 from console.config.paths import find_runs_root
-from console.core.fault import UsageError
 from console.core.run import Budget, Summary
 from console.exchange.json_kind import JsonKind
 from console.store.run_list import find_run
 
 if TYPE_CHECKING:  # engine code is imported when needed, which keeps `regrade --help` fast
-    from console.insight.comparison import RunComparison
     from console.insight.comparison_side import ComparisonSide
     from console.store.runs import RunFolder
 
@@ -46,8 +44,6 @@ REGRADED = JsonKind(
 
 
 class RegradeArguments(BudgetArguments):
-    """Options of `regrade`."""
-
     which: list[str]
     judge: str
     option: list[str]
@@ -57,7 +53,6 @@ class RegradeArguments(BudgetArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="+", help="name, part of a name, or latest; --data PATH gives "
                         "other ground truths")  # fmt: skip
     parser.add_argument("--judge", metavar="NAME", default="", help="model that judges, asked even if it judged before")
@@ -72,12 +67,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: RegradeArguments) -> int:
-    """Grade the runs again, one after another; the exit code is 3 if a conversation could not be graded.
-
-    Raises:
-        UsageError: no such run, or one that cannot be graded again; nothing is asked then.
-    """
+    """Grade the runs again, one after another; the exit code is 3 if a conversation could not be graded."""
     from console.cli.foreground import play
+    from console.cli.listed_failures import chosen_cases
+    from console.cli.selection import read_options
     from console.engine.regrade import prepare_regrade
     from console.store.runs import create_run
 
@@ -87,8 +80,8 @@ def run(args: RegradeArguments) -> int:
         prepare_regrade(
             folder,
             judge=args.judge,
-            options=_options(args),
-            case_ids=_filtered(folder, args.filter),
+            options=read_options(args.option),
+            case_ids=chosen_cases(folder, args.filter, passed_too=True) if args.filter else None,
             repeats=args.repeats,
             is_batched=args.batch,
             models_path=args.models,
@@ -113,30 +106,6 @@ def run(args: RegradeArguments) -> int:
     return worst
 
 
-def _options(args: RegradeArguments) -> dict[str, Any]:
-    from console.cli.selection import read_options
-
-    return read_options(args.option)
-
-
-def _filtered(folder: "RunFolder", terms: str) -> list[str] | None:
-    """Return the ids of the cases that a filter selects; None without a filter.
-
-    Raises:
-        UsageError: an invalid filter, or one that selects nothing.
-    """
-    if not terms:
-        return None
-    from console.cli.listed_failures import listed_failures
-    from console.insight.filter import read_filter
-    from console.store.notes import Notes
-
-    _, matching = listed_failures(folder, read_filter(terms), Notes(folder.path).annotations(), passed_too=True)
-    if not matching:
-        raise UsageError(f"no case of {folder.name} matches {terms}", where="--filter")
-    return list(dict.fromkeys(rollout.key.case for rollout in matching))
-
-
 def _code(summary: Summary) -> Exit:
     if summary.state == "budget":
         return Exit.BUDGET
@@ -149,6 +118,7 @@ def _show(args: RegradeArguments, old: "RunFolder", new: "RunFolder") -> None:
     from console.core.grading import NOT_RECORDED, grading_differences
     from console.exchange.exports.comparison import difference_fields
     from console.insight.comparison import compare
+    from console.insight.comparison_report import verdict_words
     from console.insight.comparison_side import ComparisonSide
     from console.insight.reader_labels import evidence, evidence_words, judged_answers, reader_object
     from console.insight.regrading import flips
@@ -183,7 +153,7 @@ def _show(args: RegradeArguments, old: "RunFolder", new: "RunFolder") -> None:
     alike = "graded alike: the same grader on the same answers" if is_known else f"{NOT_RECORDED} for the old run"
     for words in differs or [alike]:
         output.prose(words, "faint")
-    _show_difference(args, comparison)
+    output.text(verdict_words(comparison).replace("B − A", "new − old"), "strong")
     show_section(output, changed)
     _show_noise(args, comparison.b)
     for which, each in zip(("old", "new"), scores, strict=False):
@@ -198,12 +168,6 @@ def _asked_words(summary: Summary) -> str:
         return "nothing was asked"
     cost = money(summary.tally.cost_usd, at_least=bool(summary.tally.cost_unknown))
     return f"{plural(summary.tally.calls, 'call')} of the judge, {cost}; none of the model"
-
-
-def _show_difference(args: RegradeArguments, comparison: "RunComparison") -> None:
-    from console.insight.comparison_report import verdict_words
-
-    args.output.text(verdict_words(comparison).replace("B − A", "new − old"), "strong")
 
 
 def _show_noise(args: RegradeArguments, new: "ComparisonSide") -> None:

@@ -12,22 +12,19 @@ from console.cli.target_arguments import add_target_arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.names import find_name
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.engine.plan import reopen
 from console.engine.queue import RetryScope
 from console.store.run_list import find_run
 
 
 class RetryArguments(ResumingArguments):
-    """Options of `retry`."""
-
     which: str
     status: str
     ids: list[str]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument(
         "--status", choices=("broken", "failed"), default="broken", help="what to retry (default: broken)"
@@ -38,19 +35,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: RetryArguments) -> int:
-    """Play further attempts.
-
-    Raises:
-        UsageError: no such run or case.
-    """
+    """Play further attempts."""
     folder = find_run(find_runs_root(args.runs), args.which)
     only = frozenset(split(args.ids))
     if only:
         case_ids = [case.id for case in reopen(folder, args.models, args.data).cases]
         only = frozenset(find_name(case, case_ids) or case for case in only)
         for case in only - set(case_ids):
-            close = nearest(case, case_ids)
-            raise UsageError(
-                f"the run has no case {case!r}", where="--ids", hint=f"Did you mean {close}?" if close else ""
-            )
+            raise UsageError(f"the run has no case {case!r}", where="--ids", hint=suggest(case, case_ids))
     return resume_run(folder, args, retry=RetryScope(args.status), only=only)

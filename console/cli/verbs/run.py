@@ -68,8 +68,6 @@ PRESET = JsonKind("preset", "run --save-preset", "A saved preset.", {"name": "it
 
 
 class RunArguments(PresetArguments):
-    """Options of `run`."""
-
     fail_under: str | None
     fail_if_worse: bool
     metric: str | None
@@ -82,7 +80,6 @@ class RunArguments(PresetArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     add_preset_arguments(parser)
     add_target_arguments(parser)
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
@@ -94,11 +91,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: RunArguments) -> int:
-    """Check everything, show the expected cost, play, and report.
-
-    Raises:
-        UsageError: the plan is invalid; no calls were made then.
-    """
+    """Check everything, show the expected cost, play, and report."""
     from console.cli.run_report import threshold
     from console.config.paths import presets_files
     from console.config.preset import load_presets
@@ -144,11 +137,7 @@ def run(args: RunArguments) -> int:
 
 
 def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
-    """Return the run to compare with, resolved before any call.
-
-    Raises:
-        UsageError: no such run, or the run plays in the background.
-    """
+    """Return the run to compare with, resolved before any call."""
     from console.config.paths import find_runs_root
     from console.store.run_list import find_run
 
@@ -337,29 +326,17 @@ def _total_text(forecast: "Forecast") -> str:
 
 
 def _confirm(args: RunArguments, forecast: "Forecast") -> None:
-    """Show the forecast, and ask for confirmation if the cost is high or unlimited.
-
-    Raises:
-        UsageError: the answer is no, or a high cost has no cap and nobody can be asked.
-    """
-    import sys
-
+    """Show the forecast, and ask for confirmation if the cost is high or unlimited."""
     for run in forecast.runs:
         for line in (_forecast_text(run), *_basis_lines(run), *_protocol_lines(run), *_end_lines(run)):
             args.output.info(line)
     if not forecast.cost_warning:
         return
-    is_asked = sys.stdin.isatty() and sys.stderr.isatty()
     is_risky = forecast.is_expensive and forecast.is_uncapped
-    if args.yes or not (is_asked or is_risky):
-        if forecast.is_expensive:
-            args.output.warn(forecast.cost_warning)
-        return
-    if not is_asked:
-        raise UsageError(f"{forecast.cost_warning} No calls were made", hint="Add --max-cost USD, or --yes.")
-    args.output.warn(f"{forecast.cost_warning} Continue? [y/N]")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("no calls were made", hint="Answer y, or add --yes.")
+    if not args.yes and (args.output.can_ask or is_risky):
+        args.output.confirm(forecast.cost_warning, hint="Add --max-cost USD, or --yes.")
+    elif forecast.is_expensive:
+        args.output.warn(forecast.cost_warning)
 
 
 def _print_names(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
@@ -410,23 +387,17 @@ def _play(
     player: "PlayerFactory",
 ) -> Exit:
     from console.cli.foreground import play
-    from console.cli.history import read_history, shown_results
-    from console.cli.run_report import exit_code, show_report
+    from console.cli.run_report import report_played
     from console.store.runs import create_run
-    from console.suites.summing import summed_up
 
-    output, folder = args.output, create_run(prepared.runs_root, prepared.manifest)
-    ending = play(folder, prepared, output, player=player)
-    folder = ending.folder
-    history = read_history(folder)
-    report = summed_up(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
-    show_report(output, history, report)
-    code = exit_code(history.summary, report, pass_rate, ending.signal)
+    folder = create_run(prepared.runs_root, prepared.manifest)
+    ending = play(folder, prepared, args.output, player=player)
+    code = report_played(args.output, prepared, ending, pass_rate)
     if baseline is None or code not in (Exit.OK, Exit.INCONCLUSIVE, Exit.BELOW):
         return code
     if prepared.manifest.looks is not None and prepared.manifest.looks.until is not None:
         return code  # the report has the looks and what they have decided
-    gate = _compare(args, baseline, folder)
+    gate = _compare(args, baseline, ending.folder)
     return code if gate is None else gate_code(gate)
 
 

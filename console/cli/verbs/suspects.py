@@ -17,7 +17,7 @@ from console.cli.parser import Arguments
 from console.cli.run_lookup import listed_runs
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.exchange.exports.files import require_folder, write_file
 from console.exchange.json_kind import JsonKind
 from console.exchange.suspects import (
@@ -60,8 +60,6 @@ _LONGEST = 60
 
 
 class SuspectsArguments(Arguments):
-    """Options of `suspects`."""
-
     suite: str
     of: list[str]
     limit: int
@@ -77,7 +75,6 @@ class SuspectsArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("suite", metavar="SUITE", help="name of the suite")
     parser.add_argument("--of", action="append", default=[], metavar="RUN", help="only these runs; may be repeated")
     parser.add_argument("-n", "--limit", type=int, metavar="N", default=_MOST, help=f"list N cases (default {_MOST})")
@@ -96,11 +93,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: SuspectsArguments) -> int:
-    """List suspects, or record a decision.
-
-    Raises:
-        UsageError: no run of the suite, an unknown case, or an unreadable file of errata.
-    """
+    """List suspects, or record a decision."""
     answers = read_answers(_runs(args), args.data)
     if not answers.by_case:
         raise UsageError(f"no finished run of {args.suite!r} has a graded case", hint="Run it with several models.")
@@ -134,19 +127,14 @@ def _runs(args: SuspectsArguments) -> list[RunFolder]:
     whole = [run for run in runs if run.summary.state == "completed" and run.manifest.is_whole]
     names = sorted({run.summary.suite for run in listed_runs(args)}) if not runs else []
     if names:
-        close = nearest(args.suite, names)
-        hint = f"Did you mean {close}?" if close else f"There are runs of: {', '.join(names)}."
+        hint = suggest(args.suite, names, f"There are runs of: {', '.join(names)}.")
         raise UsageError(f"there is no run of {args.suite!r}", where="SUITE", hint=hint)
     ordered = sorted(whole, key=lambda run: -run.summary.at)
     return [RunFolder(root / run.summary.id) for run in ordered]
 
 
 def _decision(args: SuspectsArguments, answers: SuiteAnswers, listed: list[Suspect]) -> Erratum | None:
-    """Return the decision that the options describe; None without one.
-
-    Raises:
-        UsageError: several decisions, or an unknown case.
-    """
+    """Return the decision that the options describe; None without one."""
     given = [(word, case) for word, case in ((RIGHT, args.right), (WRONG, args.wrong), (AMBIGUOUS, args.ambiguous))
              if case is not None]  # fmt: skip
     if not given:
@@ -155,10 +143,7 @@ def _decision(args: SuspectsArguments, answers: SuiteAnswers, listed: list[Suspe
         raise UsageError("only one decision can be given at once", hint="Give --right, --wrong or --ambiguous.")
     ((word, case),) = given
     if case not in answers.by_case:
-        close = nearest(case, answers.by_case)
-        raise UsageError(
-            f"no run has a case {case!r}", where=f"--{word}", hint=f"Did you mean {close}?" if close else ""
-        )
+        raise UsageError(f"no run has a case {case!r}", where=f"--{word}", hint=suggest(case, answers.by_case))
     most_given = next((suspect.answer for suspect in listed if suspect.case == case), "")
     return decision_on(answers, case, word, answer=args.answer or most_given, reason=args.reason, reader=args.reader)
 

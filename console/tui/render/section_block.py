@@ -3,7 +3,7 @@
 from textual.content import Content
 
 from console.core.shortening import shorten_label
-from console.insight.report import Row, Section, footnotes
+from console.insight.report import Section, footnotes
 from console.tui.render import lines
 from console.tui.render.block import Block
 from console.tui.sanitize import one_line
@@ -22,7 +22,7 @@ def section_block(section: Section, title: str, width: int) -> Block:
 
 
 def _table(section: Section, width: int) -> tuple[Content, ...]:
-    rows = [section.headings, *map(_cells, section.shown())]
+    rows = [section.headings, *(row.indented for row in section.shown())]
     widths = [min(max(map(len, column)), _WIDEST_CELL) for column in zip(*rows, strict=True)]
     widths[0] = min(widths[0], max(width - sum(widths[1:]) - _GAP * len(widths), 12))
     return tuple(
@@ -38,8 +38,3 @@ def _table(section: Section, width: int) -> tuple[Content, ...]:
         )
         for line, cells in enumerate(rows)
     )
-
-
-def _cells(row: Row) -> tuple[str, ...]:
-    first, *others = row.cells
-    return ("  " * row.level + first, *others)

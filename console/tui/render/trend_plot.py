@@ -16,15 +16,7 @@ _SLOT = 4
 
 
 def plot_lines(points: Sequence[Point], width: int, height: int, show: Show, *, is_rate: bool) -> list[Content]:
-    """Return a plot of the newest runs that fit, oldest first, with their dates below.
-
-    Args:
-        points: runs, oldest first; those without a value are skipped.
-        width: width in cells.
-        height: height in lines, including the dates.
-        show: formats a value.
-        is_rate: whether values lie between 0 and 1.
-    """
+    """Return a plot of the newest runs with a value that fit, oldest first, with their dates in the last line."""
     valued = [point for point in points if point.value is not None]
     shown = valued[-max((width - _LABEL - 1) // _SLOT, 1) :]
     rows = height - 1

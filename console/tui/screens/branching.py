@@ -23,21 +23,21 @@ def start_branch(services: Services, run: RunFolder, *, cases: tuple[str, ...]) 
 
 
 def start_plan(services: Services, plan: "Callable[[], Plan]", show: Callable[[RunFolder], None]) -> None:
-    """Start a run in an engine process and show it; an error is told. Call in a thread.
-
-    Args:
-        services: the app's services.
-        plan: checks the experiment and returns its plan.
-        show: opens the screen.
-    """
+    """Start a run in an engine process and show it; an error of checking the plan is told. Call in a thread."""
     from console.engine.launch import spawn
+
+    start_shown(services, lambda: spawn([plan()])[0], show)
+
+
+def start_shown(services: Services, spawn: Callable[[], RunFolder], show: Callable[[RunFolder], None]) -> None:
+    """Spawn a run and show it; an error is told. Call in a thread."""
 
     def opened(started: RunFolder) -> None:
         services.navigator.add_launched([started])
         show(started)
 
     try:
-        started = spawn([plan()])[0]
+        started = spawn()
     except UsageError as error:
         services.from_thread(services.refuse, error)
         return

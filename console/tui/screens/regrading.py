@@ -13,6 +13,7 @@ from console.tui.dialogs.filter_dialog import Chooser
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
+from console.tui.screens.branching import start_shown
 from console.tui.services import Services
 from console.tui.symbols import SYMBOLS, muted
 
@@ -72,14 +73,9 @@ def _start(services: Services, run: RunFolder, judge: str) -> None:
     """Start the grading and open the comparison. Call in a thread."""
     from console.engine.launch import spawn_regrade
 
-    def show(graded: RunFolder) -> None:
-        services.navigator.add_launched([graded])
-        services.navigator.open_compare(run, graded)
-
     paths = services.paths
-    try:
-        graded = spawn_regrade(run, judge=judge, models_path=paths.models, data_path=paths.data)
-    except UsageError as error:
-        services.from_thread(services.refuse, error)
-        return
-    services.from_thread(show, graded)
+    start_shown(
+        services,
+        lambda: spawn_regrade(run, judge=judge, models_path=paths.models, data_path=paths.data),
+        lambda graded: services.navigator.open_compare(run, graded),
+    )

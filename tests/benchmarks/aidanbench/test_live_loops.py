@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from support.fake_engine import FakeEngine
-from support.screen_text import assert_until, text_of, wait_until_unchanged
+from support.screen_text import assert_until, see, text_of, wait_until_unchanged
 from support.suite_runs import take_round
 
 from console.core.case import Key
@@ -57,9 +57,9 @@ async def shown(app: Any, pilot: Any, engine: FakeEngine, words: str) -> None:
     app.navigator.open_live(engine.recorder.folder)
     await assert_until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.screen.feed is not None)
     await assert_until(pilot, lambda: app.screen.feed.is_read and app.screen.feed.overview.status is not None)
-    await assert_until(pilot, lambda: words in text_of(app))
+    await see(pilot, words)
     if app.size.width > 100:
-        await assert_until(pilot, lambda: "ETA     " in text_of(app))
+        await see(pilot, "ETA     ")
     await wait_until_unchanged(app, pilot)
 
 
@@ -70,12 +70,11 @@ async def test_sixty_four_loops(size: tuple[int, int], playing: FakeEngine, open
     async with playing, opened(size) as (app, pilot):
         await shown(app, pilot, playing, "64 running")
         await pilot.press("g", "G")  # whichever is followed, the reader moves away from it
-        await assert_until(pilot, lambda: "empire 63" in text_of(app))
-        await pilot.press("o")
-        await assert_until(pilot, lambda: "closest to stopping" in text_of(app))
+        await see(pilot, "empire 63")
+        await see(pilot, "closest to stopping", "o")
         await wait_until_unchanged(app, pilot)
         assert app.screen.conversations.cursor == app.screen.conversations.keys[0]
-        await assert_until(pilot, lambda: "borders, and then the coins" in text_of(app))  # the end of what it says
+        await see(pilot, "borders, and then the coins")
         await wait_until_unchanged(app, pilot)
         assert_frame(app, f"live-loops-64-{size[0]}x{size[1]}")
 

@@ -50,14 +50,11 @@ class MemoryStage:
         self,
         messages: Sequence[Message],
         *,
-        tools: Sequence[dict[str, Any]] = (),
+        scripted: Callable[[], ScriptedAnswers],
         role: str = "model",
         params: dict[str, Any] | None = None,
-        turn: int = 0,
-        step: int = 0,
-        scripted: Callable[[], ScriptedAnswers] | None = None,
+        **_: Any,
     ) -> Reply:
-        assert scripted is not None
         async with self._busy():
             self.asked.append((role, list(messages), params or {}))
             self.scripted = scripted

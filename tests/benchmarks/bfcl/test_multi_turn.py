@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.strict_stage import RightStage
 
 from console.benchmarks.bfcl.models.decode.reply import executable_calls
 from console.benchmarks.bfcl.simulators.call import execute
 from console.benchmarks.bfcl.simulators.host import close_hosts, host_of
 from console.benchmarks.bfcl.simulators.turn_check import check_turns
 from console.benchmarks.bfcl.suite import BfclSuite
-from console.core.case import Case, Key, Setting
-from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall
+from console.core.case import Case, Setting
+from console.core.chat import Message, Reply
 from console.core.outcome import Outcome, Verdict
 from console.core.run import Selection
 from console.suites.catalog import read_entry
@@ -22,57 +23,25 @@ from console.suites.selection import select_cases
 STARTER = Path(__file__).resolve().parents[3] / "data" / "bfcl-starter"
 
 
-class Player:
-    """A stage whose model follows the script, or says what it is told; executed effects may be known before."""
+class Player(RightStage):
+    """A stage whose model follows the script, or gives prepared replies; executed effects may be known before."""
 
     def __init__(self, replies: Sequence[str] | None = None, known: dict[str, Any] | None = None) -> None:
-        self.key = Key("x")
+        super().__init__()
         self.asked: list[tuple[int, int, list[Message], list[dict[str, Any]]]] = []
         self.performed: list[tuple[Any, Any]] = []
         self._replies = None if replies is None else list(replies)
         self._known = known or {}
 
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[dict[str, Any]] = (),
-        role: str = "model",
-        params: dict[str, Any] | None = None,
-        turn: int = 0,
-        step: int = 0,
-        scripted: Callable[[], ScriptedAnswers] | None = None,
-    ) -> Reply:
-        self.asked.append((turn, step, list(messages), list(tools)))
-        if self._replies is not None:
-            return Reply(self._replies.pop(0))
-        assert scripted is not None
-        right = scripted().right
-        if not right.calls:
-            return Reply(right.content)
-        if tools:
-            return Reply(
-                None, tuple(ToolCall(f"c{n}", name, json.dumps(given)) for n, (name, given) in enumerate(right.calls))
-            )
-        texts = (
-            f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})" for name, given in right.calls
-        )
-        return Reply(f"[{', '.join(texts)}]")
-
-    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
-        raise AssertionError("nothing is embedded")
+    async def ask(self, messages: Sequence[Message], **more: Any) -> Reply:
+        self.asked.append((more["turn"], more["step"], list(messages), list(more.get("tools", ()))))
+        return await super().ask(messages, **more) if self._replies is None else Reply(self._replies.pop(0))
 
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         known = self._known.get(json.dumps(request))
         result = known if known is not None else await action()
         self.performed.append((request, result))
         return result
-
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
-        raise AssertionError("nothing is scored while playing")
-
-    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
-        raise AssertionError("nothing is noted")
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.strict_stage import StrictStage
 
 from console.benchmarks.bfcl.suite import BfclSuite
-from console.core.case import Case, Key, Setting
+from console.core.case import Case, Setting
 from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall
 from console.core.fault import Fault, FaultKind
 from console.core.run import Selection
@@ -18,44 +19,24 @@ from console.suites.selection import select_cases
 STARTER = Path(__file__).resolve().parents[3] / "data" / "bfcl-starter"
 
 
-class Recorder:
+class Recorder(StrictStage):
     """A stage that answers with one prepared reply and keeps what it was asked."""
 
     def __init__(self, reply: Reply | Fault) -> None:
-        self.key = Key("x")
+        super().__init__()
         self.asked: list[tuple[list[Message], list[dict[str, Any]]]] = []
         self.scripted_answers: list[ScriptedAnswers] = []
         self._reply = reply
 
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[dict[str, Any]] = (),
-        role: str = "model",
-        params: dict[str, Any] | None = None,
-        turn: int = 0,
-        step: int = 0,
-        scripted: Callable[[], ScriptedAnswers] | None = None,
-    ) -> Reply:
-        self.asked.append((list(messages), list(tools)))
-        assert scripted is not None
-        self.scripted_answers.append(scripted())
+    async def ask(self, messages: Sequence[Message], **more: Any) -> Reply:
+        self.asked.append((list(messages), list(more.get("tools", ()))))
+        self.scripted_answers.append(more["scripted"]())
         if isinstance(self._reply, Fault):
             raise self._reply
         return self._reply
 
-    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
-        raise AssertionError("nothing is embedded")
-
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         raise AssertionError("nothing is performed")
-
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
-        raise AssertionError("nothing is scored while playing")
-
-    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
-        raise AssertionError("nothing is noted")
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from support.fake_engine import FakeEngine
-from support.screen_text import assert_until, text_of, wait_until_unchanged
+from support.screen_text import assert_until, see, text_of, wait_until_unchanged
 
 from console.core.case import Case, Key
 from console.core.chat import Reply, Usage
@@ -69,11 +69,11 @@ async def test_live_shows_the_main_conversation_as_it_is_written_and_a_line_for_
         app.navigator.open_live(playing.recorder.folder)
         await assert_until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.screen.feed is not None)
         await assert_until(pilot, lambda: app.screen.feed.is_read and app.screen.feed.overview.status is not None)
-        await assert_until(pilot, lambda: "I will ask two researchers." in text_of(app))
+        await see(pilot, "I will ask two researchers.")
         await assert_until(pilot, lambda: "report  streaming" in text_of(app) and "1 at once" in text_of(app))
         go_on(playing)
-        await assert_until(pilot, lambda: "Bees are insects that" in text_of(app))
-        await assert_until(pilot, lambda: "Check the spelling" in text_of(app))
+        await see(pilot, "Bees are insects that")
+        await see(pilot, "Check the spelling")
         await wait_until_unchanged(app, pilot)
         assert "It is spelled" not in text_of(app)
         assert_frame(app, f"live-forest-{size[0]}x{size[1]}")
@@ -90,17 +90,14 @@ async def test_enter_opens_a_thread_and_closes_it_again(
     recorder.close()
     async with opened(size) as (app, pilot):
         app.navigator.open_review(recorder.folder)
-        await assert_until(pilot, lambda: "scored" in text_of(app))
-        await pilot.press("i")
-        await assert_until(pilot, lambda: "Find facts about honey" in text_of(app))
-        await pilot.press("tab")
-        await assert_until(pilot, lambda: isinstance(app.focused, Transcript))
+        await see(pilot, "scored")
+        await see(pilot, "Find facts about honey", "i")
+        await see(pilot, lambda: isinstance(app.focused, Transcript), "tab")
         text = app.focused
         assert [block.folded for block in text.blocks if block.opened_by == "enter"] == [True] * 3
         await wait_until_unchanged(app, pilot)
         assert_frame(app, f"review-forest-{size[0]}x{size[1]}")
-        await pilot.press("enter")
-        await assert_until(pilot, lambda: "Bees, a report" in text_of(app))
+        await see(pilot, "Bees, a report", "enter")
         await wait_until_unchanged(app, pilot)
         assert_frame(app, f"review-forest-open-{size[0]}x{size[1]}")
         for _ in range(4):

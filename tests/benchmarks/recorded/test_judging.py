@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from server.openai_server import OpenAIServer, Scripted
 from support.row_suite import write_folder
-from support.screen_text import assert_until, text_of
+from support.screen_text import see, text_of
 
 from console.cli.history import read_overview
 from console.config.paths import WorkspacePaths
@@ -208,7 +208,7 @@ def test_the_screen_has_both_answers_on_one_line_at_every_size(played, home: Pat
         app.navigator.start_with("review", run, "g1")
         async with app.run_test(size=size) as pilot:
             words = "I am sorry, guest 1." if size[1] < 30 else "kind shown first  kind is better"
-            await assert_until(pilot, lambda: words in text_of(app))
+            await see(pilot, words)
             [line] = [line for line in text_of(app).splitlines() if "I am sorry, guest 1." in line]
             assert "Full." in line
 

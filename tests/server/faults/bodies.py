@@ -2,48 +2,42 @@
 
 import gzip
 
-from server.faults.registry import TEXT, both, choice, chunk, fault, stream
+from server.faults.registry import FAULTS, TEXT, both, choice, chunk, fault, stream
 from server.http1 import Exchange
 
-
-@fault
-def html200(e: Exchange) -> None:
-    e.answer(b"<!DOCTYPE html><html><title>Log in to WiFi</title></html>", kind="text/html")
-
-
-@fault
-def err200(e: Exchange) -> None:
-    e.answer_json({"error": {"message": "Rate limited upstream", "code": 429}})
-
-
-@fault
-def empty_body(e: Exchange) -> None:
-    e.answer(b"")
-
-
-@fault
-def empty_choices(e: Exchange) -> None:
-    e.answer_json({"choices": []})
-
-
-@fault
-def null_choices(e: Exchange) -> None:
-    e.answer_json({"choices": None})
-
-
-@fault
-def null_content(e: Exchange) -> None:
-    both(e, {"content": None})
-
-
-@fault
-def empty_content(e: Exchange) -> None:
-    both(e, {"content": ""})
-
-
-@fault
-def type_confusion(e: Exchange) -> None:
-    e.answer_json({"choices": [choice({"content": {"a": 1}})], "usage": "many"})
+FAULTS |= {
+    "html200": lambda e: e.answer(b"<!DOCTYPE html><html><title>Log in to WiFi</title></html>", kind="text/html"),
+    "err200": lambda e: e.answer_json({"error": {"message": "Rate limited upstream", "code": 429}}),
+    "empty_body": lambda e: e.answer(b""),
+    "empty_choices": lambda e: e.answer_json({"choices": []}),
+    "null_choices": lambda e: e.answer_json({"choices": None}),
+    "null_content": lambda e: both(e, {"content": None}),
+    "empty_content": lambda e: both(e, {"content": ""}),
+    "type_confusion": lambda e: e.answer_json({"choices": [choice({"content": {"a": 1}})], "usage": "many"}),
+    "refusal": lambda e: both(e, {"content": None, "refusal": "I cannot help with that."}),
+    "length": lambda e: both(e, {"content": "cut at the"}, "length"),
+    "filter_finish": lambda e: both(e, {"content": ""}, "content_filter"),
+    "no_reason": lambda e: both(e, {"content": "The weather is fine"}, None),
+    "failed_reason": lambda e: both(e, {"content": "The weather is fine"}, "insufficient_system_resource"),
+    "odd_reason": lambda e: both(e, {"content": "The weather is fine"}, "because"),
+    "no_calls": lambda e: both(e, {"content": None}, "tool_calls"),
+    # An error in a list, as Gemini's OpenAI-style API sends it.
+    "err_list200": lambda e: e.answer_json(
+        [{"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}]
+    ),
+    "bad_json": lambda e: e.answer(b'{"choices": [{"message": '),
+    "bad_utf8": lambda e: e.answer(b'{"choices": [{"index": 0, "message": {"content": "\xff"}}]}'),
+    "deep": lambda e: e.answer(b'{"choices": ' + b"[" * 60_000 + b"]" * 60_000 + b"}"),
+    "nan": lambda e: e.answer(
+        b'{"choices": [{"index": 0, "message": {"content": "ok"}, "finish_reason": "stop"}],'
+        b' "usage": {"prompt_tokens": NaN, "completion_tokens": 1e999}}'
+    ),
+    "huge_int": lambda e: e.answer(b'{"choices": [], "created": ' + b"9" * 10_000 + b"}"),
+    "surrogate": lambda e: both(e, {"content": "bad \ud800 half"}),
+    "big10mb": lambda e: both(e, {"content": "x" * 10_000_000}),
+    "too_big": lambda e: e.answer(b'{"choices": [{"message": {"content": "' + b"x" * (17 << 20) + b'"}}]}'),
+    "gzipbomb": lambda e: e.answer(gzip.compress(b" " * 50_000_000), content_encoding="gzip"),
+}
 
 
 @fault
@@ -67,41 +61,6 @@ def summary_parts(e: Exchange) -> None:
 
 
 @fault
-def refusal(e: Exchange) -> None:
-    both(e, {"content": None, "refusal": "I cannot help with that."})
-
-
-@fault
-def length(e: Exchange) -> None:
-    both(e, {"content": "cut at the"}, "length")
-
-
-@fault
-def filter_finish(e: Exchange) -> None:
-    both(e, {"content": ""}, "content_filter")
-
-
-@fault
-def no_reason(e: Exchange) -> None:
-    both(e, {"content": "The weather is fine"}, None)
-
-
-@fault
-def failed_reason(e: Exchange) -> None:
-    both(e, {"content": "The weather is fine"}, "insufficient_system_resource")
-
-
-@fault
-def odd_reason(e: Exchange) -> None:
-    both(e, {"content": "The weather is fine"}, "because")
-
-
-@fault
-def no_calls(e: Exchange) -> None:
-    both(e, {"content": None}, "tool_calls")
-
-
-@fault
 def second_choice(e: Exchange) -> None:
     """Two choices without numbers."""
     ghost = {"message": {"content": " ghost"}, "delta": {"content": " ghost"}, "finish_reason": "stop"}
@@ -121,57 +80,3 @@ def success_code(e: Exchange) -> None:
         stream(e, chunk({"content": "ok"}) | head, chunk({}, "stop") | head)
     else:
         e.answer_json({"id": "c", "model": "m", "choices": [choice({"content": "ok"})], **head})
-
-
-@fault
-def err_list200(e: Exchange) -> None:
-    """An error in a list, as Gemini's OpenAI-style API sends it."""
-    e.answer_json([{"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}])
-
-
-@fault
-def bad_json(e: Exchange) -> None:
-    e.answer(b'{"choices": [{"message": ')
-
-
-@fault
-def bad_utf8(e: Exchange) -> None:
-    e.answer(b'{"choices": [{"index": 0, "message": {"content": "\xff"}}]}')
-
-
-@fault
-def deep(e: Exchange) -> None:
-    e.answer(b'{"choices": ' + b"[" * 60_000 + b"]" * 60_000 + b"}")
-
-
-@fault
-def nan(e: Exchange) -> None:
-    e.answer(
-        b'{"choices": [{"index": 0, "message": {"content": "ok"}, "finish_reason": "stop"}],'
-        b' "usage": {"prompt_tokens": NaN, "completion_tokens": 1e999}}'
-    )
-
-
-@fault
-def huge_int(e: Exchange) -> None:
-    e.answer(b'{"choices": [], "created": ' + b"9" * 10_000 + b"}")
-
-
-@fault
-def surrogate(e: Exchange) -> None:
-    both(e, {"content": "bad \ud800 half"})
-
-
-@fault
-def big10mb(e: Exchange) -> None:
-    both(e, {"content": "x" * 10_000_000})
-
-
-@fault
-def too_big(e: Exchange) -> None:
-    e.answer(b'{"choices": [{"message": {"content": "' + b"x" * (17 << 20) + b'"}}]}')
-
-
-@fault
-def gzipbomb(e: Exchange) -> None:
-    e.answer(gzip.compress(b" " * 50_000_000), content_encoding="gzip")

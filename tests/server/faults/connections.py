@@ -1,6 +1,6 @@
 """Connections that break."""
 
-from server.faults.registry import fault, some_text
+from server.faults.registry import FAULTS, fault, some_text
 from server.http1 import Exchange
 
 
@@ -16,9 +16,13 @@ def s_rst(e: Exchange) -> None:
     e.later(0.02, e.reset)
 
 
-@fault
-def cut_head(e: Exchange) -> None:
-    e.cut()
+FAULTS |= {
+    "cut_head": lambda e: e.cut(),
+    "redirect": lambda e: e.answer(b"", "307 Temporary Redirect", location="http://127.0.0.1:9/steal?token=abc"),
+    "redirect_odd": lambda e: e.answer(b"", "302 Found", location="http://[half"),
+    "redirect_nowhere": lambda e: e.answer(b"", "301 Moved Permanently"),
+    "hdr200k": lambda e: e.answer(b"{}", x_big="a" * 200_000),
+}
 
 
 @fault
@@ -28,26 +32,6 @@ def cut_body(e: Exchange) -> None:
 
 
 @fault
-def redirect(e: Exchange) -> None:
-    e.answer(b"", "307 Temporary Redirect", location="http://127.0.0.1:9/steal?token=abc")
-
-
-@fault
-def redirect_odd(e: Exchange) -> None:
-    e.answer(b"", "302 Found", location="http://[half")
-
-
-@fault
-def redirect_nowhere(e: Exchange) -> None:
-    e.answer(b"", "301 Moved Permanently")
-
-
-@fault
 def not_http(e: Exchange) -> None:
     e.send(b"SSH-2.0-OpenSSH_9.2\r\n")
     e.cut()
-
-
-@fault
-def hdr200k(e: Exchange) -> None:
-    e.answer(b"{}", x_big="a" * 200_000)

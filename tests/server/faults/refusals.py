@@ -2,23 +2,50 @@
 
 from email.utils import formatdate
 
-from server.faults.registry import TEXT, both, fault
+from server.faults.registry import FAULTS, TEXT, both, fault
 from server.http1 import Exchange
 
-
-@fault
-def r429(e: Exchange) -> None:
-    e.error("429 Too Many Requests", "Rate limit reached", "rate_limit_exceeded")
-
-
-@fault
-def r429_ms(e: Exchange) -> None:
-    e.error("429 Too Many Requests", "Rate limit reached", "rate_limit_exceeded", retry_after_ms="60", retry_after="9")
-
-
-@fault
-def r429_after1(e: Exchange) -> None:
-    e.error("429 Too Many Requests", "Rate limit reached", "rate_limit_exceeded", retry_after="1")
+FAULTS |= {
+    "r429": lambda e: e.error("429 Too Many Requests", "Rate limit reached", "rate_limit_exceeded"),
+    "r429_ms": lambda e: e.error(
+        "429 Too Many Requests", "Rate limit reached", "rate_limit_exceeded", retry_after_ms="60", retry_after="9"
+    ),
+    "r429_after1": lambda e: e.error(
+        "429 Too Many Requests", "Rate limit reached", "rate_limit_exceeded", retry_after="1"
+    ),
+    "r429_hour": lambda e: e.error(
+        "429 Too Many Requests", "Rate limit reached", "rate_limit_exceeded", retry_after="3600"
+    ),
+    "r429_quota": lambda e: e.error(
+        "429 Too Many Requests", "You exceeded your current quota", "insufficient_quota", retry_after="1"
+    ),
+    "r402": lambda e: e.error("402 Payment Required", "Insufficient credits"),
+    "r403": lambda e: e.error("403 Forbidden", "Country not supported"),
+    "r404": lambda e: e.error("404 Not Found", "The model does not exist", "model_not_found"),
+    "r400": lambda e: e.error(
+        "400 Bad Request", "Unsupported value: 'temperature' does not support 0.5", "unsupported_value"
+    ),
+    "bad_schema": lambda e: e.error(
+        "400 Bad Request", "Invalid schema for function 'f': bad type", "invalid_function_parameters"
+    ),
+    "ctx": lambda e: e.error(
+        "400 Bad Request",
+        "This model's maximum context length is 4096 tokens, you requested 5000",
+        "context_length_exceeded",
+    ),
+    "ctx_phrase": lambda e: e.answer_json(
+        {"object": "error", "message": "prompt is too long: 210000 tokens > 200000 maximum", "code": 400}, "400 Bad"
+    ),
+    "filtered": lambda e: e.error("400 Bad Request", "The prompt was filtered", "content_filter"),
+    "flagged403": lambda e: e.error("403 Forbidden", "Your account was flagged", "account_flagged"),
+    "flagged401": lambda e: e.error("401 Unauthorized", "The key was flagged", "content_policy_violation"),
+    "moderation503": lambda e: e.error("503 Service Unavailable", "Try again later", "moderation_service_unavailable"),
+    "r500": lambda e: e.error("500 Internal Server Error", "boom", kind="server_error"),
+    "r529": lambda e: e.error("529 Overloaded", "Overloaded", kind="overloaded_error"),
+    "html502": lambda e: e.answer(
+        b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>", "502 Bad Gateway", "text/html"
+    ),
+}
 
 
 @fault
@@ -33,97 +60,9 @@ def r429_date(e: Exchange) -> None:
 
 
 @fault
-def r429_hour(e: Exchange) -> None:
-    e.error("429 Too Many Requests", "Rate limit reached", "rate_limit_exceeded", retry_after="3600")
-
-
-@fault
-def r429_quota(e: Exchange) -> None:
-    e.error("429 Too Many Requests", "You exceeded your current quota", "insufficient_quota", retry_after="1")
-
-
-@fault
-def r402(e: Exchange) -> None:
-    e.error("402 Payment Required", "Insufficient credits")
-
-
-@fault
 def r401(e: Exchange) -> None:
     key = e.headers.get("authorization", "").removeprefix("Bearer ")
     e.error("401 Unauthorized", f"Incorrect API key provided: {key}.", "invalid_api_key")
-
-
-@fault
-def r403(e: Exchange) -> None:
-    e.error("403 Forbidden", "Country not supported")
-
-
-@fault
-def r404(e: Exchange) -> None:
-    e.error("404 Not Found", "The model does not exist", "model_not_found")
-
-
-@fault
-def r400(e: Exchange) -> None:
-    e.error("400 Bad Request", "Unsupported value: 'temperature' does not support 0.5", "unsupported_value")
-
-
-@fault
-def bad_schema(e: Exchange) -> None:
-    e.error("400 Bad Request", "Invalid schema for function 'f': bad type", "invalid_function_parameters")
-
-
-@fault
-def ctx(e: Exchange) -> None:
-    e.error(
-        "400 Bad Request",
-        "This model's maximum context length is 4096 tokens, you requested 5000",
-        "context_length_exceeded",
-    )
-
-
-@fault
-def ctx_phrase(e: Exchange) -> None:
-    e.answer_json(
-        {"object": "error", "message": "prompt is too long: 210000 tokens > 200000 maximum", "code": 400}, "400 Bad"
-    )
-
-
-@fault
-def filtered(e: Exchange) -> None:
-    e.error("400 Bad Request", "The prompt was filtered", "content_filter")
-
-
-@fault
-def flagged403(e: Exchange) -> None:
-    e.error("403 Forbidden", "Your account was flagged", "account_flagged")
-
-
-@fault
-def flagged401(e: Exchange) -> None:
-    e.error("401 Unauthorized", "The key was flagged", "content_policy_violation")
-
-
-@fault
-def moderation503(e: Exchange) -> None:
-    e.error("503 Service Unavailable", "Try again later", "moderation_service_unavailable")
-
-
-@fault
-def r500(e: Exchange) -> None:
-    e.error("500 Internal Server Error", "boom", kind="server_error")
-
-
-@fault
-def r529(e: Exchange) -> None:
-    e.error("529 Overloaded", "Overloaded", kind="overloaded_error")
-
-
-@fault
-def html502(e: Exchange) -> None:
-    e.answer(
-        b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>", "502 Bad Gateway", "text/html"
-    )
 
 
 @fault

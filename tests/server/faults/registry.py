@@ -8,6 +8,7 @@ from server.http1 import Exchange
 Fault = Callable[[Exchange], None]
 FAULTS: dict[str, Fault] = {}
 TEXT = "The weather is fine"
+DONE = b"data: [DONE]\n\n"
 
 
 def fault(play: Fault) -> Fault:
@@ -26,13 +27,25 @@ def some_text(exchange: Exchange) -> None:
         exchange.event(chunk({"content": piece}))
 
 
+def after_text(*parts: bytes | dict[str, Any]) -> Fault:
+    """Say some text, then these bytes and events, and end."""
+
+    def play(exchange: Exchange) -> None:
+        some_text(exchange)
+        for part in parts:
+            exchange.piece(part) if isinstance(part, bytes) else exchange.event(part)
+        exchange.finish()
+
+    return play
+
+
 def stream(exchange: Exchange, *events: object, done: bool = True) -> None:
     """Send a whole stream."""
     exchange.begin_events()
     for event in events:
         exchange.event(event)
     if done:
-        exchange.piece(b"data: [DONE]\n\n")
+        exchange.piece(DONE)
     exchange.finish()
 
 

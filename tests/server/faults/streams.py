@@ -1,34 +1,55 @@
 """Streams with something wrong in them."""
 
 import json
+from typing import Any
 
-from server.faults.registry import TEXT, chunk, fault, some_text, stream
+from server.faults.registry import DONE, FAULTS, TEXT, after_text, chunk, fault, stream
 from server.http1 import Exchange, frame
 
 
-@fault
-def s_nodone(e: Exchange) -> None:
-    some_text(e)
-    e.finish()
+def failed_choice(delta: dict[str, Any], finish: str | None, message: str, code: int) -> dict[str, Any]:
+    error = {"message": message, "code": code}
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish, "error": error}]}
 
 
-@fault
-def s_nofinish(e: Exchange) -> None:
-    some_text(e)
-    e.piece(b"data: [DONE]\n\n")
-    e.finish()
-
-
-@fault
-def s_only_done(e: Exchange) -> None:
-    stream(e)
-
-
-@fault
-def s_errevent(e: Exchange) -> None:
-    some_text(e)
-    e.event({"error": {"message": "The server had an error", "type": "server_error", "code": 500}})
-    e.finish()
+FAULTS |= {
+    "s_nodone": after_text(),
+    "s_nofinish": after_text(DONE),
+    "s_errevent": after_text({"error": {"message": "The server had an error", "type": "server_error", "code": 500}}),
+    "s_err_object": after_text({"object": "error", "message": "the engine died", "param": None}, DONE),
+    "s_err_code": after_text({"code": 500, "message": "upstream failed"}, DONE),
+    "s_err_detail": after_text({"detail": "worker lost"}, DONE),
+    "s_err_choice": after_text(failed_choice({"content": ""}, None, "gone", 503), DONE),
+    "s_err_named": after_text(b"event: error\ndata: the engine died\n\n", DONE),
+    # JSON without `data:` before it, as servers write it that find out too late.
+    "s_err_bare": after_text(b'{"error": {"message": "the engine died", "type": "server_error"}}\n\n', DONE),
+    "s_err_page": after_text(
+        b"<html><head><title>502 Bad Gateway</title></head>\n\n<body>nginx</body></html>\n\n", DONE
+    ),
+    "s_finish_error": after_text(failed_choice({}, "error", "upstream", 502)),
+    "s_badjson": after_text(b'data: {"choices":[{"delta":{"content":"x\n\n'),
+    "s_badutf8": after_text(b'data: {"choices":[{"index":0,"delta":{"content":"\xff\xfe"}}]}\n\n'),
+    "s_only_done": lambda e: stream(e),
+    "s_stop_everywhere": lambda e: stream(
+        e, chunk({"content": "The weather"}, "stop"), chunk({"content": " is fine"}, "STOP")
+    ),
+    # The word `null` for a reason while the text goes on, as KoboldCpp before 1.86 wrote it.
+    "s_null_word": lambda e: stream(
+        e, chunk({"content": "The weather"}, "null"), chunk({"content": " is fine"}, ""), chunk({}, "stop")
+    ),
+    # As Azure ends its streams.
+    "s_null_delta_at_the_end": lambda e: stream(
+        e, chunk({"content": TEXT}), {"choices": [{"index": 0, "delta": None, "finish_reason": "stop"}]}
+    ),
+    "s_reason_twice": lambda e: stream(e, chunk({"content": TEXT}), chunk({}, "stop"), chunk({}, "stop")),
+    "s_surrogate_split": lambda e: stream(
+        e, chunk({"content": "a\ud83d"}), chunk({"content": "\ude00b"}), chunk({}, "stop")
+    ),
+    "s_flood": lambda e: stream(e, *(chunk({"content": f"w{n % 10} "}) for n in range(20_000)), chunk({}, "stop")),
+    "s_reasoning": lambda e: stream(
+        e, chunk({"reasoning": "hm"}), chunk({"reasoning_content": "m"}), chunk({"content": "yes"}), chunk({}, "stop")
+    ),
+}
 
 
 @fault
@@ -39,84 +60,12 @@ def s_err429(e: Exchange) -> None:
 
 
 @fault
-def s_err_object(e: Exchange) -> None:
-    some_text(e)
-    e.event({"object": "error", "message": "the engine died", "param": None})
-    e.piece(b"data: [DONE]\n\n")
-    e.finish()
-
-
-@fault
-def s_err_code(e: Exchange) -> None:
-    some_text(e)
-    e.event({"code": 500, "message": "upstream failed"})
-    e.piece(b"data: [DONE]\n\n")
-    e.finish()
-
-
-@fault
-def s_err_detail(e: Exchange) -> None:
-    some_text(e)
-    e.event({"detail": "worker lost"})
-    e.piece(b"data: [DONE]\n\n")
-    e.finish()
-
-
-@fault
-def s_err_choice(e: Exchange) -> None:
-    some_text(e)
-    failed = {"index": 0, "delta": {"content": ""}, "finish_reason": None, "error": {"message": "gone", "code": 503}}
-    e.event({"choices": [failed]})
-    e.piece(b"data: [DONE]\n\n")
-    e.finish()
-
-
-@fault
-def s_err_named(e: Exchange) -> None:
-    some_text(e)
-    e.piece(b"event: error\ndata: the engine died\n\ndata: [DONE]\n\n")
-    e.finish()
-
-
-@fault
-def s_err_bare(e: Exchange) -> None:
-    """JSON without `data:` before it, as servers write it that find out too late."""
-    some_text(e)
-    e.piece(b'{"error": {"message": "the engine died", "type": "server_error"}}\n\ndata: [DONE]\n\n')
-    e.finish()
-
-
-@fault
-def s_err_page(e: Exchange) -> None:
-    some_text(e)
-    e.piece(b"<html><head><title>502 Bad Gateway</title></head>\n\n<body>nginx</body></html>\n\ndata: [DONE]\n\n")
-    e.finish()
-
-
-@fault
 def s_went_on(e: Exchange) -> None:
     """A reason with every chunk, as gateways to Gemini give it, and the connection is closed before the end mark."""
     e.begin_events()
     e.event(chunk({"content": "The weather"}, "stop"))
     e.event(chunk({"content": " is fine"}, "stop"))
     e.finish()
-
-
-@fault
-def s_stop_everywhere(e: Exchange) -> None:
-    stream(e, chunk({"content": "The weather"}, "stop"), chunk({"content": " is fine"}, "STOP"))
-
-
-@fault
-def s_null_word(e: Exchange) -> None:
-    """The word `null` for a reason while the text goes on, as KoboldCpp before 1.86 wrote it."""
-    stream(e, chunk({"content": "The weather"}, "null"), chunk({"content": " is fine"}, ""), chunk({}, "stop"))
-
-
-@fault
-def s_null_delta_at_the_end(e: Exchange) -> None:
-    """As Azure ends its streams."""
-    stream(e, chunk({"content": TEXT}), {"choices": [{"index": 0, "delta": None, "finish_reason": "stop"}]})
 
 
 @fault
@@ -152,42 +101,10 @@ def s_text_beside_deltas(e: Exchange) -> None:
 
 
 @fault
-def s_reason_twice(e: Exchange) -> None:
-    stream(e, chunk({"content": TEXT}), chunk({}, "stop"), chunk({}, "stop"))
-
-
-@fault
-def s_finish_error(e: Exchange) -> None:
-    some_text(e)
-    e.event(
-        {
-            "choices": [
-                {"index": 0, "delta": {}, "finish_reason": "error", "error": {"message": "upstream", "code": 502}}
-            ]
-        }
-    )
-    e.finish()
-
-
-@fault
-def s_badjson(e: Exchange) -> None:
-    some_text(e)
-    e.piece(b'data: {"choices":[{"delta":{"content":"x\n\n')
-    e.finish()
-
-
-@fault
-def s_badutf8(e: Exchange) -> None:
-    some_text(e)
-    e.piece(b'data: {"choices":[{"index":0,"delta":{"content":"\xff\xfe"}}]}\n\n')
-    e.finish()
-
-
-@fault
 def s_splitutf8(e: Exchange) -> None:
     text = "żółć 漢字 👩‍🚀"
     raw = b"data: " + json.dumps(chunk({"content": text}), ensure_ascii=False).encode() + b"\n\n"
-    raw += frame(chunk({}, "stop")) + b"data: [DONE]\n\n"
+    raw += frame(chunk({}, "stop")) + DONE
     e.begin_events()
     for at in range(len(raw)):
         e.piece(raw[at : at + 1])
@@ -199,7 +116,7 @@ def s_aftdone(e: Exchange) -> None:
     e.begin_events()
     e.event(chunk({"content": TEXT}))
     e.event(chunk({}, "stop"))
-    e.piece(b"data: [DONE]\n\n")
+    e.piece(DONE)
     e.event(chunk({"content": " ghost"}))
     e.finish()
 
@@ -210,7 +127,7 @@ def s_late_end(e: Exchange) -> None:
     e.begin_events()
     e.event(chunk({"content": TEXT}))
     e.event(chunk({}, "stop"))
-    e.piece(b"data: [DONE]\n\n")
+    e.piece(DONE)
     e.finish_later(0.02)
 
 
@@ -219,7 +136,7 @@ def s_never_ends(e: Exchange) -> None:
     e.begin_events()
     e.event(chunk({"content": TEXT}))
     e.event(chunk({}, "stop"))
-    e.piece(b"data: [DONE]\n\n")
+    e.piece(DONE)
 
 
 @fault
@@ -229,24 +146,7 @@ def s_other_choice(e: Exchange) -> None:
 
 
 @fault
-def s_surrogate_split(e: Exchange) -> None:
-    stream(e, chunk({"content": "a\ud83d"}), chunk({"content": "\ude00b"}), chunk({}, "stop"))
-
-
-@fault
-def s_flood(e: Exchange) -> None:
-    stream(e, *(chunk({"content": f"w{n % 10} "}) for n in range(20_000)), chunk({}, "stop"))
-
-
-@fault
 def s_endless(e: Exchange) -> None:
     block = frame(chunk({"content": "x" * 65536})) * 16
     e.begin_events()
     e.every(0.0, lambda n: e.piece(block), 40)
-
-
-@fault
-def s_reasoning(e: Exchange) -> None:
-    stream(
-        e, chunk({"reasoning": "hm"}), chunk({"reasoning_content": "m"}), chunk({"content": "yes"}), chunk({}, "stop")
-    )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from server.faults.registry import both, chunk, fault, stream
+from server.faults.registry import FAULTS, both, chunk, fault, stream
 from server.http1 import Exchange
 
 
@@ -14,40 +14,28 @@ def call(arguments: Any, name: Any = "f", identity: Any = "call_a", **more: Any)
     return {"id": identity, "type": "function", "function": {"name": name, "arguments": arguments}, **more}
 
 
-@fault
-def bad_args(e: Exchange) -> None:
-    both(e, calls(call('{"city": "Ber', index=0)), "tool_calls")
-
-
-@fault
-def dict_args(e: Exchange) -> None:
-    both(e, calls(call({"city": "Köln"}, index=0)), "tool_calls")
-
-
-@fault
-def null_tool(e: Exchange) -> None:
-    both(e, calls(call(None, None, None, index=0)), "tool_calls")
-
-
-@fault
-def s_noindex(e: Exchange) -> None:
-    stream(
+FAULTS |= {
+    "bad_args": lambda e: both(e, calls(call('{"city": "Ber', index=0)), "tool_calls"),
+    "dict_args": lambda e: both(e, calls(call({"city": "Köln"}, index=0)), "tool_calls"),
+    "null_tool": lambda e: both(e, calls(call(None, None, None, index=0)), "tool_calls"),
+    "s_noindex": lambda e: stream(
         e,
         chunk(calls(call('{"a"', "f", "id1"))),
         chunk(calls({"function": {"arguments": ": 1}"}})),
         chunk(calls(call('{"b": 2}', "g", "id2"))),
         chunk({}, "tool_calls"),
-    )
-
-
-@fault
-def s_all_zero(e: Exchange) -> None:
-    stream(
+    ),
+    "s_all_zero": lambda e: stream(
         e,
         chunk(calls(call('{"a": 1}', "f", "id1", index=0))),
         chunk(calls(call('{"b": 2}', "g", "id2", index=0))),
         chunk({}, "tool_calls"),
-    )
+    ),
+    "function_call": lambda e: both(
+        e, {"content": None, "function_call": {"name": "f", "arguments": "{}"}}, "function_call"
+    ),
+    "strange_calls": lambda e: both(e, {"content": "x", "tool_calls": {"not": "a list"}}, "stop"),
+}
 
 
 @fault
@@ -55,13 +43,3 @@ def s_toolcut(e: Exchange) -> None:
     e.begin_events()
     e.event(chunk(calls(call('{"city": "Ber', index=0))))
     e.finish()
-
-
-@fault
-def function_call(e: Exchange) -> None:
-    both(e, {"content": None, "function_call": {"name": "f", "arguments": "{}"}}, "function_call")
-
-
-@fault
-def strange_calls(e: Exchange) -> None:
-    both(e, {"content": "x", "tool_calls": {"not": "a list"}}, "stop")

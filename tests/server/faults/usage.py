@@ -1,27 +1,14 @@
 """Token counts, credible and not."""
 
-from server.faults.registry import TEXT, both, fault
+from server.faults.registry import FAULTS, TEXT, both, fault
 from server.http1 import Exchange
 
-
-@fault
-def usage_missing(e: Exchange) -> None:
-    both(e, {"content": TEXT})
-
-
-@fault
-def usage_negative(e: Exchange) -> None:
-    both(e, {"content": TEXT}, usage={"prompt_tokens": -5, "completion_tokens": 3})
-
-
-@fault
-def usage_zero(e: Exchange) -> None:
-    both(e, {"content": TEXT}, usage={"prompt_tokens": 0, "completion_tokens": 0})
-
-
-@fault
-def usage_absurd(e: Exchange) -> None:
-    both(e, {"content": TEXT}, usage={"prompt_tokens": 10**12, "completion_tokens": "many"})
+FAULTS |= {
+    "usage_missing": lambda e: both(e, {"content": TEXT}),
+    "usage_negative": lambda e: both(e, {"content": TEXT}, usage={"prompt_tokens": -5, "completion_tokens": 3}),
+    "usage_zero": lambda e: both(e, {"content": TEXT}, usage={"prompt_tokens": 0, "completion_tokens": 0}),
+    "usage_absurd": lambda e: both(e, {"content": TEXT}, usage={"prompt_tokens": 10**12, "completion_tokens": "many"}),
+}
 
 
 @fault

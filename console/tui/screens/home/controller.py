@@ -111,14 +111,7 @@ class HomeController:
     def use_runs(
         self, runs: Sequence[RunLine], total: int, *, failed: tuple[RunLine, int] | None, is_stranded: bool
     ) -> None:
-        """Update from the workspace.
-
-        Args:
-            runs: all runs read so far, newest first.
-            total: number of runs.
-            failed: the run with the last failures and how many of its rollouts are reviewed.
-            is_stranded: whether runs are queued but no engine runs the queue.
-        """
+        """Update from the workspace: runs, newest first, and the one with the last failures, with its reviewed."""
         self._runs, self._total = runs, total
         self.next_steps = NextSteps(
             sorted((line for line in runs if line.is_queued), key=lambda line: line.place),
@@ -203,7 +196,6 @@ class HomeController:
         self._order = order
 
     def reverse_order(self) -> None:
-        """Reverse the chosen order."""
         self.sort(self._order)
 
     def _label(self, sign: str) -> str:
@@ -248,13 +240,7 @@ class HomeController:
     # Available actions ------------------------------------------------------------------------------------------------
 
     def why_not(self, action: str, line: RunLine | None, to_resume: RunLine | None) -> str:
-        """Return the reason that an action is unavailable; empty if it is available.
-
-        Args:
-            action: its id.
-            line: the run under the cursor.
-            to_resume: the run that would be resumed.
-        """
+        """Return the reason that an action on a run is unavailable; empty if it is available."""
         match action:
             case "queue.earlier" | "queue.later":
                 return "" if line is not None and line.is_queued else "this run is not queued"
@@ -282,11 +268,7 @@ class HomeController:
         return line is not None and (line.is_branch or bool(self.listing.branches.get(line.name)))
 
     def key_words(self, line: RunLine | None) -> dict[str, str]:
-        """Return the key line labels for a run; keys of unavailable actions are hidden.
-
-        Args:
-            line: the run under the cursor; None while another list is focused.
-        """
+        """Return the key line labels for a run, None in other lists; keys of unavailable actions are hidden."""
         is_queued, has_failed = line is not None and line.is_queued, line is not None and line.tally.failed > 0
         return {
             **({} if is_queued else {"queue.earlier": ""}),

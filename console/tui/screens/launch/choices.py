@@ -112,13 +112,7 @@ class SuiteChoices(ChoiceList):
         return row.part if row is not None else None
 
     def set_suites(self, suites: Suites | None, ticked: Mapping[str, Collection[str]], words: str) -> None:
-        """Show the tree.
-
-        Args:
-            suites: all suites; None while they are being read.
-            ticked: ticked categories by chosen suite; empty stands for all.
-            words: letters that a name must contain unless it is chosen.
-        """
+        """Show the tree of suites (None while they are read) by ticked categories and the letters of their names."""
         self.suite_tree.lines = suites.lines if suites is not None else ()
         before = self.under_cursor
         self._rows = {row.part.key: row for row in self.suite_tree.rows(ticked, words)}

@@ -63,7 +63,6 @@ class Form:
         self.texts = dict(draft.texts) | self.texts
 
     def replace(self, draft: Draft) -> None:
-        """Replace all choices."""
         self.models, self.texts = list(draft.models), dict(draft.texts)
         self.suites = {suite: set(ticked) for suite, ticked in draft.suites.items()}
 
@@ -80,13 +79,7 @@ class Form:
             self.models.append(name)
 
     def toggle_parts(self, suite: str, parts: Collection[str], every: Collection[str]) -> None:
-        """Tick categories of a suite, or untick them if all are ticked; a suite without any is removed.
-
-        Args:
-            suite: its name.
-            parts: names of the categories to toggle.
-            every: names of all its categories; empty if it has none.
-        """
+        """Tick categories of a suite, or untick them if all are ticked; a suite without any is removed."""
         is_chosen = suite in self.suites
         ticked = (self.suites[suite] or set(every)) if is_chosen else set[str]()
         takes_away = is_chosen and ticked.issuperset(parts)
@@ -99,7 +92,6 @@ class Form:
     # Fields ----------------------------------------------------------------------------------------------------------
 
     def fields(self, models: Models, runs: Sequence[RunLine]) -> list[Field]:
-        """Return the fields relevant to the choices."""
         roles = list(dict.fromkeys(role for suite in self.suites for role in self.roles.get(suite, ())))
         modes = [mode for suite in self.suites for mode in self.modes.get(suite, USUAL_MODES)] or USUAL_MODES
         fields = general_fields(models, runs, list(self.suites), roles, modes)

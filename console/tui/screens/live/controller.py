@@ -38,19 +38,13 @@ class WatchedRun(Protocol):
     """A run as read so far, implemented by `RunFeed` and `Replay`."""
 
     @property
-    def overview(self) -> Overview:
-        """Rollouts and figures."""
-        ...
+    def overview(self) -> Overview: ...
 
     @property
-    def manifest(self) -> Manifest:
-        """The plan of the run."""
-        ...
+    def manifest(self) -> Manifest: ...
 
     @property
-    def is_live(self) -> bool:
-        """True if an engine is running it."""
-        ...
+    def is_live(self) -> bool: ...
 
     @property
     def is_read(self) -> bool:
@@ -90,16 +84,7 @@ class StableRows:
         return list(self._rows)
 
     def update(self, running: Collection[Slot], *, kept: Slot | None = None, spare: int = 0) -> bool:
-        """Assign rows to the running rollouts.
-
-        Args:
-            running: running rollouts in order of start.
-            kept: the rollout under the cursor, which keeps its row after it has ended.
-            spare: additional rows of ended conversations to keep.
-
-        Returns:
-            Whether any row changed.
-        """
+        """Assign rows to running rollouts, `kept` (at the cursor) and `spare` ended ones; return whether any moved."""
         shown = set(self._rows)
         begun = [slot for slot in running if slot not in shown]
         free = [row for row, slot in enumerate(self._rows) if slot not in running and slot != kept]
@@ -232,7 +217,6 @@ class LiveController:
 
     @property
     def is_live(self) -> bool:
-        """True if an engine is running the run."""
         return self.run is not None and self.run.is_live
 
     @property
@@ -272,7 +256,6 @@ class LiveController:
         return self._chosen_order if self._chosen_order in orders else orders[0]
 
     def next_order(self) -> SortOrder:
-        """Switch to the next order."""
         orders = self.orders
         self._chosen_order = orders[(orders.index(self.order) + 1) % len(orders)]
         return self._chosen_order
@@ -355,14 +338,7 @@ class LiveController:
         return pinned.is_pinned
 
     def advance(self, cursor: Slot | None) -> Slot | None:
-        """Assign conversations to tiles; once the followed one has ended, switch to the newest that streams.
-
-        Args:
-            cursor: the rollout under the cursor of the list.
-
-        Returns:
-            The conversation that the cursor has to move to; None if it may stay.
-        """
+        """Assign conversations to tiles; return the one that the cursor has to move to, None if it may stay."""
         if self.run is None:
             return None
         tile = self.watched.cursor_tile
@@ -411,7 +387,7 @@ class LiveController:
         return bool(rollout.ended_at) and run.now() - rollout.ended_at > LINGER_S
 
     def is_watched(self, key: Key) -> bool:
-        return (key.case, key.rollout) in self.watched.slots
+        return key.slot in self.watched.slots
 
     def tile_states(self, at_end: Sequence[bool]) -> list[TileState]:
         """Return the titles of all tiles; `at_end` says for each tile whether its text is scrolled to the end."""

@@ -31,13 +31,7 @@ ROOMY_TILES = 2
 
 
 def shapes_for(width: int, height: int, *, beside: tuple[int, int]) -> list[tuple[Shape, bool]]:
-    """Return the available shapes, and for each whether the list stays visible.
-
-    Args:
-        width: width of the body in cells.
-        height: height of the body in lines.
-        beside: width and height left for tiles while the list is visible.
-    """
+    """Return the shapes for a body of this size, and whether the list stays visible, with `beside` left for tiles."""
     shapes: list[tuple[Shape, bool]] = [((1, 1), True)]
     if _fits((1, 2), *beside) and beside[1] >= 4 * LEAST_TILE[1]:
         shapes.append(((1, 2), True))
@@ -104,7 +98,6 @@ class ConversationTile(Vertical):
         self._drawer.show(conversation, follow=True)
 
     def update(self) -> None:
-        """Draw changes in the conversation."""
         if self._drawer is not None:
             self._drawer.update()
 
@@ -169,7 +162,6 @@ class ConversationGrid(Container):
 
     @property
     def tiles(self) -> Sequence[ConversationTile]:
-        """The visible tiles, row by row."""
         return self._made[: self.shape[0] * self.shape[1]]
 
     async def lay_out(self, shape: Shape) -> None:

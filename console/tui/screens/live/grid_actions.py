@@ -55,7 +55,6 @@ class GridActions:
 
     @property
     def active_tile(self) -> int:
-        """Index of the tile that actions apply to."""
         place = self.grid.place_of(self.focused())
         return self.controller.watched.cursor_place if place is None else place
 
@@ -72,13 +71,7 @@ class GridActions:
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     def draw(self, changed: Collection[Key] = (), *, of: WatchedRun | None = None, rewound: bool = False) -> None:
-        """Draw changes in the conversations assigned to the tiles.
-
-        Args:
-            changed: conversations that have changed.
-            of: their run; None for the watched run.
-            rewound: whether everything of that run has to be redrawn.
-        """
+        """Draw changes in the conversations of the watched run, or of another one, that are assigned to the tiles."""
         run = of or self.controller.run
         contents = [self._content(tile, changed, run) for tile in self.controller.watched.tiles]
         compact = not self.room().is_wide
@@ -133,11 +126,9 @@ class GridActions:
     # One conversation ------------------------------------------------------------------------------------------------
 
     def focus(self) -> None:
-        """Focus the tile that follows the cursor."""
         self.grid.tiles[self.controller.watched.cursor_place].transcript.focus()
 
     def find(self, text: str) -> None:
-        """Search the active conversation."""
         self.grid.tiles[self.active_tile].transcript.find(text)
 
     def action_follow(self) -> None:
@@ -170,7 +161,6 @@ class GridActions:
             self.services.copy(rollout.key.case, "the case id")
 
     def action_copy_actual(self) -> None:
-        """Copy the model's last answer."""
         conversation = self.grid.tiles[self.active_tile].conversation
         if conversation is not None and conversation.exchanges:
             reply = conversation.exchanges[-1].asked.reply

@@ -6,10 +6,9 @@ file in the program's state, so that this command can be used again; the experim
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
@@ -32,6 +31,7 @@ from console.tui.render import row_cells
 from console.tui.render.columns import Column
 from console.tui.render.experiment_form import LINES_IN_FORM, changed_lines, labelled, shell_lines
 from console.tui.sanitize import one_line
+from console.tui.screens.review.case_actions import StartWorker
 from console.tui.screens.review.case_pane import CasePane
 from console.tui.screens.review.controller import ReviewController
 from console.tui.screens.review.triage import FAILURES
@@ -47,12 +47,6 @@ REPEATS = (1, 4, 8, 16)
 _COLUMNS = (Column("step", 8), Column("what", 40, 3))
 _START = "start"
 _GRADED = "is:passed,failed"
-
-
-class StartWorker(Protocol):
-    """Starts a coroutine, or a function in a thread; a later one of the same group replaces it."""
-
-    def __call__(self, work: Coroutine[object, object, None] | Callable[[], None], *, group: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +73,9 @@ class BranchActions:
     """Starts a dialog or slow work."""
 
     def action_branch_here(self) -> None:
-        """Ask what to change and go on from the message that is read."""
         self.start(self._branch(), group="branch")
 
     def action_branch_regrade(self) -> None:
-        """Grade the whole run again, and compare the gradings."""
         from console.tui.screens.regrading import regrade
 
         work = regrade(self.services, self.run, lambda work: self.start(work, group="spawn"))

@@ -23,7 +23,8 @@ from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render.columns import Column
 from console.tui.render.experiment_form import labelled, shell_lines
 from console.tui.sanitize import one_line
-from console.tui.screens.review.branch_actions import StartWorker, next_count
+from console.tui.screens.review.branch_actions import next_count
+from console.tui.screens.review.case_actions import StartWorker
 from console.tui.screens.review.controller import ReviewController
 from console.tui.screens.review.views import BRANCHES
 from console.tui.services import Services
@@ -52,11 +53,9 @@ class DecideActions:
     _search: "subprocess.Popen[bytes] | None" = None
 
     def action_branch_list(self) -> None:
-        """Open a branch of the current case beside it."""
         self.start(self._open_branch(), group="branch")
 
     def action_branch_decide(self) -> None:
-        """Find the step that decided the current case."""
         if self._search is not None and self._search.poll() is None:
             self.controller.views.show(BRANCHES.id)
             self.draw()

@@ -7,7 +7,7 @@ from textual.content import Content
 
 from console.store.runs import RunFolder
 from console.tui.keymap import find_action
-from console.tui.screens.review.branch_actions import StartWorker
+from console.tui.screens.review.case_actions import StartWorker
 from console.tui.screens.review.case_history import CaseHistories
 from console.tui.screens.review.controller import ReviewController
 from console.tui.services import Services
@@ -44,7 +44,6 @@ class HistoryActions:
         return history_line(runs, self.run, feed.manifest.model.name, key, width)
 
     def action_history(self) -> None:
-        """List the current case in all runs, and open Review at the chosen one."""
         if self._runs:
             self.start(self._choose(), group="history")
             return
