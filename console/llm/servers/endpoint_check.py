@@ -261,8 +261,8 @@ class _Check:
         if reply.finish != "length":
             is_cut = reply.usage is not None and reply.usage.output >= 5
             effect = "Answers that were cut count as whole."
-            text = f"the answer is cut, but ends with {reply.finish!r}" if is_cut else f"ends with {reply.finish!r}"
-            return Answered(name, Mark.WRONG if is_cut else Mark.DIFFERS, text, effect)
+            after = f" after {reply.usage.output} tokens of 5 allowed" if reply.usage is not None and is_cut else ""
+            return Answered(name, Mark.WRONG if is_cut else Mark.DIFFERS, f"ends with {reply.finish!r}{after}", effect)
         return Answered(name, Mark.OK, "ends with 'length'")
 
     async def stop_text(self) -> Answered:
