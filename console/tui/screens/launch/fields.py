@@ -237,7 +237,7 @@ _REPEATS_TO_START = (
     Field("repeats", "repeats", "1", "rollouts of each case", "--rollouts", whole(), digits=True),
     Field("at_once", "at once", "", "conversations in flight; empty: as models.toml says", "--concurrency",
           whole(none=("auto",)), digits=True),
-    Field("stop_when", "stop when", "5.00", "US dollars a run may spend, or never", "--max-cost", money, digits=True),
+    Field("stop_when", "stop at US$", "5.00", "the most a run may spend, or never", "--max-cost", money, digits=True),
     Field("start", "start", NOW, "now (parallel) / queued", "--queue", str, (NOW, QUEUED)),
     Field("asked", "asked", DIRECTLY, "in batches: at half price, answered within a day", "--batch", str,
           (DIRECTLY, IN_BATCHES)),
