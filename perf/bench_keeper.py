@@ -21,7 +21,7 @@ from support import virtual_keeper  # noqa: E402
 from support.virtual_keeper import Processes  # noqa: E402
 from support.virtual_loop import VirtualLoop  # noqa: E402
 
-from console.llm.endpoint import Unwatched  # noqa: E402
+from console.llm.endpoint import Watch  # noqa: E402
 from console.llm.limits import limiter as limiter_module  # noqa: E402
 from console.llm.limits.keeper import Keeper, ToKeeper  # noqa: E402
 from console.llm.limits.limiter import Limiter  # noqa: E402
@@ -67,7 +67,7 @@ def measure(name: str, workers: int, rate: float, seconds: float) -> bool:
 
     async def call(limiter: Limiter) -> None:
         while loop.time() < end:
-            slot = await limiter.acquire(Unwatched(), max_wait_s=600.0)
+            slot = await limiter.acquire(Watch(), max_wait_s=600.0)
             await asyncio.sleep(call_s * draw.uniform(0.5, 1.5))
             limiter.succeeded(slot)
             limiter.release(slot)

@@ -28,7 +28,7 @@ from console.engine.circuit_breaker import UNPROVEN_CALLS  # noqa: E402
 from console.engine.retry_line import RetryLine  # noqa: E402
 from console.llm import retry as retry_module  # noqa: E402
 from console.llm.balancer import Balancer  # noqa: E402
-from console.llm.endpoint import Unwatched  # noqa: E402
+from console.llm.endpoint import Watch  # noqa: E402
 from console.llm.limits import limiter as limiter_module  # noqa: E402
 from console.llm.limits.limiter import Limiter  # noqa: E402
 from console.llm.retry import Try, ask_until_answered  # noqa: E402
@@ -107,7 +107,7 @@ class PlainLimiter(Limiter):
 async def ask_plainly(provider: Provider, limiter: Limiter, line: RetryLine, number: int) -> None:
     """Try as it was: every fault counts against the endpoint, and the slot is kept."""
     del line
-    charged, watch = 0, Unwatched()
+    charged, watch = 0, Watch()
     while True:
         slot = await limiter.acquire(watch, max_wait_s=LIMITS.max_wait_s, is_retry=charged > 0)
         try:
@@ -128,7 +128,7 @@ async def ask_plainly(provider: Provider, limiter: Limiter, line: RetryLine, num
         await asyncio.sleep(LIMITS.backoff_s * 2.0 ** (charged - 1) * provider.random.random())
 
 
-class SlotWatch(Unwatched):
+class SlotWatch(Watch):
     """Waits for retries in the line."""
 
     def __init__(self, line: RetryLine, limiter: Limiter) -> None:

@@ -59,26 +59,26 @@ def messages(number: int) -> list[Any]:
 def ours(base_url: str, *, stream: bool) -> tuple[Ask, Close]:
     from console.config.model import ModelConfig
     from console.core.chat import ChatRequest
-    from console.llm.endpoint import Unwatched
+    from console.llm.endpoint import Watch
     from console.llm.providers import open_endpoint
 
     params = {} if stream else {"stream": False}
     model = ModelConfig(name="m", model_id="m", base_url=base_url, temperature=0.0, params=params)
-    endpoint, watch = open_endpoint(model), Unwatched()
+    endpoint, watch = open_endpoint(model), Watch()
     return lambda number: endpoint.ask(ChatRequest(messages(number), [TOOL]), watch), endpoint.aclose
 
 
 def gateway(base_url: str) -> tuple[Ask, Close]:
     from console.config.model import ModelConfig
     from console.core.chat import ChatRequest, Reply
-    from console.llm.endpoint import Unwatched
+    from console.llm.endpoint import Watch
     from console.llm.gateway.dialect import GatewayCall
     from console.llm.gateway.server import Answers, Gateway
     from console.llm.providers import open_endpoint
 
     endpoint, watch, server = (
         open_endpoint(ModelConfig(name="m", model_id="m", base_url=base_url)),
-        Unwatched(),
+        Watch(),
         Gateway(),
     )
     clients: list[asyncio.subprocess.Process] = []

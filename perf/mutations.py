@@ -643,6 +643,27 @@ MUTATIONS = (
         "tests/cli/test_batches.py::test_answers_of_which_none_is_readable_end_the_run_and_are_not_paid_again",
     ),
     Mutation(
+        "a batch that the provider does not have is paid again without a word",
+        "console/engine/batches.py", "if batch.record.missing and batch.is_recorded:", "if True:",
+        "tests/cli/test_batches.py",
+    ),
+    Mutation(
+        "a wrong address counts as lost batches",
+        "console/engine/batches.py",
+        "                await self._candidates(batch)  # fails at an address that has no batches at all\n", "",
+        "tests/cli/test_batches.py",
+    ),
+    Mutation(
+        "a key in capitals stays",
+        "console/config/redaction.py", "secret.upper(), ", "",
+        "tests/config/test_secrets.py",
+    ),
+    Mutation(
+        "a score that only superseded attempts had is divided by nothing",
+        "console/core/tally.py", "self._score_sums.items() if count > 0}", "self._score_sums.items()}",
+        "tests/core/test_case_counts.py",
+    ),
+    Mutation(
         "an answer of a batch beside an error counts",
         "console/llm/batches.py", "if not error and (answered :=", "if (answered :=",
         "tests/cli/test_batches.py::test_an_answer_that_is_damaged_is_asked_again_and_no_other",

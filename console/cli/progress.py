@@ -64,7 +64,6 @@ class Progress:
         self._output.info(text)
 
     def close(self) -> None:
-        """End the progress line."""
         self._closed = True
         self._show(last=True)
 
@@ -109,7 +108,7 @@ def progress_line(fold: RunFold, manifest: Manifest, failing: str = "", *, live:
             ("broken", tally.broken),
             ("undecided", tally.undecided),
             ("not run", tally.not_run),
-            ("running", tally.running),
+            ("under way", tally.running),
         )
         if count
     ]

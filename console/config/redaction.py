@@ -344,7 +344,7 @@ def _spellings(secret: str) -> Iterator[_Spelling]:
     written = secret.replace("\\", "\\\\").replace('"', '\\"')
     for text in {secret, quote(secret, safe=""), quote_plus(secret), written, written.replace("/", "\\/")}:
         yield _Spelling(text, SHORTEST_PIECE)
-    for text in {secret[::-1], codecs.encode(secret, "rot13")}:
+    for text in {secret[::-1], codecs.encode(secret, "rot13"), secret.upper(), secret.lower(), secret.swapcase()}:
         yield _Spelling(text, SHORTEST_PIECE)
     yield _Spelling(" ".join(secret), SHORTEST_PIECE * 2 - 1)
     for text in {raw.hex(), raw.hex().upper()}:

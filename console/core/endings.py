@@ -74,7 +74,6 @@ class Endings(MutableMapping[Slot, Counted]):
         return Ending(Key(*slot, attempt), verdict, cut, model, server, written)
 
     def __delitem__(self, slot: Slot) -> None:
-        """Forget an ending."""
         row = self._row(slot)
         if row is None:
             del self._others[slot]
@@ -93,5 +92,4 @@ class Endings(MutableMapping[Slot, Counted]):
         yield from self._others
 
     def __len__(self) -> int:
-        """Return the number of rollouts that have ended."""
         return self._count + len(self._others)

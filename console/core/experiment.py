@@ -152,7 +152,6 @@ class Applied:
     """The changes of one conversation, as they are applied to its requests in order."""
 
     def __init__(self, changes: Arm) -> None:
-        """Prepare the changes."""
         self._changes = changes
         self._places: dict[int, int] = {}
         """Index of the first changed message, by number of the change; set by the first request."""

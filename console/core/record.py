@@ -215,6 +215,8 @@ class Batched(Record, frozen=True):
     planned_at: Moment = 0.0
     submitted_at: Moment = 0.0
     """Time at which it was sent or, once the provider has confirmed it, accepted; 0 before."""
+    missing: bool = False
+    """True if the provider did not have it, or its results, when last asked; resuming then gives it up."""
     ended: str = ""
     """Its end, such as `completed` or `expired`, once all of its answers are journaled."""
 

@@ -27,7 +27,7 @@ from console.engine.background import start_task, stop
 from console.engine.recorded_batches import RecordedBatches, name_of
 from console.llm.balancer import Balancer
 from console.llm.batches import BatchAnswer, BatchClient, BatchState
-from console.llm.endpoint import Endpoint, Unwatched, Watch
+from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
 from console.llm.retry import ask_until_answered
 
@@ -104,7 +104,7 @@ class _Batch:
             call.watch.on_wait(words, None)
 
 
-class _BatchWatch(Unwatched):
+class _BatchWatch(Watch):
     """Watches requests about a batch for the conversations that wait for it."""
 
     def __init__(self, batch: _Batch) -> None:
@@ -221,9 +221,17 @@ class BatchedEndpoint:
             if not batch.record.id and not await self._find_or_submit(batch, lines):
                 await self._end(batch, "not submitted")
                 return
-            state = await self._until_ended(batch)
-            if state.ended != "failed":
-                await self._hand_out(batch, state)
+            try:
+                state = await self._until_ended(batch)
+                if state.ended != "failed":
+                    await self._hand_out(batch, state)
+            except Fault as fault:
+                if fault.kind is not FaultKind.NOT_FOUND:
+                    raise
+                await self._say_missing(batch, fault)
+                await self._candidates(batch)  # fails at an address that has no batches at all
+                await self._end(batch, "missing")
+                return
             await self._end_with(batch, state)
         except Fault as fault:
             words = f"{batch_words([batch.record])}: {fault.advice}"
@@ -276,11 +284,7 @@ class BatchedEndpoint:
             await self._pause(batch)
 
     async def _candidates(self, batch: _Batch) -> list[BatchState]:
-        """Return the batches at the provider that may be this one; none of a provider without a list after a day.
-
-        Raises:
-            Fault: the provider has no list, so that nobody can tell whether the batch is there.
-        """
+        """Return the batches at the provider that may be this one; none of a provider without a list after a day."""
         record = batch.record
         try:
             return await self._persist(
@@ -291,7 +295,7 @@ class BatchedEndpoint:
                 raise
             if time.time() >= record.submitted_at + _LONGEST_S:
                 return []
-            words = "this address lists no batches, so nobody can tell whether this one was accepted"
+            words = "this address lists no batches, so nobody can tell whether it has this one"
             hint = (
                 f"Look at the provider for a batch of {record.total:,} calls. Resume the run a day later, when it has "
                 "ended in any case, and its calls are asked again; or play a new run without --batch."
@@ -300,11 +304,17 @@ class BatchedEndpoint:
 
     async def _identified(self, batch: _Batch, state: BatchState) -> BatchState | None:
         """Return the state of a batch at the provider if it is this one; without a name, only its answers tell."""
-        while not (state.name or state.ended):
-            batch.tell(_LOOKING)
-            await self._pause(batch)
-            state = await self._persist(batch, partial(self._client.state, state.id))
-        is_same = bool(state.name) or await self._persist(batch, partial(self._is, batch, state))
+        try:
+            while not (state.name or state.ended):
+                batch.tell(_LOOKING)
+                await self._pause(batch)
+                state = await self._persist(batch, partial(self._client.state, state.id))
+            is_same = bool(state.name) or await self._persist(batch, partial(self._is, batch, state))
+        except Fault as fault:
+            if fault.kind is not FaultKind.NOT_FOUND:
+                raise
+            await self._say_missing(batch, fault)
+            return None
         return state if is_same else None
 
     async def _is(self, batch: _Batch, state: BatchState) -> bool:
@@ -349,9 +359,6 @@ class BatchedEndpoint:
 
         Answers that are damaged or fewer than announced are read once more; then the calls without an answer, and
         those with two that differ, have none.
-
-        Raises:
-            Fault: the provider refuses them, or none is readable.
         """
         answers: dict[str, BatchAnswer | None] = {}
         was_damaged = False
@@ -424,6 +431,22 @@ class BatchedEndpoint:
             call.answer.set_exception(fault)
         await self._end(batch, state.ended)
 
+    async def _say_missing(self, batch: _Batch, fault: Fault) -> None:
+        """Return if an earlier session said that the provider does not have this batch; else say it.
+
+        Raises:
+            Fault: this is the first time.
+        """
+        if batch.record.missing and batch.is_recorded:
+            return
+        await self._step(batch, missing=True)
+        words = f"the provider has no such batch for this key, or no longer has its results ({fault.message})"
+        hint = (
+            "If key or address changed, restore them and resume the run to fetch its answers. Otherwise resume it "
+            f"to ask its {len(batch.calls):,} calls again, which costs as much again."
+        )
+        raise Fault(FaultKind.NOT_FOUND, words, hint=hint)
+
     async def _end(self, batch: _Batch, why: str) -> None:
         """Journal the end of a batch, after its answers; calls that still wait are gathered again."""
         await asyncio.sleep(0)  # the conversations whose answers have come journal them first
@@ -467,7 +490,6 @@ class BatchedEndpoint:
         return min(_LATEST_POLL_S, max(_SOONEST_POLL_S, age * _POLL_SHARE))
 
     async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
-        """Embed texts, without a batch."""
         self._direct = self._direct or open_endpoint(self._model)
         return await self._direct.embed(texts, watch)
 

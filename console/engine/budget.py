@@ -67,7 +67,6 @@ class BudgetMeter:
 
     @property
     def is_out_of_time(self) -> bool:
-        """True once the time limit has passed."""
         return self.budget.seconds is not None and time.monotonic() - self.opened > self.budget.seconds
 
     def check(self, cost: float = 0.0, tokens: int = 0) -> None:
@@ -85,7 +84,6 @@ class BudgetMeter:
             raise BudgetReached(f"the time limit of {caps.seconds:g} s is reached")
 
     async def wait_for_release(self) -> None:
-        """Wait until a reservation is released."""
         self._release.clear()
         await self._release.wait()
 
@@ -118,7 +116,6 @@ class BudgetMeter:
         return Usage(int(sent / CHARS_PER_TOKEN) + 1, int(written / CHARS_PER_TOKEN) + 1)
 
     def add_reply(self, reply: Reply, facts: ModelFacts) -> None:
-        """Count a reply and its cost."""
         self.cost_usd += cost_of(reply, facts) or 0.0
         if reply.usage is not None:
             self.tokens += reply.usage.input + reply.usage.output

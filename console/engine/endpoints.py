@@ -68,6 +68,5 @@ class Endpoints:
             endpoint.retry_now()
 
     async def aclose(self) -> None:
-        """Close all connections."""
         for endpoint in self._open.values():
             await endpoint.aclose()

@@ -117,7 +117,6 @@ class Engine:
             self.host.notify(f"the run's folder was moved while it played: it is now {path}")
 
     def _plan_queue(self, recorded: JournalEffects) -> None:
-        """Queue the jobs that are left."""
         jobs = jobs_left(self.prepared, recorded, self._retry, self._only)
         self._recorded, self._ungraded = recorded.unfinished, recorded.ungraded
         self.queue = self.control.queue = JobQueue(jobs, _answered(recorded, jobs))
@@ -294,7 +293,6 @@ class Engine:
 
     @property
     def in_flight(self) -> int:
-        """Number of conversations in flight."""
         return len(self.host.running)
 
     async def _until_none_plays(self) -> None:
@@ -315,7 +313,7 @@ class Engine:
 
     def _note_record(self, record: AnyRecord) -> None:
         if isinstance(record, Finished):
-            self._early_end.settle((record.key.case, record.key.rollout))
+            self._early_end.settle(record.key.slot)
         if self._on_record is not None:
             self._on_record(record)
 

@@ -47,13 +47,11 @@ class Use:
         return Use(self.calls + other.calls, self.tokens + other.tokens, cost, self.is_free and other.is_free)
 
     def times(self, factor: float) -> "Use":
-        """Return a multiple of it."""
         cost = None if self.cost_usd is None else self.cost_usd * factor
         return Use(self.calls * factor, self.tokens * factor, cost, self.is_free)
 
     @property
     def words(self) -> str:
-        """All of it in words."""
         calls = round(self.calls)
         return f"{calls:,} call{'' if calls == 1 else 's'}, {self.words_of_tokens}"
 
@@ -76,7 +74,6 @@ class ExpectedUse:
 
     @property
     def lines(self) -> list[str]:
-        """All of it in words, as lines."""
         low, high = math.floor(self.least.calls + _EXACT), math.ceil(self.most.calls - _EXACT)
         span = f"95 %: {low:,} to {high:,} calls, up to {self.most.words_of_tokens}"
         return [f"about {self.likely.words}", *([span] if low < high else []), self.basis]
@@ -96,7 +93,6 @@ class SearchUse:
 
     @property
     def lines(self) -> list[str]:
-        """All of it in words, as lines."""
         alone = [f"{self.start.words} if none comes right"] if self.start.calls else []
         return [f"about {self.likely.words}", f"at most {self.most.words}", *alone, self.basis]
 
@@ -162,8 +158,6 @@ def _nothing(manifest: Manifest) -> Use:
 
 @dataclass(frozen=True)
 class _Recording:
-    """A recorded conversation."""
-
     category: str
     length: Length
     places: list[tuple[int, int]]
@@ -241,7 +235,6 @@ class _Recordings:
         random.Random(0).shuffle(self._order)  # noqa: S311 - not a secret
 
     def has(self, slot: Slot) -> bool:
-        """Return whether a conversation was recorded."""
         return slot in self._recorded.finished
 
     def continued(self, case_id: str, beginning: Beginning, arm: Arm = ()) -> _Continued:

@@ -23,7 +23,7 @@ from console.core.provider import provider_of
 from console.core.request import digest
 from console.engine.budget import CHARS_PER_TOKEN, BudgetReached, cost_of
 from console.engine.forecast import ASK_ABOVE_USD
-from console.llm.endpoint import Endpoint, Unwatched
+from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
 from console.store.journal_line import scrub
 from console.store.notes import LABEL, UNREADABLE, Note, Notes, current_labels
@@ -80,8 +80,7 @@ class Question:
 
     @property
     def slot(self) -> Slot:
-        """Case id and rollout."""
-        return self.key.case, self.key.rollout
+        return self.key.slot
 
     def messages(self, more: str = "") -> list[Message]:
         """Return the messages to send, with `more` appended."""
@@ -226,7 +225,7 @@ async def _ask(endpoint: Endpoint, model: ModelConfig, question: Question, notes
         messages = question.messages(_AGAIN % problem if number else "")
         request = ChatRequest(messages, seed=f"{name} {number}", scripted=lambda: _scripted(question))
         try:
-            reply = await endpoint.ask(request, Unwatched())
+            reply = await endpoint.ask(request, Watch())
         except Fault as fault:
             return Answer(question.key, problem=fault.message, fault=fault, cost_usd=cost, problems=tuple(problems))
         paid = cost_of(reply, facts(model))
@@ -255,11 +254,7 @@ def _unreadable(problems: Sequence[str]) -> str:
 
 
 def _read_label(reply: Reply, source: Label) -> Label:
-    """Parse the label in a reply.
-
-    Raises:
-        ValueError: the reply has another format; the message says what is wrong.
-    """
+    """Parse the label in a reply."""
     text = reply.content or ""
     fenced = _FENCE.match(text)
     try:
@@ -282,7 +277,7 @@ def _tries(notes: Sequence[Note], model: ModelConfig) -> Counter[tuple[Slot, str
     """Count the unreadable replies to each question to a model, except those before a retraction."""
     counts: Counter[tuple[Slot, str]] = Counter()
     for note in notes:
-        slot = note.key.case, note.key.rollout
+        slot = note.key.slot
         if note.label is None or note.label.model != model.name:
             continue
         if note.kind == UNREADABLE:

@@ -290,7 +290,6 @@ class Looks:
 
     @property
     def may_end_run(self) -> bool:
-        """True if a look may end the run."""
         return self._until is not None
 
     def may_start(self, slot: Slot, at_once: int) -> bool:

@@ -181,11 +181,7 @@ def _filled_from(preset: Preset, previous: RunFolder) -> Preset:
 
 
 def _ids_by_suite(ids: tuple[str, ...], preset: Preset, paths: WorkspacePaths) -> dict[str, tuple[str, ...]]:
-    """Return the given ids by the suite that has them.
-
-    Raises:
-        UsageError: an id that no suite has, or a suite without any of the ids.
-    """
+    """Return the given ids by the suite that has them."""
     catalog, left = Catalog(find_data_roots(paths.data)), dict.fromkeys(ids)
     shares: dict[str, tuple[str, ...]] = {}
     all_ids: list[str] = []
@@ -207,11 +203,7 @@ def _ids_by_suite(ids: tuple[str, ...], preset: Preset, paths: WorkspacePaths) -
 
 
 def _options(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, Any]]:
-    """Return the options by suite: those named with the suite, and any others it knows.
-
-    Raises:
-        UsageError: no chosen suite has the option.
-    """
+    """Return the options by suite: those named with the suite, and any others it knows."""
     by_suite: dict[str, dict[str, Any]] = {suite: {} for suite in preset.suites}
     if not preset.options:
         return by_suite
@@ -232,11 +224,7 @@ def _options(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, Any]]
 
 
 def _roles(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, str]]:
-    """Return the role models by suite; with several suites, each gets those it can use.
-
-    Raises:
-        UsageError: a role that no chosen suite can use.
-    """
+    """Return the role models by suite; with several suites, each gets those it can use."""
     if len(preset.suites) == 1 or not preset.roles:
         return dict.fromkeys(preset.suites, preset.roles)
     catalog = Catalog(find_data_roots(paths.data))

@@ -39,7 +39,6 @@ class ProviderPause:
             self._ended_early.clear()
 
     def end(self) -> None:
-        """End the pause now."""
         self._wall = 0.0
         self._ended_early.set()
         self._on_end()
@@ -71,5 +70,4 @@ class ManualPause:
             self._resumed.set()
 
     async def wait(self) -> None:
-        """Return when the run is not paused."""
         await self._resumed.wait()

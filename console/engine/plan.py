@@ -179,9 +179,6 @@ def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> tuple
     """Return the facts about the model and about those of the other roles.
 
     With --batch, judges and simulated users without a batch API are asked directly.
-
-    Raises:
-        UsageError: the model has no batch API, or the run cannot wait for one.
     """
     others = {role: model for role, model in models.items() if role != "model"}
     if not plan.is_batched:
@@ -242,11 +239,7 @@ def _notices(plan: Plan, catalog: Catalog, suite: Suite, manifest: Manifest) -> 
 def _planned_looks(
     plan: Plan, cases: list[Case], suite: Suite, runs_root: Path
 ) -> tuple[LookPlan | None, list[Case], Baseline]:
-    """Return the looks of a run, its cases in planned order, and the results of its baseline.
-
-    Raises:
-        UsageError: the rule that ends the run does not fit it.
-    """
+    """Return the looks of a run, its cases in planned order, and the results of its baseline."""
     until, baseline = plan.until, dict[Slot, Verdict]()
     if until is None:
         return plan_looks(cases, plan.rollouts, None, None), cases, baseline
@@ -410,11 +403,7 @@ def _check_same_data(manifest: Manifest, now: Manifest, run: RunFolder) -> None:
 
 
 def _check_same_looks(manifest: Manifest, now: Manifest) -> None:
-    """Check that a run which is ended by its looks would be looked at as planned.
-
-    Raises:
-        UsageError: its baseline, or this program's order, is no longer the same.
-    """
+    """Check that a run which is ended by its looks would be looked at as planned."""
     planned, current = manifest.looks, now.looks
     if planned is None or planned.until is None or current is None or current.until is None:
         return

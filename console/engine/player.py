@@ -1,5 +1,6 @@
 """Players of conversations: this process, or remote workers. Only the engine writes the journal."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -57,7 +58,7 @@ class PlayedConversation(Protocol):
         ...
 
 
-class Player(Protocol):
+class Player(ABC):
     """Plays the jobs of one run."""
 
     async def open(self, epoch: int) -> None:
@@ -69,54 +70,51 @@ class Player(Protocol):
         Raises:
             UsageError: no worker is available, or one has other data or versions.
         """
-        ...
+        del epoch
 
+    @abstractmethod
     def conversation(self, job: Job, recorded: ConversationEffects) -> PlayedConversation:
         """Start a job, given its journaled effects."""
-        ...
 
+    @abstractmethod
     def endpoint_states(self) -> Sequence[EndpointState]:
         """Return the states of all limiters, for watchers."""
-        ...
 
     def worker_states(self) -> Sequence[WorkerState]:
-        """Return the state of each worker, for watchers; empty without workers."""
-        ...
+        """Return the state of each worker, for watchers."""
+        return ()
 
     @property
+    @abstractmethod
     def is_suspect(self) -> bool:
         """True if an endpoint currently only fails."""
-        ...
 
+    @abstractmethod
     def retry_now(self) -> None:
         """End every wait that a provider asked for."""
-        ...
 
     def pause_calls(self, why: str) -> None:
         """Make no new calls while there is a reason; an empty reason resumes."""
-        ...
+        del why
 
     def watch(self, on: bool) -> None:
         """Start or stop sending streamed text."""
-        ...
+        del on
 
+    @abstractmethod
     async def aclose(self) -> None:
         """Release all resources."""
-        ...
 
 
 PlayerFactory = Callable[[PlayerContext, PreparedRun, Endpoints], Player]
 
 
-class LocalPlayer:
+class LocalPlayer(Player):
     """Plays in this process, using the engine's limits, pauses and endpoints directly."""
 
     def __init__(self, context: PlayerContext, prepared: PreparedRun, endpoints: Endpoints) -> None:
         self._context, self._endpoints = context, endpoints
         self._suite, self._manifest = prepared.suite, prepared.manifest
-
-    async def open(self, epoch: int) -> None:
-        del epoch
 
     def conversation(self, job: Job, recorded: ConversationEffects) -> LocalConversation:
         return LocalConversation(job, recorded, self._context, self._suite, self._manifest)
@@ -124,21 +122,12 @@ class LocalPlayer:
     def endpoint_states(self) -> list[EndpointState]:
         return self._endpoints.states()
 
-    def worker_states(self) -> list[WorkerState]:
-        return []
-
     @property
     def is_suspect(self) -> bool:
         return self._endpoints.are_suspect
 
     def retry_now(self) -> None:
         self._endpoints.retry_now()
-
-    def pause_calls(self, why: str) -> None:
-        del why  # local conversations check before every call
-
-    def watch(self, on: bool) -> None:
-        del on  # text is always available
 
     async def aclose(self) -> None:
         await self._suite.aclose()

@@ -12,6 +12,7 @@ from console.core.case import Case, Key, Slot
 from console.core.outcome import Outcome
 from console.core.tally import Counted
 from console.engine.recorded_effects import JournalEffects
+from console.suites.planned_order import RolloutOrder
 
 
 class RetryScope(StrEnum):
@@ -32,33 +33,24 @@ class Job(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def slot(self) -> Slot:
-        """Case id and rollout."""
-        return self.key.case, self.key.rollout
+        return self.key.slot
 
 
 class PlannedJobs:
     """Jobs left to play, in planned order; each is made when it is needed, as a run may have a million."""
 
     def __init__(self, cases: Sequence[Case], rollouts: int, *, by_case: bool = False) -> None:
-        """Plan every rollout of every case.
-
-        Args:
-            cases: all cases in order.
-            rollouts: rollouts per case.
-            by_case: play all rollouts of a case in a row; else all cases before any is repeated.
-        """
-        self.cases, self._rollouts, self._by_case = cases, rollouts, by_case
-        self.places = array("I", range(len(cases) * rollouts))
+        """Plan every rollout of every case (see `RolloutOrder`)."""
+        self.cases, self._order = cases, RolloutOrder(len(cases), rollouts, by_case)
+        self.places = array("I", range(len(self._order)))
         """Positions in the plan of the jobs that are left."""
         self.attempts: dict[Slot, int] = {}
         """Attempts after the first."""
 
     def __len__(self) -> int:
-        """Return the number of jobs."""
         return len(self.places)
 
     def __iter__(self) -> Iterator[Job]:
-        """Yield the jobs."""
         return map(self.job, self.places)
 
     def keep(self, is_left: Callable[[Slot], bool]) -> None:
@@ -67,14 +59,13 @@ class PlannedJobs:
 
     def case(self, place: int) -> Case:
         """Return the case at a position of the plan."""
-        return self.cases[place // self._rollouts if self._by_case else place % len(self.cases)]
+        return self.cases[self._order.at(place)[0]]
 
     def slot(self, place: int) -> Slot:
-        """Return the rollout at a position of the plan."""
-        return self.case(place).id, place % self._rollouts if self._by_case else place // len(self.cases)
+        case, rollout = self._order.at(place)
+        return self.cases[case].id, rollout
 
     def job(self, place: int) -> Job:
-        """Return the job at a position of the plan."""
         slot = self.slot(place)
         return Job(self.case(place), Key(*slot, self.attempts.get(slot, 1)))
 
@@ -214,7 +205,7 @@ def plan_jobs(
         recorded: effects in the journal.
         retry: which finished rollouts get another attempt.
         only: case ids to restrict further attempts to; empty for all.
-        by_case: play all rollouts of a case in a row; else all cases before any is repeated.
+        by_case: see `RolloutOrder`.
     """
     jobs = PlannedJobs([recorded.cases.get(case.id, case) for case in cases], rollouts, by_case=by_case)
     jobs.attempts = dict(recorded.attempts)

@@ -25,7 +25,6 @@ class RunControl:
         self._host, self._player, self._early_end, self._cases = host, player, early_end, cases
 
     def status(self) -> Status:
-        """Return the engine's state for watchers."""
         host = self._host
         why = host.ending[1] if host.ending else ""
         waits = "" if host.running else self._early_end.waiting_words
@@ -44,7 +43,6 @@ class RunControl:
         return "paused" if self._host.running.all_wait else "pausing"
 
     def execute(self, command: Command) -> None:
-        """Execute a watcher's command."""
         host = self._host
         match command.do:
             case "pause" | "resume":
@@ -74,7 +72,7 @@ class RunControl:
         case = next((case for case in self._cases if key is not None and case.id == key.case), None)
         if key is None or case is None or self._host.ending or key in self._host.running:
             return
-        finished = self._host.fold.latest.get((key.case, key.rollout))
+        finished = self._host.fold.latest.get(key.slot)
         attempt = finished.key.attempt + 1 if finished else key.attempt
         next_key = Key(key.case, key.rollout, attempt)
         if next_key not in self._host.running:

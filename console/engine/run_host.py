@@ -85,7 +85,6 @@ class RunHost:
         return self.manifest.id
 
     def notify(self, text: str) -> None:
-        """Tell the user who started the run, in a sentence."""
         self._notify(text)
 
     # The journal -----------------------------------------------------------------------------------------------------
@@ -127,7 +126,6 @@ class RunHost:
         return self._door.text(text)
 
     def admit(self, record: RecordT) -> RecordT:
-        """Return a record as readers of the journal will see it."""
         return self._door.admit(record)
 
     def append(self, record: AnyRecord) -> None:
@@ -154,7 +152,6 @@ class RunHost:
         self._on_record(record)
 
     async def append_durably(self, record: AnyRecord) -> None:
-        """Journal a record, and return when the disk has confirmed it."""
         self.append(record)
         while not self.journal.is_durable:
             self.journal.sync_soon()
@@ -177,15 +174,12 @@ class RunHost:
     # Models and earlier outputs --------------------------------------------------------------------------------------
 
     def endpoint(self, role: str) -> Endpoint:
-        """Return the open endpoint of a role, or raise a Fault of kind `data` if the run has none."""
         return self.endpoints.of(role)
 
     def facts(self, role: str) -> ModelFacts:
-        """Return the manifest's facts about a role's model."""
         return self.endpoints.facts(role)
 
     def output_of(self, case_id: str, rollout: int) -> Any:
-        """Return the output of a rollout that has an answer, else None."""
         return self._outputs.get(case_id, rollout)
 
     def model_answered(self, role: str) -> None:
@@ -200,15 +194,12 @@ class RunHost:
     # Watchers --------------------------------------------------------------------------------------------------------
 
     def began(self, frame: Began) -> None:
-        """Tell watchers that a call is in flight."""
         self.publisher.began(self._door.admit(frame))
 
     def text(self, key: Key, n: int, kind: str, text: str) -> None:
-        """Tell watchers of new text."""
         self.publisher.text(key, n, kind, text)
 
     def state(self, key: Key, state: str, why: str = "") -> None:
-        """Record what a conversation is doing."""
         self.running.set_state(key, state, why)
         if state == "waiting" and self.ending is not None:
             self.running.cancel(key)
@@ -229,12 +220,10 @@ class RunHost:
 
     @property
     def all_wait(self) -> bool:
-        """True if every conversation waits, no other can start, and calls are allowed."""
         is_settled = not (self.changed.is_set() or self.pause_reason or self.ending)
         return is_settled and self.running.all_wait
 
     async def wait_while_paused(self, key: Key) -> None:
-        """Wait while the run is paused, before the next call of a conversation."""
         while self.manual_pause:
             self.state(key, "waiting", "paused")
             await self.manual_pause.wait()
@@ -244,7 +233,6 @@ class RunHost:
         await self.reserve(key, n, *worst_case(request, self.facts(role)))
 
     async def reserve(self, key: Key, n: int, cost: float, tokens: int) -> None:
-        """Wait until a call of this worst-case cost, in USD and tokens, may be made, and reserve it."""
         await self.wait_while_paused(key)
         if self.journal.blocked_by is not None:
             self.state(key, "waiting", "the disk refuses")

@@ -22,7 +22,7 @@ from console.core.wait import wait_words
 from console.core.written_calls import written_call
 from console.engine.journal_door import check_request
 from console.engine.recorded_effects import JUDGES, ConversationEffects, Effect
-from console.llm.endpoint import Endpoint
+from console.llm.endpoint import Endpoint, Watch
 from console.suites.guard import SuiteError
 from console.suites.stage import Stage
 from console.suites.suite import AFTER_REPLY
@@ -116,7 +116,6 @@ class StageChanges(NamedTuple):
 
     @classmethod
     def of(cls, manifest: Manifest, key: Key) -> Self:
-        """Return the changes in a conversation of a run."""
         experiment = manifest.experiment
         if experiment is None:
             return cls()
@@ -125,11 +124,10 @@ class StageChanges(NamedTuple):
         return cls(arm, beginning.replies or 0, f"{experiment.seed}/" if experiment.seed else "")
 
 
-class CallWatch:
+class CallWatch(Watch):
     """Reports the events of one call to the journal and to watchers."""
 
     def __init__(self, host: StageContext, key: Key, n: int, role: str) -> None:
-        """Watch call `n` of a conversation."""
         self._host, self._key, self._n, self._role = host, key, n, role
         self._streaming = False
         self.tokens: int | None = None
@@ -170,15 +168,12 @@ class CallWatch:
         self._host.state(self._key, "waiting" if why else _STATES.get(self._role, "asking"), why)
 
     def on_address(self, address: str) -> None:
-        """Record the address being tried."""
         self.address = address
 
     def on_tokens(self, count: int) -> None:
-        """Add tokens of embedded texts."""
         self.tokens = (self.tokens or 0) + count
 
     async def wait_to_retry(self, wait_s: float) -> None:
-        """Wait for the next try without holding the conversation's slot."""
         await self._host.wait_to_retry(self._key, wait_s)
         self._host.state(self._key, _STATES.get(self._role, "asking"))
 
@@ -273,7 +268,6 @@ class JournaledStage(Stage):
         step: int = 0,
         scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
-        """Ask a model; see suites/stage.py."""
         is_first = role == "model" and self._count_reply()
         apart, contents = _kept_apart(messages)
         request = self._changed(cast(list[dict[str, Any]], list(apart)), list(tools), params or {}, role)
@@ -354,11 +348,7 @@ class JournaledStage(Stage):
     def _changed(
         self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], params: dict[str, Any], role: str
     ) -> Request:
-        """Return a request with the changes of the experiment, if it is one that they concern.
-
-        Raises:
-            Fault: it does not begin as when its opening was edited.
-        """
+        """Return a request with the changes of the experiment, if it is one that they concern."""
         request = Request(messages, tools, params)
         arm, first = self._changes.arm, self._changes.repeated + 1
         if role != "model" or not arm or self._replies < first:
@@ -386,7 +376,6 @@ class JournaledStage(Stage):
                 self._host.append(msgspec.structs.replace(effect, at=time.time(), key=self._key, n=n, kept=True))
 
     async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
-        """Embed texts; see suites/stage.py."""
         listed = list(texts)
         name = digest("embed", role, listed)
         recorded = self._replayed(name, Embedded)
@@ -409,7 +398,6 @@ class JournaledStage(Stage):
         return self._account_embedding(record)
 
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
-        """Perform another effect once; see suites/stage.py."""
         name = digest("perform", kind, request)
         recorded = self._replayed(name, Performed)
         if recorded is not None:
@@ -490,19 +478,16 @@ class JournaledStage(Stage):
         return [_unpack(vector) for vector in record.vectors]
 
     def output_of(self, case_id: str) -> Any:
-        """Return the output of another case; see suites/stage.py."""
         return self._host.output_of(case_id, self._key.rollout)
 
     def score(
         self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
     ) -> None:
-        """Record a score; see suites/stage.py."""
         self._write_once(
             Scored(at=time.time(), key=self._key, name=name, value=value, threshold=threshold, turn=turn, role=role)
         )
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
-        """Record a note for the transcript; see suites/stage.py."""
         self._write_once(Noted(at=time.time(), key=self._key, kind=kind, data=data, turn=turn, step=step))
 
     def _write_once(self, record: Scored | Noted) -> None:
@@ -512,11 +497,7 @@ class JournaledStage(Stage):
 
 
 def _kept_apart(messages: Sequence[Message]) -> tuple[Sequence[Any], dict[str, bytes]]:
-    """Return messages with references to their pictures, sound and files, and the bytes.
-
-    Raises:
-        SuiteError: data that is no base64.
-    """
+    """Return messages with references to their pictures, sound and files, and the bytes."""
     try:
         return kept_apart(messages)
     except ValueError as error:
@@ -524,11 +505,7 @@ def _kept_apart(messages: Sequence[Message]) -> tuple[Sequence[Any], dict[str, b
 
 
 def _content(contents: Mapping[str, bytes], reference: MediaReference) -> bytes:
-    """Return the bytes of a part that the suite sends; a change of a recorded request may have another one.
-
-    Raises:
-        Fault: the suite does not send it (kind `data`).
-    """
+    """Return the bytes of a part that the suite sends; a change of a recorded request may have another one."""
     if (data := contents.get(str(reference))) is None:
         raise Fault(FaultKind.DATA, f"the suite does not send the file {reference.file_name} of this request")
     return data

@@ -56,7 +56,6 @@ class Watchdog:
                 self._process = None
 
     def close(self) -> None:
-        """End the process."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()

@@ -72,5 +72,4 @@ class RunReader:
         return conversation
 
     def annotations(self) -> Mapping[Slot, Annotation]:
-        """Readers' annotations by rollout."""
         return Notes(self.folder.path).annotations()

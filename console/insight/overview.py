@@ -136,7 +136,7 @@ class Overview:
 
     def rollout(self, key: Key) -> Rollout | None:
         """Return the rollout of a key, whatever the attempt."""
-        return self.rollouts.get((key.case, key.rollout))
+        return self.rollouts.get(key.slot)
 
     @property
     def state(self) -> str:
@@ -144,6 +144,11 @@ class Overview:
         if self.status is not None and self.status.state != "closed":
             return self.status.state
         return self.fold.state(live=False)
+
+    @property
+    def waiting(self) -> int:
+        """Number of running conversations that wait for their server or for a slot."""
+        return sum(rollout.state == "waiting" for rollout in self.running.values())
 
     def disconnect(self) -> None:
         """Drop the state reported by the engine."""
@@ -160,7 +165,7 @@ class Overview:
         self.running.clear()
 
     def _start(self, record: Started) -> None:
-        slot = (record.key.case, record.key.rollout)
+        slot = record.key.slot
         earlier = self.rollouts.get(slot)
         if earlier is not None and earlier.key == record.key:
             self.running[slot] = earlier
@@ -183,7 +188,7 @@ class Overview:
         self.changed.add(slot)
 
     def _finish(self, record: Finished, counted: Finished) -> None:
-        slot = (record.key.case, record.key.rollout)
+        slot = record.key.slot
         rollout = self.rollouts.get(slot)
         if rollout is None:
             rollout = Rollout(key=record.key, order=len(self.rollouts))

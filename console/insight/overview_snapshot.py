@@ -122,7 +122,7 @@ def _decoded(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
     slots, rollouts = list(overview.rollouts), list(overview.rollouts.values())
     for item in kept.latest:
         if isinstance(item, Finished):
-            overview.fold.latest[item.key.case, item.key.rollout] = item
+            overview.fold.latest[item.key.slot] = item
         else:
             overview.fold.latest[slots[item]] = rollouts[item]
     del slots

@@ -59,7 +59,6 @@ class Sorting:
 
     @property
     def label(self) -> str:
-        """The column, with an arrow."""
         return f"{self.column} {'↓' if self.is_down else '↑'}"
 
     def toggled(self, column: str) -> "Sorting":
@@ -67,12 +66,7 @@ class Sorting:
         return Sorting(column, is_reversed=self.column == column and not self.is_reversed)
 
     def sorted(self, rollouts: Sequence[Rollout], passes: Mapping[str, tuple[int, int]]) -> list[Rollout]:
-        """Return rollouts in this order; ties keep theirs.
-
-        Args:
-            rollouts: the rollouts.
-            passes: passed and graded repeats by case, for sorting by repeats: the smallest share is first.
-        """
+        """Return rollouts in this order; ties keep theirs. `passes` gives passed and graded repeats by case."""
         if self.column == BY_ID:
             return sorted(rollouts, key=lambda rollout: rollout.slot, reverse=self.is_down)
         if self.column == BY_REPEATS:

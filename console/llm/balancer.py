@@ -161,7 +161,6 @@ class Balancer:
         return any(address.limiter.pause_s for address in self.addresses)
 
     def retry_now(self) -> None:
-        """End all pauses."""
         for address in self.addresses:
             address.retry_now()
 

@@ -342,7 +342,6 @@ class BatchClient:
         raise fault
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._session.aclose()
 
     async def _json(self, method: str, path: str, body: bytes | None = None, content_type: str = "") -> dict[str, Any]:

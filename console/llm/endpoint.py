@@ -14,32 +14,30 @@ from console.core.fault import Fault
 from console.core.live import EndpointState
 
 
-class Watch(Protocol):
-    """Observes one call and waits for it. The `on_…` methods return at once and never raise."""
+class Watch:
+    """Observes one call and waits for it; by itself it ignores everything and refuses long waits.
+
+    The `on_…` methods return at once and never raise.
+    """
 
     def on_text(self, kind: str, text: str) -> None:
         """Receive new text: kind `text`, `reasoning` or `tool` (name and arguments of a call as written)."""
-        ...
 
     def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
         """Receive the fault of a try and discard its text; `wait_s` until the next try; None without one."""
-        ...
 
     def on_wait(self, why: str, until: float | None) -> None:
         """Receive the reason for a wait and its end (epoch seconds); an empty reason ends the wait."""
-        ...
 
     def on_address(self, address: str) -> None:
         """Receive the name of the address of the next try; not called for models with one address."""
-        ...
 
     def on_tokens(self, count: int) -> None:
         """Receive the tokens of one embedded batch, if the provider counts them."""
-        ...
 
     async def wait_to_retry(self, wait_s: float) -> None:
         """Wait before retrying a request's own fault, and for permission to continue."""
-        ...
+        await asyncio.sleep(wait_s)
 
     async def pause_run(self, fault: Fault) -> None:
         """Wait for a time longer than a call may wait, or raise the fault.
@@ -47,31 +45,6 @@ class Watch(Protocol):
         Raises:
             Fault: the wait is too long.
         """
-        ...
-
-
-class Unwatched:
-    """A watch that ignores everything and refuses long waits."""
-
-    def on_text(self, kind: str, text: str) -> None:
-        pass
-
-    def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
-        pass
-
-    def on_wait(self, why: str, until: float | None) -> None:
-        pass
-
-    def on_address(self, address: str) -> None:
-        pass
-
-    def on_tokens(self, count: int) -> None:
-        pass
-
-    async def wait_to_retry(self, wait_s: float) -> None:
-        await asyncio.sleep(wait_s)
-
-    async def pause_run(self, fault: Fault) -> None:
         raise fault
 
 

@@ -81,11 +81,7 @@ class _RawReasons(dict[str, str]):
 
 
 def _record_finish_reasons() -> None:
-    """Replace litellm's table of finish reasons.
-
-    Raises:
-        Fault: this version keeps its table elsewhere, so that its `stop` proves nothing.
-    """
+    """Replace litellm's table of finish reasons."""
     module: Any = importlib.import_module("litellm.litellm_core_utils.core_helpers")
     if not isinstance(getattr(module, _TABLE, None), dict):
         text = "this version of litellm does not report finish reasons"
@@ -179,11 +175,7 @@ class LitellmClient:
 
 
 async def _receive(stream: Any, builder: ReplyBuilder, deadlines: Deadlines) -> bool:
-    """Read the stream; return True if its usage is the provider's own.
-
-    Raises:
-        Fault: the provider never sent a finish reason, even if litellm reports one.
-    """
+    """Read the stream; return True if its usage is the provider's own."""
     async for chunk in stream:
         deadlines.check()
         if builder.add_chunk(_plain(chunk)):

@@ -186,11 +186,7 @@ def _open_archive(path: Path) -> BinaryIO:
 
 
 def _blocks(file: BinaryIO) -> list[tuple[int, int, int]]:
-    """Return first byte and length of each member, and the length of its content.
-
-    Raises:
-        ArchiveError: a member is damaged, or was written by another program.
-    """
+    """Return first byte and length of each member, and the length of its content."""
     fd = file.fileno()
     size, start = os.fstat(fd).st_size, 0
     blocks: list[tuple[int, int, int]] = []

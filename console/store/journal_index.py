@@ -219,11 +219,7 @@ class JournalIndex(JournalReader):
 def _check_lines(
     size: int, starts: "array[int]", lengths: "array[int]", before: "array[int]", last: "array[int]"
 ) -> None:
-    """Check that an index refers to lines inside its journal, and each line to an earlier one.
-
-    Raises:
-        ValueError: the index is inconsistent.
-    """
+    """Check that an index refers to lines inside its journal, and each line to an earlier one."""
     count = len(starts)
     if not count == len(lengths) == len(before) or max(last, default=-1) >= count:
         raise ValueError("the numbers of lines differ")

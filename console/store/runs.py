@@ -112,7 +112,6 @@ class RunFolder:
 
     @property
     def marks(self) -> RunMarks:
-        """The reader's marks on the run."""
         return read_marks(self.path)
 
     @property

@@ -89,7 +89,6 @@ class StagedRun:
         return bytes(self._progress.state)
 
     def reader(self) -> JournalReader:
-        """Return a reader of the staged records."""
         return JournalReader(self._run.journal_path)
 
     def append(self, records: Iterable[AnyRecord], state: Callable[[], object] = lambda: None) -> None:
@@ -162,7 +161,6 @@ class StagedRun:
         self._close()
 
     def discard(self) -> None:
-        """Delete the staged folder."""
         self._close()
         shutil.rmtree(self._run.path, ignore_errors=True)
         with contextlib.suppress(OSError):

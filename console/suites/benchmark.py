@@ -67,7 +67,6 @@ class Benchmark(NamedTuple):
 
     @property
     def is_built_in(self) -> bool:
-        """True for the benchmarks of this package."""
         return self.name in BUILT_IN
 
     def load(self, part: str) -> Any:

@@ -249,11 +249,7 @@ def _without_references(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _arguments(tool: Tool | None, call: ToolCall) -> dict[str, Any]:
-    """Parse the arguments of a call and convert them to the parameter types.
-
-    Raises:
-        ValueError: unknown tool or parameter, missing parameter, or wrong type.
-    """
+    """Parse the arguments of a call and convert them to the parameter types."""
     if tool is None:
         raise ValueError(f"there is no tool {call.name!r}")
     arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])

@@ -148,11 +148,7 @@ class _Run:
         return msgspec.convert({"name": name, "passed": not answer.get("error"), **answer}, ready_type(TestResult))
 
     async def _call(self, worker: Any, operation: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call the program; a worker that the code ended or kept busy is an error of the code.
-
-        Raises:
-            Fault: the answer is not of the program's form.
-        """
+        """Call the program; a worker that the code ended or kept busy is an error of the code."""
         from console.sandbox.exchange import WorkerError, WorkerLost
 
         try:

@@ -5,10 +5,11 @@ Rules are pure functions of run summaries (counts by category, mean scores), so 
 `leaderboard_rules` looks them up.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from console.core.case import Setting
 from console.core.record import AnyRecord
@@ -68,115 +69,78 @@ class DetailTable:
     """Heading by column, in order."""
 
 
-class LeaderboardRules(Protocol):
+class LeaderboardRules(ABC):
     """Ranking of the models of one format. Stateless and pure."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """All columns in order, the ranking one first; empty: the categories with results."""
-        ...
+    columns: tuple[str, ...] = ()
+    """All columns in order, the ranking one first; empty: the categories with results."""
+    sums: tuple[str, ...] = ()
+    """Aggregate columns, shown first, with the ranking one at the start."""
+    details: tuple[DetailTable, ...] = ()
+    """Tables of the columns behind the aggregates."""
+    headings: Mapping[str, str] = MappingProxyType({})
+    """Heading in the app by column; default, and on the command line: the column's name."""
+    score: str = ""
+    """Name of the ranking score, from each model's newest run; empty: pooled pass rates rank.
 
-    @property
-    def sums(self) -> tuple[str, ...]:
-        """Aggregate columns, shown first, with the ranking one at the start; may be empty."""
-        ...
-
-    @property
-    def details(self) -> tuple[DetailTable, ...]:
-        """Tables of the columns behind the aggregates."""
-        ...
-
-    @property
-    def headings(self) -> Mapping[str, str]:
-        """Heading in the app by column; default, and on the command line: the column's name."""
-        ...
-
-    @property
-    def score(self) -> str:
-        """Name of the ranking score, from each model's newest run; empty: pooled pass rates rank.
-
-        These rules apply only if it is the suite's `headline` too; otherwise the default ranking is used.
-        """
-        ...
-
-    @property
-    def legend(self) -> str:
-        """Reason why another number than the expected one ranks; empty if the expected one does."""
-        ...
+    These rules apply only if it is the suite's `headline` too; otherwise the default ranking is used.
+    """
+    legend: str = ""
+    """Reason why another number than the expected one ranks; empty if the expected one does."""
 
     def misfit(self, categories: Collection[str]) -> str:
         """Return the reason that the rules do not apply to a suite with these categories; empty if they do."""
-        ...
-
-    def counts(self, category: str) -> bool:
-        """Return whether a category counts, which excludes those of setup cases."""
-        ...
-
-    def cells(self, played: Played) -> dict[str, Cell]:
-        """Return the cells of a row by column."""
-        ...
-
-    def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
-        """Return notes on a row, one sentence each, such as missing categories."""
-        ...
-
-
-@runtime_checkable
-class MeasuresJournals(Protocol):
-    """Rules with columns computed from journals."""
-
-    def measure(self, records: Iterable[AnyRecord]) -> Any:
-        """Measure one journal."""
-        ...
-
-    def combine(self, measured: Sequence[Any]) -> dict[str, float]:
-        """Combine the measurements of a row's journals to values by column; omit unknown ones."""
-        ...
-
-
-@runtime_checkable
-class RanksPlayers(LeaderboardRules, Protocol):
-    """Rules for runs that compare several players, each of which is a row; all numbers come from journals."""
-
-    def players(self, setting: Setting) -> Sequence[str]:
-        """Return the display names of a run's players."""
-        ...
-
-    def measure(self, records: Iterable[AnyRecord]) -> Any:
-        """Measure one journal."""
-        ...
-
-    def cells_of_players(self, measured: Sequence[tuple[Sequence[str], Any]]) -> Mapping[str, Mapping[str, Cell]]:
-        """Return the cells of each player, from the players and measurements of each run."""
-        ...
-
-
-class AnyCategories:
-    """Rules that apply to any categories and count all of them."""
-
-    def misfit(self, categories: Collection[str]) -> str:
-        """Accept any categories."""
         del categories
         return ""
 
     def counts(self, category: str) -> bool:
-        """Count all categories."""
+        """Return whether a category counts, which excludes those of setup cases."""
         del category
         return True
 
+    @abstractmethod
+    def cells(self, played: Played) -> dict[str, Cell]:
+        """Return the cells of a row by column."""
+
     def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
-        """Return the notes of all cells."""
+        """Return notes on a row, one sentence each, such as missing categories; default: those of all cells."""
         return notes_of(cells)
 
 
-class PassRates(AnyCategories):
-    """Ranking by pass rate, with one column per category."""
+class MeasuresJournals(LeaderboardRules):
+    """Rules with columns computed from journals."""
 
-    columns: tuple[str, ...] = ()
-    sums: tuple[str, ...] = ()
-    details: tuple[DetailTable, ...] = ()
-    headings: Mapping[str, str] = MappingProxyType({})
-    score = ""
+    @abstractmethod
+    def measure(self, records: Iterable[AnyRecord]) -> Any:
+        """Measure one journal."""
+
+    @abstractmethod
+    def combine(self, measured: Sequence[Any]) -> dict[str, float]:
+        """Combine the measurements of a row's journals to values by column; omit unknown ones."""
+
+
+class RanksPlayers(LeaderboardRules):
+    """Rules for runs that compare several players, each of which is a row; all numbers come from journals."""
+
+    def cells(self, played: Played) -> dict[str, Cell]:
+        del played
+        return {}
+
+    @abstractmethod
+    def players(self, setting: Setting) -> Sequence[str]:
+        """Return the display names of a run's players."""
+
+    @abstractmethod
+    def measure(self, records: Iterable[AnyRecord]) -> Any:
+        """Measure one journal."""
+
+    @abstractmethod
+    def cells_of_players(self, measured: Sequence[tuple[Sequence[str], Any]]) -> Mapping[str, Mapping[str, Cell]]:
+        """Return the cells of each player, from the players and measurements of each run."""
+
+
+class PassRates(LeaderboardRules):
+    """Ranking by pass rate, with one column per category."""
 
     def __init__(self, legend: str = "", first: Sequence[str] = ()) -> None:
         """Rank by pass rate.
@@ -200,18 +164,12 @@ class PassRates(AnyCategories):
         return cells
 
 
-@dataclass(frozen=True)
-class ScoreMeans(AnyCategories):
+class ScoreMeans(LeaderboardRules):
     """Ranking by a mean score, for rollouts without pass or fail; other scores follow."""
 
-    score: str
-    headings: Mapping[str, str] = field(default_factory=dict[str, str])
-    columns: tuple[str, ...] = ()
-    sums: tuple[str, ...] = ()
-    details: tuple[DetailTable, ...] = ()
-    legend: str = ""
-    first: tuple[str, ...] = ()
-    """Scores whose columns follow the ranking one."""
+    def __init__(self, score: str, headings: Mapping[str, str] | None = None, first: Sequence[str] = ()) -> None:
+        """Rank by a score; `first` names the scores whose columns follow it."""
+        self.score, self.headings, self._first = score, headings or {}, first
 
     def cells(self, played: Played) -> dict[str, Cell]:
         """Return the mean scores, the ranking one first."""
@@ -222,7 +180,7 @@ class ScoreMeans(AnyCategories):
         )
         gap = f"{INCOMPLETE}: {counted.cases} of {cases}" if counted.cases < cases else ""
         note = "; ".join(filter(None, (gap, without_grade(played.tallies.values()))))
-        names = dict.fromkeys((self.score, *self.first, *played.scores))
+        names = dict.fromkeys((self.score, *self._first, *played.scores))
         return {
             name: Cell(played.scores[name], count=graded, unit="mean", note=note if name == self.score else "")
             for name in names

@@ -26,7 +26,6 @@ class RowChecker:
     def __exit__(self, *_: object) -> None: ...
 
     def check(self, rows: Sequence[Row]) -> list[Row | UsageError]:
-        """Return an answer or error per row."""
         return [self._answer(row) for row in rows]
 
     def _answer(self, row: Row) -> Row | UsageError:

@@ -8,6 +8,7 @@ proportion. Setup cases come first and are not counted.
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import overload
 
@@ -66,18 +67,41 @@ def _draw(seed: int, *words: str) -> float:
     return int.from_bytes(digest[:8]) / 2**64
 
 
-class PlannedSlots(Sequence[Slot]):
-    """The graded rollouts in planned order, computed when asked for: a run may have a million."""
+@dataclass(frozen=True, slots=True)
+class RolloutOrder:
+    """The order of rollouts, computed when asked for: a run may have a million."""
 
-    def __init__(self, cases: Iterable[Case], rollouts: int, *, by_case: bool) -> None:
-        """Order them: all rollouts of a case in a row, or all cases before any is repeated."""
-        self._ids = [case.id for case in cases if case.graded]
-        self._number = {case_id: number for number, case_id in enumerate(self._ids)}
-        self._rollouts, self._by_case = rollouts, by_case
+    cases: int
+    rollouts: int
+    """Rollouts of each case."""
+    by_case: bool
+    """True to play all rollouts of a case in a row; else all cases before any is repeated."""
 
     def __len__(self) -> int:
-        """Return the number of graded rollouts."""
-        return len(self._ids) * self._rollouts
+        return self.cases * self.rollouts
+
+    def at(self, place: int) -> tuple[int, int]:
+        """Return the numbers of case and rollout at a place."""
+        if self.by_case:
+            return divmod(place, self.rollouts)
+        rollout, case = divmod(place, self.cases)
+        return case, rollout
+
+    def place(self, case: int, rollout: int) -> int:
+        """Return the place of a rollout, given the number of its case."""
+        return case * self.rollouts + rollout if self.by_case else rollout * self.cases + case
+
+
+class PlannedSlots(Sequence[Slot]):
+    """The graded rollouts in planned order."""
+
+    def __init__(self, cases: Iterable[Case], rollouts: int, *, by_case: bool) -> None:
+        self._ids = [case.id for case in cases if case.graded]
+        self._number = {case_id: number for number, case_id in enumerate(self._ids)}
+        self._order = RolloutOrder(len(self._ids), rollouts, by_case)
+
+    def __len__(self) -> int:
+        return len(self._order)
 
     @overload
     def __getitem__(self, place: int) -> Slot: ...
@@ -89,23 +113,20 @@ class PlannedSlots(Sequence[Slot]):
             return [self[each] for each in range(*place.indices(len(self)))]
         if not 0 <= place < len(self):
             raise IndexError(place)
-        if self._by_case:
-            return self._ids[place // self._rollouts], place % self._rollouts
-        return self._ids[place % len(self._ids)], place // len(self._ids)
+        case, rollout = self._order.at(place)
+        return self._ids[case], rollout
 
     def __iter__(self) -> Iterator[Slot]:
         """Yield the rollouts in order, faster than one by one."""
-        numbers = range(self._rollouts)
-        if self._by_case:
+        numbers = range(self._order.rollouts)
+        if self._order.by_case:
             return product(self._ids, numbers)
         return ((case_id, number) for number in numbers for case_id in self._ids)
 
     def place(self, slot: Slot) -> int | None:
         """Return the place of a rollout; None for one that is not graded."""
         number = self._number.get(slot[0])
-        if number is None:
-            return None
-        return number * self._rollouts + slot[1] if self._by_case else slot[1] * len(self._ids) + number
+        return self._order.place(number, slot[1]) if number is not None else None
 
 
 def units_in_order(graded: Sequence[Case]) -> list[list[Case]]:

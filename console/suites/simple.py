@@ -51,7 +51,6 @@ class SimpleSuite(Suite):
     """Roles besides `model`, such as `judge`, or `user` for a simulated user."""
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """Return `needs_roles`."""
         return self.needs_roles
 
     def modes(self) -> Sequence[Mode]:

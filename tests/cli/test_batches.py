@@ -135,6 +135,65 @@ def test_a_batch_cancelled_at_the_provider_ends_the_run_which_asks_the_rest_when
     assert [len(batch.requests) for batch in server.batches.values()] == [CASES, CASES // 2]
 
 
+@BOTH
+@pytest.mark.parametrize("gone", ["poll", "answers"])
+def test_a_batch_that_the_provider_no_longer_has_is_asked_again_once_that_was_said(
+    console, home: Path, serve, provider: str, gone: str
+) -> None:
+    server = serve()
+    server.gone = gone
+    ended = console(*RUN)
+    assert f"batch of {CASES} submitted" in ended.out
+    assert "the provider has no such batch for this key, or no longer has its results" in ended.out
+    assert f"resume it to ask its {CASES} calls again" in ended.out
+    assert len(server.batches) == 1, "nothing is paid again without being said"
+    server.gone = ""
+    server.on_step = lambda step: setattr(server, "gone", gone if len(server.batches) == 1 else "") or False
+    assert console("resume", "latest").code == Exit.OK
+    assert [len(batch.requests) for batch in server.batches.values()] == [CASES, CASES]
+    assert [record.ended for record in records(home, Batched) if record.ended] == ["missing", "completed"]
+    assert len(records(home, Asked)) == CASES
+
+
+@BOTH
+def test_a_batch_that_was_missing_and_is_there_again_is_not_asked_again(
+    console, home: Path, serve, provider: str
+) -> None:
+    server = serve()
+    server.gone = "answers"
+    assert "halted" in console(*RUN).out
+    server.gone = ""
+    assert console("resume", "latest").code == Exit.OK
+    assert len(server.batches) == 1
+    assert len(records(home, Asked)) == CASES
+
+
+def test_where_no_batch_is_listed_either_an_address_is_wrong_and_nothing_is_asked_again(console, serve) -> None:
+    server = serve()
+    server.gone, server.listed_from = "poll", None
+    for command in (RUN, ["resume", "latest"], ["resume", "latest"]):
+        assert "halted" in console(*command).out
+    assert len(server.batches) == 1
+    server.gone = ""
+    assert console("resume", "latest").code == Exit.OK
+    assert len(server.batches) == 1
+
+
+@pytest.mark.parametrize("provider", ["anthropic"])
+def test_what_may_be_an_unconfirmed_batch_but_has_no_results_keeps_no_run_from_its_end(
+    console, home: Path, serve, provider: str
+) -> None:
+    hung_up = iter([True])
+    server = serve(polls=0, on_step=lambda step: step == "after create" and next(hung_up, False))
+    server.gone = "answers"
+    assert f"resume it to ask its {CASES} calls again" in console(*RUN).out
+    assert len(server.batches) == 1
+    server.on_step = lambda step: setattr(server, "gone", "answers" if len(server.batches) == 1 else "") or False
+    assert console("resume", "latest").code == Exit.OK
+    assert len(server.batches) == 2
+    assert len(records(home, Asked)) == CASES
+
+
 def test_a_rate_limit_on_submission_is_waited_out(console, serve) -> None:
     server = serve()
     server.refusals.append(("429 Too Many Requests", "rate_limit_exceeded", "0.05"))
@@ -173,9 +232,7 @@ def test_nothing_is_submitted_again_where_nobody_can_tell_whether_it_was_until_i
     server = serve(on_step=lambda step: step == "after create" and next(hung_up, False))
     server.listed_from = None
     ended = console(*RUN)
-    assert (
-        f"nobody can tell whether this one was accepted. Look at the provider for a batch of {CASES} calls" in ended.out
-    )
+    assert f"nobody can tell whether it has this one. Look at the provider for a batch of {CASES} calls" in ended.out
     assert console("resume", "latest").code != Exit.OK
     assert len(server.batches) == 1
     monkeypatch.setattr(batches, "_LONGEST_S", 0.0)

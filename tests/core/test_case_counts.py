@@ -140,3 +140,12 @@ def test_a_summary_stays_as_it_was_while_the_run_goes_on():
     before = msgspec.json.encode(summary)
     play(1)
     assert msgspec.json.encode(summary) == before, "a thread applies records while a screen draws the summary"
+
+
+def test_a_score_that_only_superseded_attempts_had_is_no_score():
+    fold = RunFold()
+    for attempt, scores in ((1, {"f1": 0.5}), (2, {})):
+        key = Key("case 0", 1, attempt)
+        fold.apply(Started(at=1.0, key=key, case=_case(0)))
+        fold.apply(Finished(at=1.0, key=key, verdict=Verdict(Outcome.PASSED, scores=scores)))
+        assert fold.scores == scores

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from console.engine.background import start_task
-from console.llm.endpoint import Unwatched
+from console.llm.endpoint import Watch
 from console.llm.limits.keeper_socket import LocalKeepers, endpoint_digest, keepers_folder
 from console.llm.limits.limiter import Limiter
 from console.llm.limits.share import LimitShare
@@ -52,7 +52,7 @@ class Server:
         self.order: list[float] = []
 
     async def serve(self, engine: Engine, seconds: float) -> None:
-        slot = await engine.limiter.acquire(Unwatched(), max_wait_s=60)
+        slot = await engine.limiter.acquire(Watch(), max_wait_s=60)
         self.order.append(asyncio.get_running_loop().time())
         self.inside += 1
         self.most = max(self.most, self.inside)
@@ -97,7 +97,7 @@ async def test_a_pause_reaches_the_others_at_once(endpoint: str) -> None:
     engines = [Engine(endpoint, 8) for _ in range(2)]
     server = Server()
     await asyncio.gather(*(server.serve(engine, 0.0) for engine in engines))
-    slots = [await engines[0].limiter.acquire(Unwatched(), max_wait_s=60) for _ in range(3)]
+    slots = [await engines[0].limiter.acquire(Watch(), max_wait_s=60) for _ in range(3)]
     for slot in slots:
         engines[0].limiter.throttled(slot, 30.0)
     await until(lambda: engines[1].limiter.pause_s > 0)

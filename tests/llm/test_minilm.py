@@ -11,7 +11,7 @@ from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.weights import VOCABULARY, WEIGHTS
 from console.llm.embedding.minilm import MOST_TOKENS, MiniLM, embed, read_vocabulary, word_pieces
-from console.llm.endpoint import Unwatched
+from console.llm.endpoint import Watch
 from console.llm.providers import open_endpoint
 from console.suites import minilm_pull
 from console.suites.pull import Pull
@@ -108,13 +108,13 @@ async def test_the_local_endpoint_embeds_and_refuses_to_talk() -> None:
     model = load_models(None).models["local/minilm"]
     endpoint = open_endpoint(model)
     with pytest.raises(Fault, match="cannot answer"):
-        await endpoint.ask(ChatRequest([]), Unwatched())
+        await endpoint.ask(ChatRequest([]), Watch())
     if key_state(model).ready:
-        vectors = await asyncio.gather(*(endpoint.embed([text], Unwatched()) for text in ("one", "two")))
+        vectors = await asyncio.gather(*(endpoint.embed([text], Watch()) for text in ("one", "two")))
         assert [vector for [vector] in vectors] == embed(["one", "two"])
     else:
         with pytest.raises(Fault, match="missing"):
-            await endpoint.embed(["one"], Unwatched())
+            await endpoint.embed(["one"], Watch())
     assert endpoint.states()[0].in_flight == 0
     await endpoint.aclose()
 
@@ -127,5 +127,5 @@ async def test_weights_below_the_folder_named_with_data_are_taken(tmp_path: Path
     assert key_state(model).ready
     endpoint = open_endpoint(model)
     with pytest.raises(Fault, match=f"the local embedding in {tmp_path / 'minilm'} cannot be read"):
-        await endpoint.embed(["one"], Unwatched())
+        await endpoint.embed(["one"], Watch())
     await endpoint.aclose()

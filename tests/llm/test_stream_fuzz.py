@@ -21,7 +21,7 @@ from server.openai_server import OpenAIServer, Scripted, chunks, last_text, whol
 from console.config.model import Limits, ModelConfig, Secret
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
-from console.llm.endpoint import Unwatched
+from console.llm.endpoint import Watch
 from console.llm.providers import open_endpoint
 
 SEED = 20261122
@@ -178,7 +178,7 @@ async def outcomes(server: OpenAIServer, count: int) -> list[Reply | Fault]:
             for number in numbers:
                 try:
                     found[number] = await endpoint.ask(
-                        ChatRequest([{"role": "user", "content": f"fault:fuzz {number}"}]), Unwatched()
+                        ChatRequest([{"role": "user", "content": f"fault:fuzz {number}"}]), Watch()
                     )
                 except Fault as fault:
                     found[number] = fault

@@ -60,6 +60,8 @@ class BatchServer(ApiServer):
         """Number of the first request for the list that shows any batch; None: the server has no list."""
         self.refusals: deque[tuple[str, str, str]] = deque()
         """Answers to the next requests that create a batch, in place of one: status, code, seconds to wait."""
+        self.gone = ""
+        """`poll` or `answers`: answered as if the provider had no such batch, or no results of it."""
 
     @property
     def asked(self) -> Counter[str]:
@@ -96,6 +98,9 @@ class BatchServer(ApiServer):
 
     def _do(self, exchange: Exchange, step: str, path: str, query: str) -> object:
         is_openai, word = not path.startswith("messages/"), path.rpartition("/")[2]
+        if step == self.gone:
+            exchange.error("404 Not Found", f"No {word} was found", "not_found_error")
+            return None
         match step:
             case "upload":
                 lines = _FILE.search(exchange.raw)

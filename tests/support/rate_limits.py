@@ -20,7 +20,7 @@ from console.engine.circuit_breaker import UNPROVEN_CALLS
 from console.engine.retry_line import RetryLine
 from console.llm import retry as retry_module
 from console.llm.balancer import Balancer
-from console.llm.endpoint import Unwatched
+from console.llm.endpoint import Watch
 from console.llm.limits import limiter as limiter_module
 from console.llm.limits.limiter import Limiter
 from console.llm.retry import Try, ask_until_answered
@@ -165,7 +165,7 @@ class Played(NamedTuple):
     limiters: list[Limiter]
 
 
-class _SlotWatch(Unwatched):
+class _SlotWatch(Watch):
     """Waits for retries without a slot, as the engine does."""
 
     def __init__(self, line: RetryLine, limiter: Limiter) -> None:
@@ -175,9 +175,7 @@ class _SlotWatch(Unwatched):
         await self._line.wait(wait_s, lambda: None, keeps_slot=not self._limiter.is_proven)
 
 
-async def _play_one(
-    ask: Callable[[Unwatched], Awaitable[object]], limiter: Limiter, entries: int, at_once: int
-) -> None:
+async def _play_one(ask: Callable[[Watch], Awaitable[object]], limiter: Limiter, entries: int, at_once: int) -> None:
     """Play entries as an engine does: slots, the line for them, three calls before the first answer."""
     changed = asyncio.Event()
     line, running, left = RetryLine(changed.set), set["asyncio.Task[None]"](), entries
@@ -233,7 +231,7 @@ def play(provider: Provider, *, entries: int = 400, at_once: int = 16, processes
         async with asyncio.TaskGroup() as group:
             for limiter in limiters:
 
-                def ask(watch: Unwatched, limiter: Limiter = limiter) -> Awaitable[object]:
+                def ask(watch: Watch, limiter: Limiter = limiter) -> Awaitable[object]:
                     return ask_until_answered(once, Balancer([("", limiter)]), LIMITS, watch)
 
                 group.create_task(_play_one(ask, limiter, entries // count, at_once // count))

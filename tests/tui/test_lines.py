@@ -119,3 +119,16 @@ def test_ids_that_would_be_cut_alike_begin_where_they_differ() -> None:
     assert shown[1] == "…bad_vpn|roa…RSONA:None]"
     assert [line.rstrip() for line in shown[-2:]] == ["phone_7", "Which of these two answ…"]
     assert {cell_len(line) for line in shown} == {24}
+
+
+def test_the_first_notes_of_a_title_give_way_to_its_name() -> None:
+    block = Block("k", Content("assistant"), aside=Content("28 in  89 out  0.3 s  first difference"))
+    for width, aside in (
+        (50, "28 in  89 out  0.3 s  first difference"),
+        (42, "89 out  0.3 s  first difference"),
+        (27, "first difference"),
+        (26, ""),
+    ):
+        shown = block.line_at(0, width).plain
+        assert len(shown) == width
+        assert shown.split() == ["assistant", *aside.split()]

@@ -247,7 +247,7 @@ async def test_commands_reach_the_engine(opened: Any, workspace: Any, frame: Any
         changes = [Command("concurrency", value=value) for value in (5, 6, 5)]
         assert engine.heard[1:] == [Command("resume"), *changes, Command("stop_case", key=key)]
         await pilot.press("ctrl+x")
-        await assert_until(pilot, lambda: "finish the 1 that are running" in frame(app))
+        await assert_until(pilot, lambda: "finish the 1 under way" in frame(app))
         await pilot.press("escape")
         await pilot.press("ctrl+x")
         await pilot.press("s")

@@ -37,7 +37,6 @@ class AidanBenchSuite(Suite):
         return ("judge", *second, "embedding")
 
     def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
-        """Return the judge and the embedding named by the options."""
         values = read_options(options).values
         defaults = {"judge": names.JUDGE_MODEL, "embedding": names.EMBEDDING_MODEL}
         named = {role: _role_model(role, values, default) for role, default in defaults.items()}
@@ -83,7 +82,6 @@ class AidanBenchSuite(Suite):
         ]
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
-        """Return the expected calls and tokens of one loop with the chosen protocol."""
         from console.benchmarks.aidanbench.conversation.estimate import estimate
 
         return estimate(case.data["question"], self._wording, read_options(setting.options))
@@ -94,7 +92,6 @@ class AidanBenchSuite(Suite):
         return {name: msgspec.structs.replace(setting, options=options) for name, options in asked.items()}
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
-        """Play one loop and return its turns."""
         from console.benchmarks.aidanbench.conversation.play import Loop
 
         return await Loop(case, stage, read_options(setting.options), self._wording).play()
@@ -134,18 +131,15 @@ class AidanBenchSuite(Suite):
         return OwnRow(asked | {"judge": rubric, "simulated": {"recorded": recorded_answers(first)}})
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
-        """Return totals, means and intervals."""
         from console.benchmarks.aidanbench.rules.report import report
 
         options = read_options(setting.options)
         return report(results, options.reward_mode, self._comparability(options))
 
     def checks_without_data(self) -> bool:
-        """Return True, since each line holds all that is judged."""
         return True
 
     def line_checker(self) -> AbstractContextManager[LineChecker]:
-        """Return a checker for recorded loops, replies and scores."""
         from console.benchmarks.aidanbench.conformance import check_line
         from console.suites.line_checks import RowChecker
 

@@ -30,6 +30,7 @@ from console.suites.leaderboard import (
     NOT_PLAYED,
     Cell,
     DetailTable,
+    MeasuresJournals,
     Played,
     cell_interval,
     interval_cell,
@@ -68,7 +69,7 @@ def _labels(columns: Iterable[str], *prefixes: str) -> dict[str, str]:
     return labels
 
 
-class BfclLeaderboard:
+class BfclLeaderboard(MeasuresJournals):
     """Leaderboard rules with the columns of all official tables."""
 
     columns: tuple[str, ...] = (
@@ -90,8 +91,6 @@ class BfclLeaderboard:
         DetailTable("spent", {column: _HEADINGS[column] for column in _SPENT}),
     )
     headings: Mapping[str, str] = _HEADINGS
-    score = ""
-    legend = ""
 
     def misfit(self, categories: Collection[str]) -> str:
         """Accept suites with all categories of the overall score, and no others than the official ones."""
@@ -106,11 +105,9 @@ class BfclLeaderboard:
         )
 
     def counts(self, category: str) -> bool:
-        """Count all categories except prerequisites of memory."""
         return not names.is_prerequisite(category)
 
     def cells(self, played: Played) -> dict[str, Cell]:
-        """Return the cells of all categories and aggregates."""
         tallies, cases = played.tallies, played.cases
         cells = {name: _category_cell(name, tally, cases.get(name, 0)) for name, tally in tallies.items()}
 

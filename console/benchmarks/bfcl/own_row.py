@@ -122,11 +122,7 @@ def _read(text: str, docs: dict[str, Doc]) -> tuple[str, Row] | None:
 def _results(
     entry: Entry, dataset: Dataset, played: list[list[list[str]]], docs: dict[str, Doc]
 ) -> Iterator[tuple[str, Any, str]]:
-    """Yield name, arguments and result of each expected call and of each call of the model.
-
-    Raises:
-        UsageError: the simulators cannot be started.
-    """
+    """Yield name, arguments and result of each expected call and of each call of the model."""
     truth = [list(turn) for turn in cast(list[list[str]], entry.ground_truth or [])]
     own = [[call for step in turn for call in step] for turn in played]
     items = [

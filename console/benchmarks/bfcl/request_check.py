@@ -238,14 +238,12 @@ class RecordedStage(UnrecordedStage):
         return await self._reply
 
     def answer(self, reply: Reply) -> None:
-        """Answer the waiting request."""
         assert self._reply is not None
         self.request = None
         self._asked.clear()
         self._reply.set_result(reply)
 
     async def next_question(self) -> None:
-        """Wait for the next request."""
         await self._asked.wait()
 
 

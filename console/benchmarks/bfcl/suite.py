@@ -130,7 +130,6 @@ class BfclSuite(Suite):
         return find_weights(self.dataset.weights)
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
-        """Estimate calls and tokens of one entry from its texts."""
         from console.benchmarks.bfcl.conversation.estimate import estimate_single, estimate_turns
         from console.benchmarks.bfcl.conversation.single_turn import question_of
 
@@ -141,13 +140,11 @@ class BfclSuite(Suite):
         return estimate_turns(messages, tools, len(entry.question))
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
-        """Run the conversation and return the result in the official format."""
         from console.benchmarks.bfcl.conversation.play import play_entry
 
         return await play_entry(entry_of(case), stage, setting, self.handler(setting), self.wording, self.dataset)
 
     def handler(self, setting: Setting) -> "Handler":
-        """Return the handler of a setting's model."""
         from console.benchmarks.bfcl.models.handlers.table import handler_of
 
         return handler_of(setting, self.dataset)
@@ -157,7 +154,6 @@ class BfclSuite(Suite):
         return names.is_multi_turn(case.category)
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Judge an output by the official rules."""
         from console.benchmarks.bfcl.scoring import score_conversation, score_output
 
         entry = entry_of(case)
@@ -228,7 +224,6 @@ class BfclSuite(Suite):
         }
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
-        """Aggregate by the official formula."""
         del setting
         from console.benchmarks.bfcl.rules.report import report
 

@@ -160,11 +160,7 @@ def _construct(node: ast.Call) -> Any:
 
 
 def _bound(argument: Any, maker: str) -> None:
-    """Check that an argument does not create something huge, by its length, value or exponent.
-
-    Raises:
-        ValueError: it does.
-    """
+    """Check that an argument does not create something huge, by its length, value or exponent."""
     if isinstance(argument, range) and len(argument) > _SIZE**2:
         raise ValueError("too large")
     if maker in _ALLOCATING and isinstance(argument, (int, float)) and abs(argument) > _SIZE**2:

@@ -132,17 +132,14 @@ class CaveBenchSuite(Suite):
         return await play_case(case, stage, setting, Dataset(self.entry.folder, self._withheld))
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Judge every turn."""
         from console.benchmarks.cavebench.rules.verdict import judge
 
         return judge(case, output, read_options(setting).type_rule)
 
     def grading(self, setting: Setting) -> Mapping[str, Any]:
-        """Return the rule by which types of arguments are compared."""
         return {"types": str(read_options(setting).type_rule)}
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Compare expected with actual."""
         from console.benchmarks.cavebench.compare import compare_case
 
         return compare_case(case, output, verdict, read_options(setting).type_rule)
@@ -167,7 +164,6 @@ class CaveBenchSuite(Suite):
         return True
 
     def line_checker(self) -> AbstractContextManager[LineChecker]:
-        """Return a checker for the rows of an evaluator file or a recorded run."""
         from console.benchmarks.cavebench.conformance import CaveLineChecker
         from console.suites.line_checks import RowChecker
 

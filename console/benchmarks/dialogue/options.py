@@ -89,11 +89,7 @@ def read_variants(value: Any) -> Variants | None:
 
 
 def _read_files(names: list[str]) -> dict[str, str]:
-    """Return the texts of files by name without suffix.
-
-    Raises:
-        UsageError: an unreadable or empty file, or duplicate names.
-    """
+    """Return the texts of files by name without suffix."""
     texts: dict[str, str] = {}
     for name in names:
         path = Path(name).expanduser()

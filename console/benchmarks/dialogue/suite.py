@@ -36,7 +36,6 @@ class DialogueSuite(Suite):
     )
 
     def __init__(self, entry: SuiteEntry) -> None:
-        """Open a catalog entry; files are read lazily."""
         self._entry = entry
 
     @property
@@ -71,7 +70,6 @@ class DialogueSuite(Suite):
         return _roles(judged, has_user, options)
 
     def roles_of(self, cases: Sequence[Case], setting: Setting) -> tuple[str, ...]:
-        """Return the roles that these cases need."""
         return _roles(any(map(needs_judge, cases)), any(map(_has_user, cases)), setting.options)
 
     def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
@@ -124,7 +122,6 @@ class DialogueSuite(Suite):
         return estimate(script_of(case), read_options(setting.options))
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
-        """Run the conversation."""
         from console.benchmarks.dialogue.conversation.play import Player
 
         options = read_options(setting.options)
@@ -143,7 +140,6 @@ class DialogueSuite(Suite):
         return has_check(case, "regex", "json")
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Apply the checks."""
         del setting
         from console.benchmarks.dialogue.rules.score import score
 
@@ -171,17 +167,12 @@ class DialogueSuite(Suite):
         return report(results, read_options(setting.options).variants, scales, self.units)
 
     def row_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of one row."""
         from console.benchmarks.dialogue.data.schema import row_schema
 
         return row_schema()
 
     def _check_headlines(self) -> None:
-        """Check that some row can have each score that suite.toml names.
-
-        Raises:
-            UsageError: none can; suggests a name.
-        """
+        """Check that some row can have each score that suite.toml names."""
         named = {name: "headline" for name in headlines_of(self.headline) if name} | dict.fromkeys(self.units, "units")
         if not named:
             return

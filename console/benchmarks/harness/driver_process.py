@@ -36,11 +36,9 @@ class Driver:
 
     @property
     def is_lost(self) -> bool:
-        """True once it has ended."""
         return self._reading[0].done()
 
     def open(self, opening: dict[str, Any]) -> None:
-        """Send the plan."""
         self._say(opening)
 
     def start(self, token: str, order: dict[str, Any], outcome: Outcome) -> None:

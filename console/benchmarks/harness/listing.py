@@ -84,11 +84,7 @@ def list_cases(folder: Path, definition: Definition) -> Listing:
 
 
 def _read_rows(path: Path, definition: Definition) -> Listing:
-    """Read the cases of a program.
-
-    Raises:
-        UsageError: a line is not an object with a text as `id`; names the line.
-    """
+    """Read the cases of a program."""
     hint = 'One JSON object a line, such as {"id": "first", "input": "What is 2+2?", "target": "4"}.'
     try:
         data = read_regular(path)

@@ -42,7 +42,6 @@ class HarnessSuite(SimpleSuite):
 
     @cached_property
     def definition(self) -> Definition:
-        """The suite's definition in suite.toml."""
         return read_definition(self._entry)
 
     @cached_property
@@ -81,7 +80,6 @@ class HarnessSuite(SimpleSuite):
         return await self.play(case, stage, setting) if "judge" in self.definition.needed_roles else earlier.output
 
     async def aclose(self) -> None:
-        """End the driver and the gateway."""
         session, self._session = self._session, None
         if session is not None:
             await session.aclose()

@@ -1,7 +1,7 @@
 """Leaderboard of judged pairs: the Bradley–Terry strength of each model, from all runs judged alike."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from console.benchmarks.recorded.rules.report import AT_EQUAL_LENGTH, duel_of
 from console.core.case import Setting, Slot
@@ -11,41 +11,30 @@ from console.core.statistics.bradley_terry import Duel, strengths
 from console.core.statistics.intervals import bounded_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.suites.judging.rubric import WIN_RATE
-from console.suites.leaderboard import AnyCategories, Cell, DetailTable, Played, interval_cell
+from console.suites.leaderboard import Cell, RanksPlayers, interval_cell
 
 STRENGTH = "strength"
 
 
-class PairwiseRanking(AnyCategories):
+class PairwiseRanking(RanksPlayers):
     """Ranking by strength."""
 
     columns: tuple[str, ...] = (STRENGTH, AT_EQUAL_LENGTH, WIN_RATE)
-    sums: tuple[str, ...] = ()
-    details: tuple[DetailTable, ...] = ()
-    headings: Mapping[str, str] = {}
     score = WIN_RATE
-    legend = ""
-
-    def cells(self, played: Played) -> dict[str, Cell]:
-        """Return nothing, as all numbers are measured from journals."""
-        del played
-        return {}
 
     def players(self, setting: Setting) -> Sequence[str]:
-        """Return the display names of a run's players."""
         return [str(name) for name in setting.options.get("names", ())]
 
     def measure(self, records: Iterable[AnyRecord]) -> list[Verdict]:
         """Return the verdicts on all pairs of a run."""
         latest: dict[Slot, Verdict] = {
-            (record.key.case, record.key.rollout): record.verdict for record in records if isinstance(record, Finished)
+            record.key.slot: record.verdict for record in records if isinstance(record, Finished)
         }
         return list(latest.values())
 
     def cells_of_players(
         self, measured: Sequence[tuple[Sequence[str], Sequence[Verdict]]]
     ) -> dict[str, dict[str, Cell]]:
-        """Return the cells of each player, from the players and verdicts of each run."""
         names = list(dict.fromkeys(name for players, _ in measured for name in players))
         duels = [
             duel

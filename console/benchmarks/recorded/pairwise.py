@@ -38,7 +38,6 @@ class PairwiseSuite(Suite):
     grader_sources = ("console.suites.judging", "console.benchmarks.recorded.rules")
 
     def __init__(self, entry: SuiteEntry) -> None:
-        """Open the suite; answers are read lazily."""
         self._entry = entry
         self._digest = ""
 
@@ -101,7 +100,6 @@ class PairwiseSuite(Suite):
         return msgspec.to_builtins(judgement)
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Return the judge's decision."""
         return score(case, output, setting.options["rubric"])
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:

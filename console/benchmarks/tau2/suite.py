@@ -52,7 +52,6 @@ class Tau2Suite(Suite):
         return ("user", "judge") if edition == CHECKOUT else ("user",)
 
     def roles_of(self, cases: Sequence[Case], setting: Setting) -> tuple[str, ...]:
-        """Return the roles that these cases need."""
         if read_options(setting.options).limits.solo:
             return ()
         return ("user", "judge") if any(_task(case).needs_judge for case in cases) else ("user",)

@@ -42,7 +42,6 @@ class FaultFacts(msgspec.Struct, frozen=True, omit_defaults=True):
         return cls(**{name: getattr(fault, name) for name in cls.__struct_fields__})
 
     def fault(self) -> Fault:
-        """Convert back to a fault."""
         made = Fault(self.kind, self.message, partial=self.partial, retry_after_s=self.retry_after_s,
                      status=self.status, hint=self.hint)  # fmt: skip
         made.role, made.is_of_endpoint = self.role, self.is_of_endpoint

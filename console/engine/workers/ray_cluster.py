@@ -384,11 +384,7 @@ def _host_and_port(address: str) -> tuple[str, int] | None:
 
 
 def _check_token(address: str) -> None:
-    """Make one authenticated call first, as Ray takes 20 to 30 s to notice that its token is refused.
-
-    Raises:
-        UsageError: the cluster requires a token that is not available here.
-    """
+    """Make one authenticated call first, as Ray takes 20 to 30 s to notice that its token is refused."""
     if not _host_and_port(address) or os.environ.get("RAY_AUTH_MODE", "disabled") not in ("disabled", "token"):
         return
     token, grpc = _token(), importlib.import_module("grpc")

@@ -22,7 +22,7 @@ from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.endpoints import Endpoints
 from console.engine.local_conversation import broken
 from console.engine.plan import PreparedRun, program_versions, weights_digests, weights_folder
-from console.engine.player import PlayerContext
+from console.engine.player import Player, PlayerContext
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
 from console.engine.workers import messages
@@ -203,7 +203,6 @@ class KeeperRelay:
         self._worker.send(messages.KeeperGone(self._endpoint, self._size))
 
     def tell(self, message: ToKeeper) -> None:
-        """Forward a message from the worker."""
         if self._send is not None:
             self._send(message)
 
@@ -211,7 +210,6 @@ class KeeperRelay:
         self.tell(Leave())
 
     def close(self) -> None:
-        """Close the connection."""
         if self.way is not None:
             self.way.cancel()
 
@@ -250,7 +248,7 @@ class SentData:
         return data.digest, parts
 
 
-class RemotePlayer:
+class RemotePlayer(Player):
     """A player (see `engine.player`) that delegates to workers."""
 
     def __init__(self, context: PlayerContext, prepared: PreparedRun, endpoints: Endpoints, *, fleet: Fleet) -> None:
@@ -602,11 +600,9 @@ class RemoteConversation:
                 self._release(n)
 
     def lose(self, worker: RemoteWorker) -> None:
-        """Handle the loss of the worker."""
         self._settle(error=WorkerGone(worker.lost_by, is_alone=worker.is_lost_alone))
 
     def receive(self, message: messages.ToEngine) -> None:
-        """Handle a message about this conversation."""
         try:
             match message:
                 case messages.Recorded(record=record):
@@ -698,7 +694,6 @@ class RemoteConversation:
             self._worker.send(messages.Answer(message.job, message.call))
 
     def finished(self, verdict: Verdict) -> Finished:
-        """Return a final record, including the known cost."""
         calls = [record for record in self._records if isinstance(record, Asked)]
         embedded = [record for record in self._records if isinstance(record, Embedded)]
         facts, usages = self._context.facts, [call.reply.usage for call in calls if call.reply.usage]

@@ -112,7 +112,6 @@ class MiniLM:
             raise Fault(FaultKind.DATA, message, hint=_HINT) from error
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return a unit vector for each text, in order."""
         return [self._embed(text) for text in texts]
 
     def _check(self, words: int) -> None:
@@ -207,11 +206,7 @@ def _gelu(values: "Array") -> "Array":
 
 
 def _read_tensors(path: Path) -> dict[str, Any]:
-    """Map the 32-bit tensors of a safetensors file.
-
-    Raises:
-        ValueError: the file is damaged.
-    """
+    """Map the 32-bit tensors of a safetensors file."""
     import numpy as np
 
     with path.open("rb") as file:

@@ -55,11 +55,7 @@ def tokens_of(value: object) -> int | None:
 
 
 def _vector(value: object) -> list[float]:
-    """Return one vector.
-
-    Raises:
-        Fault: `bad_answer`, unless it is a list of finite numbers; strings and booleans are not numbers.
-    """
+    """Return one vector."""
     vector: list[float] = []
     try:
         if isinstance(value, str):

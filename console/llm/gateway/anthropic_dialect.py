@@ -52,11 +52,7 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a content.
-
-    Raises:
-        CannotConvert: it has a block of another kind.
-    """
+    """Return the text of a content."""
     if isinstance(content, str):
         return content
     texts: list[str] = []

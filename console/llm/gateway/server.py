@@ -160,11 +160,7 @@ def _packed(vector: list[float]) -> str:
 
 
 def _read_object(data: bytes) -> dict[str, Any]:
-    """Read a body.
-
-    Raises:
-        CannotConvert: it is no JSON object.
-    """
+    """Read a body."""
     try:
         body = read_json(data)
     except ValueError as error:
@@ -179,11 +175,7 @@ def _read_object(data: bytes) -> dict[str, Any]:
 
 
 def _read(dialect: Dialect, data: bytes) -> GatewayCall:
-    """Read a call, and check what all models need before one is asked and paid.
-
-    Raises:
-        CannotConvert: it is none, or asks for what our replies do not hold.
-    """
+    """Read a call, and check what all models need before one is asked and paid."""
     body = _read_object(data)
     try:
         call = dialect.read(body)

@@ -158,7 +158,6 @@ class LimitShare:
         return in_flight + self._allowed - self._started if self.why_paced else sys.maxsize
 
     def started(self) -> None:
-        """Record that a call was sent."""
         self._started += 1
 
     def note(self, in_flight: int, waiting: int, answer_s: float | None) -> None:
@@ -193,13 +192,11 @@ class LimitShare:
             self._send_message(Terms(self._ceiling, self._rpm))
 
     def pause(self, seconds: float, why: str) -> None:
-        """Report a pause that the provider asks for."""
         self._send_message(Paused(seconds, why))
 
     # Called by the connection to the keeper.
 
     def connected(self, send: Callable[[ToKeeper], None]) -> None:
-        """Join a keeper."""
         self._stop_timers()
         self._send, self._own, self._lease, self._last_want = send, None, None, None
         self._started = self._allowed = self._ended = self._good = self._good_when_full = 0
@@ -218,7 +215,6 @@ class LimitShare:
         self._send_want()
 
     def received(self, message: FromKeeper) -> None:
-        """Handle a message of the keeper."""
         match message:
             case Lease():
                 self._has_to_answer |= self._lease is not None and message.requests < self._lease.requests
@@ -254,7 +250,6 @@ class LimitShare:
         self._on_change()
 
     def leave(self) -> None:
-        """Leave the keeper at the end of the process."""
         self._stop_timers()
         if self._send is not None:
             self._send(Leave())

@@ -15,7 +15,7 @@ from console.core.chat import ChatRequest, Message, Reply
 from console.core.fault import Fault
 from console.core.fingerprint import Fingerprint, Sample
 from console.core.statistics.resampling import same_source
-from console.llm.endpoint import Endpoint, Unwatched
+from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
 
 TIMES = 5
@@ -104,7 +104,7 @@ async def _ask(model: ModelConfig, endpoint: Endpoint, thing: str, *, by_text: b
         params = {"temperature": 1.0, "max_tokens": 1, "logprobs": True, "top_logprobs": _CANDIDATES}
     sent = {name: value for name, value in params.items() if name not in model.omit}
     messages = cast("list[Message]", [{"role": "user", "content": question}])
-    return await endpoint.ask(ChatRequest(messages, params=sent), Unwatched())
+    return await endpoint.ask(ChatRequest(messages, params=sent), Watch())
 
 
 def _candidates(reply: Reply) -> dict[str, float]:

@@ -16,7 +16,7 @@ from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall
 from console.core.fault import Fault
 from console.core.written_calls import written_call
-from console.llm.endpoint import Endpoint, Unwatched
+from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
 
 REQUESTS = 16
@@ -141,7 +141,7 @@ class _Check:
         spellings = _SPELLINGS.get(self._model.provider, {})
         spelled = {spellings.get(name, name): value for name, value in sent.items()}
         sent = {name: value for name, value in spelled.items() if name and name not in self._model.omit}
-        return await self._endpoint.ask(ChatRequest(cast("list[Message]", listed), list(tools), sent), Unwatched())
+        return await self._endpoint.ask(ChatRequest(cast("list[Message]", listed), list(tools), sent), Watch())
 
     async def free_call(self) -> Answered:
         name, question = "a call", "Look up number 7 with the tool."
@@ -242,7 +242,7 @@ class _Check:
                 [{"role": "user", "content": "Look up number 7 with the tool."}], [_LOOK_UP],
                 {} if "temperature" in self._model.omit else {"temperature": 0.0},
             )  # fmt: skip
-            whole = await endpoint.ask(request, Unwatched())
+            whole = await endpoint.ask(request, Watch())
         except Fault as fault:
             return _refused(name, fault)
         finally:

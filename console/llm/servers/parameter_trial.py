@@ -8,7 +8,7 @@ import msgspec
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault
-from console.llm.endpoint import Endpoint, Unwatched
+from console.llm.endpoint import Endpoint, Watch
 from console.llm.http_client import HttpClient
 from console.llm.providers import open_endpoint
 from console.llm.remote_endpoint import RemoteEndpoint
@@ -72,7 +72,7 @@ async def _ask(model: ModelConfig, request: ChatRequest, name: str) -> tuple[Mod
     for _ in range(_MOST_REFUSALS):
         endpoint = open_endpoint(model)
         try:
-            reply, fault = await endpoint.ask(request, Unwatched()), None
+            reply, fault = await endpoint.ask(request, Watch()), None
         except Fault as refusal:
             reply, fault = None, refusal
         finally:

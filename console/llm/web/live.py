@@ -147,11 +147,7 @@ def _charset(response: aiohttp.ClientResponse) -> str:
 
 
 def _search_result(status: int, answer: object) -> dict[str, Any]:
-    """Return the service's answer.
-
-    Raises:
-        Fault: it reports an error.
-    """
+    """Return the service's answer."""
     fields = as_object(answer)
     if status == 429 or "429" in str(fields.get("error", "")):
         raise Fault(FaultKind.RATE_LIMIT, "the limit of the search service is reached", status=429)

@@ -256,7 +256,6 @@ class _Said:
         return show(kind, text)
 
     def message(self) -> dict[str, Any]:
-        """Return the message."""
         content = "".join(self._texts["text"]) if self._has_content else None
         return {"content": content, "reasoning": "".join(self._texts["reasoning"]), "tool_calls": self._calls.calls()}
 

@@ -108,11 +108,7 @@ def read_cohere(message: Mapping[str, Any], finish: str, accepted: Accepted = NO
 
 
 def _part(part: Mapping[str, Any], accepted: Accepted) -> dict[str, str]:
-    """Return a part of the content with its two fields; empty if it has no content.
-
-    Raises:
-        Fault: it is neither text nor a thought.
-    """
+    """Return a part of the content with its two fields; empty if it has no content."""
     kind = name_in(part, "type")
     if kind not in ("text", "thinking"):
         accepted.skip(kind)

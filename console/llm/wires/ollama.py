@@ -94,7 +94,6 @@ class _MessageAssembly:
 
 
 def _read_call(call: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return name and arguments of a call."""
     function = object_in(call, "function") or {}
     arguments = object_in(function, "arguments")
     if arguments is None:

@@ -148,7 +148,6 @@ class _Reading:
         self._by_id: dict[str, dict[str, Any]] = {}
 
     def add(self, item: dict[str, Any]) -> None:
-        """Read one item."""
         kind, identity = item.get("type"), text_in(item, "id")
         if identity and self._by_id.setdefault(identity, item) is not item and self._by_id[identity] == item:
             raise unread("the output has an item twice")

@@ -44,7 +44,6 @@ class TextChunk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def text(self) -> str:
-        """New text."""
         return self.choices[0].delta.content
 
 

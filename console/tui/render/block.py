@@ -110,8 +110,9 @@ class Block:
         if self._heading:
             if place == 0:
                 title = self._title_line(opens=opens)
-                crowded = title.cell_length + self.aside.cell_length + 2 > width
-                return lines.fit(title, width) if crowded else lines.spread(title, self.aside, width)
+                aside = lines.last_parts(self.aside, width - title.cell_length - 2)
+                crowded = title.cell_length + aside.cell_length + 2 > width
+                return lines.fit(title, width) if crowded else lines.spread(title, aside, width)
             place -= 1
         place += self._hidden
         if place >= len(self._cuts):
@@ -149,7 +150,6 @@ class Block:
         return self.title.append_text(f"{words}{f' ({self.opened_by})' * opens}", MUTED)
 
     def _wrap_on(self) -> None:
-        """Wrap the remaining text."""
         room = max(self._width - self.indent, 4)
         number, start = self._resume_point()
         for place in range(number, len(self.logical)):

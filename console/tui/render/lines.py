@@ -170,13 +170,25 @@ def clause(text: str, width: int) -> str:
     return fit_text(text, width)
 
 
+def room_beside(right: Content, width: int) -> int:
+    """Return the cells that `spread` has for its left part."""
+    return width - right.cell_length - (0 if not right or right.plain[0] == " " else 2)
+
+
 def spread(left: Content, right: Content, width: int) -> Content:
     """Return one line with `left` and `right` at its ends; if too long, `left` is cut."""
     gap = "" if not right or right.plain[0] == " " else "  "
-    room = width - right.cell_length - len(gap)
+    room = room_beside(right, width)
     if room <= 0:
         return fit(right, width)
     return fit(left, room).append(gap).append(right)
+
+
+def last_parts(note: Content, room: int, gap: str = "  ") -> Content:
+    """Return the last parts of a note that fit, but at least the last one; `gap` is between parts."""
+    while note.cell_length > room and (end := note.plain.find(gap)) > 0:
+        note = note[end + len(gap) :]
+    return note
 
 
 def stacked(parts: Iterable[Content]) -> Content:

@@ -144,8 +144,8 @@ def has_costs(lines: Sequence[RunLine]) -> bool:
 _RESUMES = " · r resumes"
 _ROOM_FOR_ENDED = 150
 """Width from which the state of a run that ended early has its column."""
-_MOST_MODEL = 14
-"""Maximum width of the model column in the narrow layout."""
+_MOST_MODEL, _MOST_SUITE = 14, 12
+"""Maximum widths of model and suite in the narrow layout."""
 ROOM_FOR_FIGURES = 110
 """Width from which the list has a column for each number."""
 
@@ -164,7 +164,7 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
         model = min(max([5, *(len(summary.model) for summary in summaries)]), _MOST_MODEL)
         left = max([3, *(len(_time_left(line, line.summary)) for line in lines if line.summary)])
         return (
-            Column("", 1), Column("model", model), Column("suite", 9, 1), Column("done", counts), score,
+            Column("", 1), Column("model", model), Column("suite", 9, 1, is_name=True), Column("done", counts), score,
             Column("ETA", left, right=True), Column("state", 10, 2),
         )  # fmt: skip
     done = max([4, *(len(_done(line.summary)) for line in lines if line.summary)])
@@ -173,7 +173,7 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
     return (
         Column("", 1),
         Column("model", 10, 2),
-        Column("suite", 14, 3),
+        Column("suite", 14, 3, is_name=True),
         Column("done", done, right=True),
         score,
         Column("outcomes", outcomes),
@@ -185,15 +185,7 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
 
 
 def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_cost: bool, width: int) -> Face:
-    """Return the cells of `run_columns`, or one line for a run that ended early and is drawn in little room.
-
-    Args:
-        line: the run, from its journal.
-        status: its engine's status; None without an engine or before its first message.
-        is_watched: whether the screen shows this run.
-        with_cost: whether there is a cost column.
-        width: width of the list in cells.
-    """
+    """Return the cells of `run_columns`, or one line for a run that ended early and is drawn in little room."""
     summary, is_wide = line.summary, width >= ROOM_FOR_FIGURES
     if summary is None:
         mistake = one_line(line.mistake, 200, "$broken")
@@ -229,11 +221,11 @@ def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_co
 
 def _ended_line(line: RunLine, summary: Summary) -> Content:
     """Return the row of a run that ended early: how far it came comes before its result."""
-    model, suite = one_line(summary.model, _MOST_MODEL), one_line(suite_and_name(line).plain, 12)
+    model, suite = one_line(summary.model, _MOST_MODEL), suite_and_name(line)
     how_far = state_word(line.state).append(f" {number_format.done(summary.tally, summary.planned_cases, 0)}{_RESUMES}")
     parts = [
         Content.assemble(_mark(line), "  ", model),
-        suite,
+        lines.fit_name(suite, min(suite.cell_length, _MOST_SUITE)),
         how_far,
         Content(score_words(summary)),
     ]

@@ -11,6 +11,7 @@ from console.insight.conversation import SIMULATED_USER, Conversation
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import hint, reason_words
 from console.insight.rollout import SETUP, Rollout
+from console.tui.render import lines
 from console.tui.render.block import Block
 from console.tui.sanitize import one_line
 from console.tui.suite_views.registry import find_note_block
@@ -51,8 +52,9 @@ def conversation_blocks(
         block.title, block.style = muted(block.title.plain), MUTED
         block.body = [muted(line.plain) for line in block.body]
     if 0 < shared < len(blocks):
-        mark = Content.styled(f"{SYMBOLS.changed} ", "bold $undecided")
-        blocks[shared].title = mark.append(blocks[shared].title).append_text("   first difference", "$undecided")
+        block = blocks[shared]
+        block.title = Content.styled(f"{SYMBOLS.changed} ", "bold $undecided").append(block.title)
+        block.aside = lines.stacked([block.aside, Content.styled("first difference", "$undecided")])
     if not any(passage.media for passage in passages):
         return blocks
     pictures = [media_blocks(passage, block_key(index), gap=gap) for index, passage in enumerate(passages)]

@@ -33,13 +33,7 @@ class ListTitle(Static):
         self._left = self._right = Content.empty()
 
     def show(self, title: str, number: Content | str = "", aside: Content | str = "") -> None:
-        """Update the title.
-
-        Args:
-            title: trusted name of the list.
-            number: a count or short note next to it.
-            aside: keys or a file name at the right end.
-        """
+        """Update the list's trusted name, the count or note next to it, and keys or a file at the right end."""
         number = number if isinstance(number, Content) else Content(number)
         aside = aside if isinstance(aside, Content) else Content(aside)
         self._pane.border_title = Content.assemble(title, "  " if number else "", number.stylize_before(MUTED))
@@ -49,9 +43,8 @@ class ListTitle(Static):
         self.refresh()
 
     def render(self) -> Content:
-        width, aside = self.content_size.width, self._right
-        while self._left.cell_length + aside.cell_length >= width and (gap := aside.plain.find("   ")) > 0:
-            aside = aside[gap + 3 :]  # the first hints give way to the name
+        width = self.content_size.width
+        aside = lines.last_parts(self._right, width - self._left.cell_length - 1, "   ")
         return lines.spread(self._left, aside, width)
 
 

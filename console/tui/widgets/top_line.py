@@ -21,6 +21,8 @@ NUMBERED = (
 _WIDE = 120
 _TITLE_ROOM = 15
 """Minimum room for the title next to the list of screens; with less, the list is hidden."""
+_LEAST_NAME, _LEAST_SUITE = 12, 8
+"""Minimum room for the name of a run, and for that of its suite, in a title."""
 
 
 class TopLine(Widget):
@@ -69,14 +71,14 @@ class TopLine(Widget):
         parts = [part for part in (self._status, self._badge) if part]
         right = Content("   ").join([*parts, Content.empty()]) if parts else Content.empty()
         left = self._screens()
-        room = width - right.cell_length
+        room = lines.room_beside(right, width)
         self._lists_screens = not self._title or (width >= _WIDE and left.cell_length + _TITLE_ROOM <= room)
         if not self._lists_screens:
-            left = Content.assemble(" ", ("console", "bold $focus"), "   ", (self.heading, "bold"), "   ", self._title)
-            if left.cell_length > room:  # drop the name of the program first
-                left = Content.assemble(" ", (self.heading, "bold $focus"), "   ", self._title)
-        elif self._title:
-            left = left.append("   ").append(self._title)
+            left = Content.assemble(" ", ("console", "bold $focus"), "   ", (self.heading, "bold"))
+            if left.cell_length + 3 + self._title.cell_length > room:  # drop the name of the program first
+                left = Content.assemble(" ", (self.heading, "bold $focus"))
+        if self._title:
+            left = left.append("   ").append(_fit_title(self._title, room - left.cell_length - 3))
         first = lines.spread(left, right, width)
         second = Content.styled(SYMBOLS.rule * width, "$line") if width < _WIDE else Content(" " * width)
         return Content("\n").join([first, second])
@@ -89,7 +91,6 @@ class TopLine(Widget):
         return lines.spread(left.append(" "), self._status or self._badge, width)
 
     def on_click(self, event: events.Click) -> None:
-        """Post the screen that was clicked."""
         if event.y == 0 and self._lists_screens and self.size.height > 1:
             start = len(" console ")
             for key, name, where in NUMBERED:
@@ -107,3 +108,19 @@ class TopLine(Widget):
         if self.where not in {where for _, _, where in NUMBERED}:
             parts.append(Content.styled(f"[{self.heading}]", "bold"))
         return Content("").join(parts)
+
+
+def _fit_title(title: Content, room: int) -> Content:
+    """Return a title without parts at its end for which there is no room; the last name is cut in the middle."""
+    for gap, least in (("   ", _LEAST_NAME), (" · ", _LEAST_SUITE)):
+        before, _, name = title.plain.rpartition(gap)
+        spare = room - title[: len(before)].cell_length - len(gap)
+        if not before or title.cell_length <= room:
+            continue
+        if spare >= least:
+            return title[: -len(name)].append(lines.fit_name(title[-len(name) :], spare))
+        title = title[: len(before)]
+    if title.cell_length <= room:
+        return title
+    end = title.plain.rfind(", ", 0, room)
+    return title[:end] if end > 0 else lines.fit_name(title, room)

@@ -4,7 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
 from support.pane_app import mounted
+from support.screen_text import text_of
 from textual.content import Content
 
 from console.core.annotation import Annotation, Label
@@ -29,9 +31,9 @@ from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript
 
 
-def shown_case(texts: Sequence[str], view: int = 0) -> ShownCase:
+def shown_case(texts: Sequence[str], view: int = 0, id: str = "live_simple_1-1-0") -> ShownCase:
     """Return a case with a view for each text, one of them in sight."""
-    key = Key("live_simple_1-1-0")
+    key = Key(id)
     views = [
         CaseView(
             ("diff", "talk")[place],
@@ -94,6 +96,18 @@ async def test_a_case_is_drawn_searched_and_taken_away() -> None:
         assert not pane.has_class("-diff")
         pane.show(None, Room(80))
         assert not pane.text.blocks
+
+
+@pytest.mark.parametrize("room", [Room(80), Room(100, is_wide=True)])
+async def test_a_long_id_keeps_both_of_its_ends_in_the_title(room: Room) -> None:
+    pane = CasePane()
+    async with mounted(pane, (room.width, 24)) as (app, pilot):
+        await pilot.pause()
+        pane.show(shown_case(["text"], id=f"first_{'x' * 150}_last"), room)
+        await pilot.pause()
+        title = str(pane.query_one("#head").border_title) if room.is_wide else text_of(app)
+        assert "first_x" in title
+        assert "x_last" in title
 
 
 async def test_turns_are_stepped_through_and_blocks_fold() -> None:

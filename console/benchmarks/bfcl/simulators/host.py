@@ -114,7 +114,6 @@ class SimulatorHost:
             asyncio.run_coroutine_threadsafe(self._worker.kill(), self._loop).result(_END_S)
 
     def close(self) -> None:
-        """End the worker and its loop."""
         self.restart()
         with self._lock:
             loop, self._loop, self._worker = self._loop, None, None

@@ -145,7 +145,6 @@ class _ToolWorker:
         return result
 
     async def close(self) -> None:
-        """End the worker, if there is one."""
         if self._worker is not None:
             await self._worker.kill()
 

@@ -47,11 +47,7 @@ def _download(scratch: Path, notify: Callable[[str], object]) -> Path:
 
 
 def _copy(source: Path, new_folder: Path) -> None:
-    """Copy the kept files of a checkout.
-
-    Raises:
-        UsageError: it has none.
-    """
+    """Copy the kept files of a checkout."""
     if not copy_files(source, new_folder, lambda path: _is_kept(PurePosixPath(path.as_posix()))):
         raise UsageError(
             "contains neither evals/ nor benchmarks/ with scenarios",

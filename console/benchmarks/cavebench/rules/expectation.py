@@ -44,7 +44,6 @@ class ExpectedCall:
     """True if unlisted arguments are errors."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the peer's format."""
         return {
             "name": self.name,
             "required": self.required,

@@ -119,7 +119,6 @@ class Totals:
             self.sums[name] += metrics.get(source, 0)
 
     def add(self, other: "Totals") -> None:
-        """Add the sums of another part."""
         self.turns += other.turns
         self.successful += other.successful
         self.expected_calls += other.expected_calls

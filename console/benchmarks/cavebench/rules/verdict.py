@@ -34,7 +34,6 @@ class JudgedTurn:
 
     @property
     def success(self) -> bool:
-        """True if the turn succeeded."""
         return not self.reason
 
 

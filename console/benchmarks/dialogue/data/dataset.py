@@ -59,7 +59,6 @@ class Dataset:
 
     @property
     def is_read(self) -> bool:
-        """True if the rows have been read."""
         return bool(self._cases)
 
     @cached_property

@@ -102,11 +102,7 @@ def errors_of(schema: dict[str, Any], value: Any) -> list[str]:
 
 
 def _check_keywords(schema: Any, resolver: Any, left: list[int]) -> None:
-    """Check a schema for unsupported keywords, references and expressions, and for its size.
-
-    Raises:
-        ValueError: the schema has one of these, or too many parts.
-    """
+    """Check a schema for unsupported keywords, references and expressions, and for its size."""
     if not isinstance(schema, dict):
         return
     for key, part in cast(dict[str, Any], schema).items():

@@ -43,7 +43,6 @@ class Mistakes:
 
     @property
     def count(self) -> int:
-        """Number of errors."""
         return len(self._placed)
 
     def add(self, place: str, where: str, problem: str, hint: str = "") -> None:

@@ -157,11 +157,7 @@ class Player:
 
 
 def _message(party: str, reply: Reply) -> Message:
-    """Return a reply as a message of a party.
-
-    Raises:
-        Silent: it is empty, or a call's arguments are no JSON object.
-    """
+    """Return a reply as a message of a party."""
     calls: list[Call] = []
     for call in reply.tool_calls:
         try:

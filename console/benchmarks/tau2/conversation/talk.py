@@ -121,11 +121,7 @@ def checked(message: Message) -> Message:
 
 
 def _without_done(message: Message) -> Message:
-    """Return a message of an agent without a user, or the mark of an end in place of the call that stands for it.
-
-    Raises:
-        Silent: words without a call.
-    """
+    """Return a message of an agent without a user, or the mark of an end in place of the call that stands for it."""
     if not message.tool_calls:
         raise Silent(AGENT, "no_call")
     return Message(AGENT, STOP) if any(call.name == DONE for call in message.tool_calls) else message

@@ -79,11 +79,7 @@ def evaluate(trial: Trial, reason: str, *, evaluation: str = WHOLE, judge_reply:
 
 
 def _assertion_checks(world: World, criteria: Criteria) -> list[bool]:
-    """Return which assertions hold in a world.
-
-    Raises:
-        ReplayError: one fails to run.
-    """
+    """Return which assertions hold in a world."""
     met: list[bool] = []
     for item in criteria.env_assertions or ():
         try:

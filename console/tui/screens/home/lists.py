@@ -147,13 +147,7 @@ class StartList(RowList):
         self._is_starting = False
 
     def set_steps(self, steps: NextSteps, *, wide: bool, most: int) -> None:
-        """Show the possible steps.
-
-        Args:
-            steps: the possible steps.
-            wide: whether the demo gets a second line.
-            most: maximum number of rows; steps left out have keys of their own.
-        """
+        """Show at most `most` steps; those left out have keys of their own. `wide`: the demo gets a second line."""
         self._steps = steps
         self.title_line.show("Start")
         keys = ["demo", "more", "gap", "new"] if wide else ["demo", "new"]
@@ -194,8 +188,8 @@ class StartList(RowList):
 def _resume_words(line: RunLine | None) -> Content:
     if line is None or line.summary is None:
         return Content.empty()
-    done = number_format.done(line.tally, line.summary.planned, line.summary.setup)
-    return _suite_and_model(line).append(f", {done} finished, {state_word(line.state).plain}")
+    done = number_format.done(line.tally, line.summary.planned_cases, 0)
+    return _suite_and_model(line).append(f", {state_word(line.state).plain} {done}")
 
 
 def _failure_words(steps: NextSteps) -> Content:

@@ -224,7 +224,9 @@ class FieldList(ChoiceList):
         if self._editor is not None and self._editor.id == key:
             return _edited_line(field, self._editor, self.room, is_wrong=is_wrong)
         text = self._form.text(field)
-        value = one_line(text, 60, "bold $fail" if is_wrong else "bold" if text != field.default else "")
+        value = one_line(
+            field.with_unit(text), 60, "bold $fail" if is_wrong else "bold" if text != field.default else ""
+        )
         widths = columns.lay_out(_COLUMNS, self.room - 2)
         meaning = lines.clause(field.meaning, widths[-1][2]) if len(widths) == len(_COLUMNS) else ""
         return (
@@ -258,7 +260,7 @@ class FieldHelp(Static):
         self.border_title = Content("This setting")
 
     def describe(self, field: Field) -> None:
-        default = Content.assemble(("default  ", MUTED), one_line(field.default or "empty", 400))
+        default = Content.assemble(("default  ", MUTED), one_line(field.with_unit(field.default) or "empty", 400))
         names = ", ".join(choice or "empty" for choice in field.choices)
         choices = Content.assemble(("one of   ", MUTED), one_line(names, 600))
         flag = Content.assemble(("shell    ", MUTED), one_line(field.flag, 60))

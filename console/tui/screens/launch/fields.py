@@ -45,9 +45,14 @@ class Field:
     """Allowed texts, cycled by space; empty allows any."""
     digits: bool = False
     """True if typing a digit starts editing."""
+    unit: str = ""
+    """Sign shown before a number."""
+
+    def with_unit(self, text: str) -> str:
+        """Return a text as it is shown, with the unit before a number."""
+        return self.unit + text if text[:1].isdigit() else text
 
     def mistake_in(self, text: str) -> str:
-        """Return the error in a text, or an empty string."""
         try:
             self.value_of(text)
         except ValueError as error:
@@ -65,7 +70,6 @@ class Field:
         return self.read(text.strip())
 
     def next_choice(self, text: str) -> str:
-        """Return the choice after the given one."""
         index = self.choices.index(text) + 1 if text in self.choices else 0
         return self.choices[index % len(self.choices)]
 
@@ -237,7 +241,8 @@ _REPEATS_TO_START = (
     Field("repeats", "repeats", "1", "rollouts of each case", "--rollouts", whole(), digits=True),
     Field("at_once", "at once", "", "conversations in flight; empty: as models.toml says", "--concurrency",
           whole(none=("auto",)), digits=True),
-    Field("stop_when", "stop at US$", "5.00", "the most a run may spend, or never", "--max-cost", money, digits=True),
+    Field("stop_when", "stop when", "5.00", "US dollars a run may spend, or never", "--max-cost", money, digits=True,
+          unit="$"),
     Field("start", "start", NOW, "now (parallel) / queued", "--queue", str, (NOW, QUEUED)),
     Field("asked", "asked", DIRECTLY, "in batches: at half price, answered within a day", "--batch", str,
           (DIRECTLY, IN_BATCHES)),

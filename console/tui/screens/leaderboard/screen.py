@@ -88,7 +88,7 @@ class LeaderboardScreen(BaseScreen):
     LeaderboardScreen {
         #boards { height: 1fr; } #board { height: 1fr; }
         #row { height: 6; padding: 0 1; }
-        #legend { height: auto; max-height: 2; padding: 0 3; color: $muted; &.-empty { display: none; } }
+        #legend { height: auto; max-height: 3; padding: 0 3; color: $muted; &.-empty { display: none; } }
         &.-empty Rule, &.-empty #row { display: none; }
         &.-wide #row { height: 9; border: round $line; border-title-color: $muted; }
     }
@@ -116,7 +116,6 @@ class LeaderboardScreen(BaseScreen):
         self.call_after_refresh(self.show_workspace, "")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Redraw with the columns that fit."""
         self.call_after_refresh(self._draw)
 
     def action_reload(self) -> None:
@@ -149,7 +148,9 @@ class LeaderboardScreen(BaseScreen):
         self.rows.show_boards(marked[0].name if marked is not None else "")
         boards = self.controller.boards
         legend = next(filter(None, (*(board.grading for board in boards), *(board.legend for board in boards))), "")
-        self.legend.update(one_line(legend))
+        parts = [one_line(part) for part in legend.split("   ")]
+        is_long = len(legend) > self.size.width - 6
+        self.legend.update(Content("\n" if is_long else "   ").join(parts))
         self.legend.set_class(not legend, "-empty")
         self._show_details()
 

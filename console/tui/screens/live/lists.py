@@ -72,14 +72,16 @@ class ConversationList(RowList):
 
     def draw_title(self, run: WatchedRun, *, order: str, only_running: bool) -> None:
         """Show the number of rows and their order."""
-        running, rollouts = number_format.count(len(run.overview.running)), begun_words(run.overview, run.manifest)
+        begun, waiting = len(run.overview.running), run.overview.waiting if run.is_live else 0
+        running = number_format.count(begun - waiting)
+        waits = f", {number_format.count(waiting)} waiting" if waiting else ""
         if only_running:
-            left = Content.assemble("Running", (f"  {running}", MUTED))
+            left = Content.assemble("Running", (f"  {running}{waits}", MUTED))
         else:
             state = "running" if run.is_live else "interrupted"
-            unfinished = f", {running} {state}" if run.is_live or run.overview.running else ""
+            unfinished = f", {running} {state}{waits}" if run.is_live or begun else ""
             title = _REPEATED if run.manifest.rollouts > 1 else self.view.rows_title
-            left = Content.assemble(title, (f"  {rollouts}{unfinished}", MUTED))
+            left = Content.assemble(title, (f"  {begun_words(run.overview, run.manifest)}{unfinished}", MUTED))
         self.pane_title.tell(left, muted(f"o {order}"))
 
     def _draw_rollout(self, key: str) -> tuple[Content, ...]:
@@ -114,7 +116,6 @@ class FailureList(RowList):
         self._overview = Overview()
 
     def show_failures(self, overview: Overview) -> None:
-        """List the latest failures of a run."""
         self._overview = overview
         latest = [rollout.slot for rollout in reversed(overview.failures) if rollout.is_failure]
         keys = [row_key(slot) for slot in dict.fromkeys(latest)][:SHOWN_FAILURES]
@@ -122,7 +123,6 @@ class FailureList(RowList):
             self.show(keys, draw=self._draw_failure)
 
     def draw_title(self, overview: Overview) -> None:
-        """Show the numbers of failures of each kind."""
         counts = number_format.failures(overview.fold.tally)
         self.pane_title.tell(
             Content.assemble("Failures", (f"  {counts or 0}, latest first", MUTED)),
@@ -153,7 +153,6 @@ class ProblemList(RowList):
         self.pane_title = PaneTitle("problems", id="problems-caption")
 
     def show_problems(self, overview: Overview) -> None:
-        """List the problems kept in memory."""
         problems = list(overview.problems)
         first = overview.problem_count - len(problems)
         keys = [str(number) for number in reversed(range(first, overview.problem_count))]
@@ -167,7 +166,6 @@ class ProblemList(RowList):
             self.touch(_FAILING)
 
     def draw_title(self, overview: Overview) -> None:
-        """Show the total number of problems."""
         self.pane_title.tell(
             Content.assemble("Problems", (f"  {number_format.count(overview.problem_count)}", MUTED)),
             muted("i hides"),
@@ -252,7 +250,6 @@ class LiveRunsPanel(RowList):
 
     @property
     def line(self) -> RunLine | None:
-        """The run under the cursor."""
         return self._run_lines.get(self.cursor or "")
 
     @property
@@ -270,7 +267,6 @@ class LiveRunsPanel(RowList):
         self.styles.height = len(keys)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Select the columns that fit."""
         self._fit_columns()
 
     def _fit_columns(self) -> None:

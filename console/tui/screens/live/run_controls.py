@@ -9,6 +9,7 @@ from textual.content import Content
 
 from console.core.fault import UsageError
 from console.core.live import Command
+from console.insight import number_format
 from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
 from console.tui.actions import Action
@@ -72,11 +73,9 @@ class RunControls:
         return None
 
     def action_run_pause(self) -> None:
-        """Pause or resume launching rollouts."""
         self._send(Command("resume" if self._is_paused(self.feed()) else "pause"))
 
     def action_run_stop(self) -> None:
-        """Ask how to stop the run, then stop it."""
         feed = self.feed()
         if feed is None or not feed.is_attached:
             self.services.notify(NO_ENGINE)
@@ -84,7 +83,6 @@ class RunControls:
             self.in_worker(self._ask_how_to_stop(feed))
 
     def action_workers(self) -> None:
-        """Show the workers of the run with their current work."""
         feed = self.feed()
 
         def read() -> list[Content]:
@@ -114,10 +112,10 @@ class RunControls:
             self._send(Command("retry_case", key=rollout.key), words, feed=self.rollout_feed())
 
     async def _ask_how_to_stop(self, feed: RunFeed) -> None:
-        running = len(feed.overview.running)
+        begun = number_format.count(len(feed.overview.running))
         text = Content.assemble("Stop ", one_line(feed.folder.name, 50, "bold"), "? It can be resumed later.")
         answers = [
-            Answer("f", f"finish the {running} that are running, then stop"),
+            Answer("f", f"finish the {begun} under way, then stop"),
             Answer("s", "stop now, cancel requests in flight"),
         ]
         answer = await self.services.ask(Question(text, answers))
@@ -189,7 +187,6 @@ class ReplayControls:
         return self.replay is not None or self.can_start
 
     def start(self) -> None:
-        """Start a replay from the beginning of the run."""
         try:
             replay = Replay(self.run)
         except UsageError as error:

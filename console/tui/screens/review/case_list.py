@@ -148,7 +148,7 @@ def list_title(controller: ReviewController, manifest: Manifest, *, is_searching
     outcomes = controller.triage.outcomes
     if label.startswith("failures") and outcomes.get(Outcome.FAILED, 0) < sum(outcomes.values()):
         count, label = number_format.failures_by(outcomes), label.removeprefix("failures").removeprefix(" · ")
-    title = Content.assemble((f"{count}  ", "bold"), one_line(label, 60, MUTED))
+    title = Content.assemble((f"{count} ", "bold"), one_line(label, 60, MUTED))
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
     origin = f"{manifest.experiment.words}, " if manifest.experiment is not None else ""

@@ -20,7 +20,7 @@ from console.insight.reasons import sentence
 from console.insight.rollout import SETUP, Rollout
 from console.insight.warnings import rollout_warnings
 from console.tui.render import diff, lines
-from console.tui.render.lines import fit_name
+from console.tui.render.lines import LONGEST_ID, fit_name
 from console.tui.sanitize import one_line, plain_line
 from console.tui.screens.review.views import TOKENS, ShownCase, view_with
 from console.tui.suite_views.conversation_blocks import conversation_blocks
@@ -262,8 +262,7 @@ class CasePane(Vertical):
         cost = spent(rollout, simulated=shown.simulated)
         names = tabs([view.name for view in shown.views], shown.view.name, room.width - cost.cell_length - 22)
         spare = max(room.width - names.cell_length - cost.cell_length - 10, 12)
-        name = one_line(str(rollout.key), 120, "bold")
-        self._title.tell(fit_name(name, min(spare, name.cell_length)).append("  ").append(names), cost)
+        self._title.tell(self._named(rollout, spare).append("  ").append(names), cost)
         width = max((self._head.content_size.width or room.width) - 1, 20)
         is_told = not room.is_wide and shown.view.id == DIFFERENCE and bool(case.comparison and case.comparison.pairs)
         reason = reason_line(rollout, case.comparison, 2 * width, is_told=is_told)
@@ -274,7 +273,7 @@ class CasePane(Vertical):
             lines += detail_lines(case, hint_label, shown.alike, width)
             layout = diff.fitting(shown.style.layout, self.text_width).value
             keys = f"d {layout}   w wrap   x fold" if shown.view.id == DIFFERENCE else "v next view"
-            key = one_line(str(rollout.key), 60, "bold")
+            key = self._named(rollout, width - 4)
             history = self.history(max(width - key.cell_length - 6, 0))
             self._set_box_title(self._head, Content("   ").join([key, history]) if history else key, cost)
             is_alone = self.screen.has_class("-zoomed")
@@ -304,6 +303,12 @@ class CasePane(Vertical):
     def _draw_context(self, shown: ShownCase) -> DrawContext:
         is_apart = self._room.is_wide and self._room.is_tall and shown.suite_view.has_conversation_pane
         return shown.context(self.text_width, with_conversation=not is_apart, token=self._token)
+
+    @staticmethod
+    def _named(rollout: Rollout, room: int) -> Content:
+        """Return the id of a rollout in bold, cut in the middle if it is longer than `room`."""
+        name = one_line(str(rollout.key), LONGEST_ID, "bold")
+        return fit_name(name, min(room, name.cell_length))
 
     def _set_box_title(self, pane: Widget, title: Content, subtitle: Content) -> None:
         """Set the titles of a pane's box if they have changed, since that redraws the whole pane."""
@@ -335,7 +340,6 @@ class CasePane(Vertical):
         return True
 
     def other_view_with(self, text: str) -> CaseView | None:
-        """Return the first other view of the case that contains a text."""
         shown = self._shown
         if shown is None:
             return None
@@ -348,7 +352,8 @@ class CasePane(Vertical):
         if view is not None:
             where = Content.styled(f"found in {view.name}, v goes there", "$live")
             self._set_subtitle(where)
-            self._title.tell(one_line(str(shown.case.rollout.key), 40, "bold"), where)
+            room = max(self._room.width - where.cell_length - 6, 12)
+            self._title.tell(self._named(shown.case.rollout, room), where)
 
     def _show_hits(self, place: int, count: int) -> None:
         words = f"{place} of {count}" if count else "not found"

@@ -49,7 +49,6 @@ class WebSearchAPI:
     """The functions for models, which see the class name in Python's error messages."""
 
     def __init__(self, answers: Mapping[WebRequest, WebAnswer]) -> None:
-        """Store the answers fetched so far."""
         self._answers = answers
         self._show_snippet = True
         self._unanswered: list[WebRequest] = []

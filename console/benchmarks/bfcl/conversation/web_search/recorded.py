@@ -42,7 +42,6 @@ class RecordedWeb:
     """Same interface as `console.llm.web.live.Web`, answered from a file."""
 
     def __init__(self, searches: dict[str, list[_Result]], pages: dict[str, str]) -> None:
-        """Store recorded searches and pages; use `read_recorded`."""
         self._searches, self._pages = searches, pages
         by_link = {result.link: result for results in searches.values() for result in results}
         self._every = list(by_link.values())

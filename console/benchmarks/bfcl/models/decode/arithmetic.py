@@ -81,11 +81,7 @@ def literal_value(node: ast.expr) -> Any:
 
 
 def _bound_nodes(count: int) -> None:
-    """Check the number of nodes.
-
-    Raises:
-        Refused: too many nodes.
-    """
+    """Check the number of nodes."""
     if count > _NODES:
         raise Refused("the expression is too large")
 

@@ -1,0 +1,34 @@
+"""The first line of a screen, mounted alone."""
+
+import pytest
+from support.pane_app import mounted
+from support.screen_text import text_of
+from textual.content import Content
+
+from console.tui.widgets.top_line import TopLine
+
+RUN = "gpt-x · dialogue-starter   2026-01-17T1302-dialogue-starter-26c66a"
+COMPARED = "dialogue-starter, 115 cases, 460 rollouts in both"
+
+
+@pytest.mark.parametrize(
+    ("title", "width", "shown"),
+    [
+        (RUN, 100, RUN),
+        (RUN, 60, "gpt-x · dialogue-starter   2026-0…6c66a"),
+        (RUN, 50, "gpt-x · dialogue-starter"),
+        (RUN, 38, "gpt-x · dial…rter"),
+        (RUN, 26, "gpt-x"),
+        (COMPARED, 80, COMPARED),
+        (COMPARED, 60, "dialogue-starter, 115 cases"),
+        (COMPARED, 40, "dialogue-starter"),
+    ],
+)
+async def test_a_title_loses_its_last_parts_and_names_are_cut_in_the_middle(title: str, width: int, shown: str) -> None:
+    line = TopLine("review", "Review")
+    async with mounted(line, size=(width, 4)) as (app, pilot):
+        line.tell(title=Content(title), status=Content("1 of 4"))
+        await pilot.pause()
+        first = text_of(app).split("\n")[0]
+        assert first.rstrip().endswith("1 of 4")
+        assert first.removesuffix("1 of 4   ").replace("console", "").strip() == f"Review   {shown}"
