@@ -211,7 +211,7 @@ def _by_label(annotation: Annotation) -> tuple[str, str]:
     """Keep labels by simulated models separate, because they say nothing about the case."""
     label = annotation.label
     if label is None:
-        return "", "not labelled"
+        return "", "not labeled"
     return (f"{label.name} simulated", f"{label.name} (simulated)") if label.simulated else (label.name, label.name)
 
 

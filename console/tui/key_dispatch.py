@@ -6,7 +6,6 @@ An action is handled by the focused widget or its ancestors, else by the respond
 """
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from inspect import isawaitable
@@ -20,8 +19,12 @@ from textual.screen import Screen
 
 from console.tui.screens.base import BaseScreen
 
-_PATIENCE_S = 0.4
-"""Seconds a key waits for the previous one, whose `KeyHandled` is lost if its widget is removed."""
+_PATIENCE = 40
+"""Turns a key waits for the previous one, whose `KeyHandled` is lost if its widget is removed.
+
+Turns of the app's own messages, not seconds: while the app is blocked, none pass.
+"""
+_TURN_S = 0.01
 
 
 class KeyHandled(Message):
@@ -36,36 +39,40 @@ class KeyQueue:
         self._app = app
         self._deliver = deliver
         self._waiting: deque[events.Key] = deque()
-        self._sent_at: float | None = None
-        """Time of sending the key in flight; None without one."""
-        self._waiting_since = 0.0
+        self._is_in_flight = False
+        self._turns = 0
+        """Turns that the first key has waited."""
+        self._is_turning = False
 
     async def put(self, event: events.Key) -> None:
         """Queue a key, and send it if no other is in flight."""
-        if not self._waiting:
-            self._waiting_since = time.monotonic()
         self._waiting.append(event)
         await self._send_next()
 
     async def release_next(self) -> None:
         """Send the next key, after the previous one was handled."""
-        self._sent_at = None
+        self._is_in_flight = False
         await self._send_next()
 
     async def _send_next(self) -> None:
         """Send the next key, unless one is in flight or the screen is not ready."""
-        now = time.monotonic()
-        if not self._waiting or (self._sent_at is not None and now - self._sent_at < _PATIENCE_S):
+        if not self._waiting:
             return
-        if not self._is_ready() and now - self._waiting_since < _PATIENCE_S:
-            # Not set_timer, which may never fire on a busy machine.
-            asyncio.get_running_loop().call_later(0.01, self._app.call_later, self._send_next)
+        if (self._is_in_flight or not self._is_ready()) and self._turns < _PATIENCE:
+            if not self._is_turning:
+                self._is_turning = True
+                # Not set_timer, which may never fire on a busy machine.
+                asyncio.get_running_loop().call_later(_TURN_S, self._app.call_later, self._turn)
             return
-        event = self._waiting.popleft()
-        self._waiting_since = self._sent_at = now
-        await self._deliver(event)
+        self._is_in_flight, self._turns = True, 0
+        await self._deliver(self._waiting.popleft())
         if not (self._app.focused or self._app.screen).post_message(KeyHandled()):
-            self._sent_at = None
+            self._is_in_flight = False
+
+    async def _turn(self) -> None:
+        self._is_turning = False
+        self._turns += 1
+        await self._send_next()
 
     def _is_ready(self) -> bool:
         """Return whether the top screen is mounted and, unless it wants none, has a focused widget."""

@@ -12,6 +12,7 @@ from console.tui.keymap import OWN_KEYS, find_action
 from console.tui.navigation import SCREENS
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
+from console.tui.symbols import state_word
 from console.tui.themes import NAMES
 
 
@@ -71,8 +72,9 @@ class PaletteCommands:
         for line in workspace.runs or ():
             if line.summary is not None:
                 title = f"Run: {line.name}"
-                words = f"{line.label} {line.summary.model} {line.state}"
-                yield Command(title, partial(self._open_run, line), words, aside=line.state)
+                state = state_word(line.state).plain
+                words = f"{line.label} {line.summary.model} {state}"
+                yield Command(title, partial(self._open_run, line), words, aside=state)
 
     def _open_run(self, line: RunLine) -> None:
         navigator = self._services.navigator

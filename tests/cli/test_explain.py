@@ -74,7 +74,7 @@ def test_labels_are_listed_filtered_and_exported_apart_from_tags(console, run_pa
     console("explain", RUN, "--model", "reader", "--limit", 2)
     console("tag", f"{RUN}#a", "data")
     groups = console("failures", RUN, "--by", "label", "--json").data["groups"]
-    assert {group["label"]: group["cases"] for group in groups} == {"wrong-value": ["a", "c"], "not labelled": ["d"]}
+    assert {group["label"]: group["cases"] for group in groups} == {"wrong-value": ["a", "c"], "not labeled": ["d"]}
     assert groups[0]["labels_by_model"]["a"]["model"] == "reader"
     narrowed = console("failures", RUN, "--filter", "label:wrong-value tag:none", "--json").data["groups"]
     assert [case for group in narrowed for case in group["cases"]] == ["c"]

@@ -1,5 +1,6 @@
 """What opens over a place: help, palette, menus, questions, messages: left again without a trace."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,8 @@ from support.screen_text import assert_until, see, text_of
 from textual import events
 
 from console.tui.app import ConsoleApp
+from console.tui.dialogs.small_dialogs import KeyMenu
+from console.tui.key_dispatch import KeyQueue
 
 Check = Callable[[ConsoleApp, str], None]
 Frame = Callable[[ConsoleApp], str]
@@ -65,3 +68,38 @@ async def test_keys_typed_at_once_reach_where_they_were_meant(opened: Any) -> No
         assert app.screen.controller.form.models == ["sim/careful"]
         assert list(app.screen.controller.form.suites) == ["small-talk"]
         assert app.screen.controller.form.texts == {"cases": "7"}
+
+
+async def test_a_key_that_reaches_a_menu_twice_closes_only_the_menu(opened: Any, workspace: Any) -> None:
+    workspace.usual_runs()
+    async with opened() as (app, pilot):
+        await pilot.press("5")
+        below = app.screen
+        await pilot.press("y")
+        menu = app.screen
+        assert isinstance(menu, KeyMenu)
+        for _ in range(3):
+            menu.on_key(events.Key("escape", None))
+        await pilot.pause()
+        assert app.screen is below
+
+
+async def test_a_key_waits_for_the_one_before_however_long_the_app_is_blocked(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a slow machine, opening a screen takes longer than the next key may wait."""
+    async with opened() as (app, _):
+        sent: list[events.Event] = []
+
+        async def deliver(event: events.Event) -> None:
+            sent.append(event)
+
+        clock = iter(range(0, 1_000_000, 60))
+        queue = KeyQueue(app, deliver)
+        with monkeypatch.context() as patched:
+            patched.setattr(time, "monotonic", lambda: float(next(clock)))
+            await queue.put(events.Key("v", "v"))
+            await queue.put(events.Key("r", "r"))
+        assert len(sent) == 1
+        await queue.release_next()
+        assert len(sent) == 2

@@ -54,9 +54,9 @@ def test_what_is_not_read_has_no_heading() -> None:
 
 def test_words_narrow_to_suites_categories_and_models(library: LibraryController) -> None:
     library.words = "WHY"
-    assert library.entries == [SUITES, Entry("suite", "talk"), Entry("category", "talk", "why"), MODELS]
+    assert library.entries == [SUITES, Entry("suite", "talk"), Entry("category", "talk", "why")]
     library.words = "gpt-1"
-    assert library.entries == [SUITES, MODELS, Entry("model", "gpt")]
+    assert library.entries == [MODELS, Entry("model", "gpt")]
     library.words = "zzz"
     assert library.entries == []
 

@@ -222,3 +222,18 @@ async def test_a_list_that_typing_steers_keeps_its_cursor_sign() -> None:
         app.set_focus(None)
         await pilot.pause()
         assert app.text(0).startswith("> k0")
+
+
+async def test_the_heading_above_the_first_visible_row_is_shown() -> None:
+    """When the row under the cursor gets a heading above it, and when the cursor comes back to a row below one."""
+    app = ListApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        rows = app.query_one(RowList)
+        rows.show(["a", *keys(20)])
+        await pilot.press("j", "k")
+        rows.show(["h", "a", *keys(20)], fixed={"h"})
+        await pilot.pause()
+        assert (rows.cursor, rows.scroll_offset.y) == ("a", 0)
+        rows.scroll_to(y=1, animate=False, immediate=True)
+        await pilot.press("j", "k")
+        assert (rows.cursor, rows.scroll_offset.y) == ("a", 0)

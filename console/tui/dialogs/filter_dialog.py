@@ -8,10 +8,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from console.tui.data.filter_in_force import match_rank
+from console.tui.dialogs.dialog import Dialog
 from console.tui.render.columns import Column, Face
 from console.tui.widgets.row_list import RowList
 
@@ -37,7 +37,7 @@ class FilterRows(Protocol[AnswerCo]):
         ...
 
 
-class FilterDialog(ModalScreen[AnswerT | None]):
+class FilterDialog(Dialog[AnswerT | None]):
     """Returns the choice, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

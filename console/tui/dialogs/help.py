@@ -8,10 +8,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from console.tui.actions import Action, ActionSource
+from console.tui.dialogs.dialog import Dialog
 from console.tui.keymap import KeyMap, find_action, name_of_key
 from console.tui.render import lines
 from console.tui.render.block import Block
@@ -25,7 +25,7 @@ _LAST = {"MOVE": 1, "EVERYWHERE": 2}
 """Sort order of the groups that are the same everywhere; a screen's own groups come first."""
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """All keys of a screen and of its focused pane, by group; `/` searches them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -192,7 +192,7 @@ def _marks() -> list[Content]:
     return [Content.assemble((f"{sign}  ", style), text) for sign, style, text in signs]
 
 
-class TextScreen(ModalScreen[None]):
+class TextScreen(Dialog[None]):
     """A scrollable list of texts, such as all messages since the app started."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", show=False)]

@@ -8,13 +8,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from console.core.fault import UsageError
 from console.exchange.imports.importing import ImportReport, partial_words, total_sign
 from console.insight import number_format
 from console.tui.data.import_session import ImportSession
+from console.tui.dialogs.dialog import Dialog
 from console.tui.sanitize import literal, one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted
 
@@ -22,7 +22,7 @@ _DRAWN_EVERY_S = 0.1
 _SHOWN_PROBLEMS = 5
 
 
-class ImportDialog(ModalScreen[str]):
+class ImportDialog(Dialog[str]):
     """Returns the name of the run to open, or an empty string."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -9,11 +9,11 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from console.core.fault import UsageError
 from console.tui.actions import Action
+from console.tui.dialogs.dialog import Dialog
 from console.tui.keymap import KeyMap, name_of_key
 from console.tui.render import lines
 from console.tui.sanitize import marks_in, one_line
@@ -27,7 +27,7 @@ class Answer(msgspec.Struct, frozen=True):
     words: str
 
 
-class Question(ModalScreen[str]):
+class Question(Dialog[str]):
     """Returns the key of the answer, or an empty string on escape."""
 
     DEFAULT_CSS = """
@@ -67,7 +67,7 @@ class Question(ModalScreen[str]):
 ResultT = TypeVar("ResultT")
 
 
-class Waiting(ModalScreen[ResultT | UsageError | None], Generic[ResultT]):
+class Waiting(Dialog[ResultT | UsageError | None], Generic[ResultT]):
     """Calls a function in a thread and takes all keys meanwhile, so that keys typed ahead reach no other screen.
 
     Returns its result or its `UsageError`; None on escape, after which the result is dropped.
@@ -105,7 +105,7 @@ class Waiting(ModalScreen[ResultT | UsageError | None], Generic[ResultT]):
             self.dismiss(None)
 
 
-class CommentScreen(ModalScreen[str | None]):
+class CommentScreen(Dialog[str | None]):
     """Returns the text, or None on escape."""
 
     DEFAULT_CSS = """
@@ -155,7 +155,7 @@ class NameNote(msgspec.Struct, frozen=True):
     """True if enter is blocked."""
 
 
-class NameScreen(ModalScreen[str]):
+class NameScreen(Dialog[str]):
     """Asks for a name; returns an empty string on escape."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss('')", show=False)]
@@ -202,7 +202,7 @@ MORE = "+"
 """Key that shows all entries of a menu."""
 
 
-class KeyMenu(ModalScreen[Action | None]):
+class KeyMenu(Dialog[Action | None]):
     """Waits for one key; returns the chosen action, or None."""
 
     DEFAULT_CSS = """

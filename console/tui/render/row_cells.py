@@ -287,7 +287,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
     summary, tally = line.summary, line.tally
     head = Content.assemble((name.plain, "bold"), "  ", state_word(summary.state))
     counts = Content.assemble(
-        _result(line), (f" of {_planned(summary)}   score ", MUTED),
+        _result(line, with_setup=False), (f" of {_planned(summary)}   score ", MUTED),
         score_words(summary),
     )  # fmt: skip
     spent = Content.assemble(

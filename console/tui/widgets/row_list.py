@@ -168,7 +168,7 @@ class RowList(Viewport):
         elif self._cursor is None:
             self._cursor = self._nearest(min(place or 0, len(keys) - 1), 1)
         elif line is not None and self._cursor != place:
-            self.go_to(self._cursor - line)
+            self.go_to(self._cursor - line if line else self._with_heading(self._cursor))
         self.refresh()
         if self.cursor is not None and self.cursor != before:
             self._announce(is_moved=False)
@@ -363,11 +363,14 @@ class RowList(Viewport):
 
     def _bring_into_view(self, index: int) -> None:
         top, page = self.scroll_offset.y, self.page
-        if index < top:
-            above = index - 1 if index and self._keys[index - 1] in self._fixed else index
-            self.go_to(above)
+        if index < top or (index == top and page > 1):
+            self.go_to(self._with_heading(index))
         elif index >= top + page:
             self.go_to(index - page + 1)
+
+    def _with_heading(self, index: int) -> int:
+        """Return the place of the heading directly above a row, or else its own."""
+        return index - 1 if index and self._keys[index - 1] in self._fixed else index
 
     def apply_size(self, update: Callable[[], bool]) -> bool:
         """Keep the cursor in view when the list shrinks."""

@@ -117,6 +117,19 @@ class Transcript(Viewport):
             """The transcript, for `@on` selectors."""
             return self.transcript
 
+    @dataclass
+    class WidthChanged(Message):
+        """The width of the text has changed."""
+
+        transcript: "Transcript"
+
+        @property
+        def control(self) -> "Transcript":
+            """The transcript, for `@on` selectors."""
+            return self.transcript
+
+    _width_before = 0
+
     def __init__(
         self, *, empty: Content | None = None, follow: bool = False, id: str | None = None, classes: str | None = None
     ) -> None:
@@ -372,6 +385,9 @@ class Transcript(Viewport):
         if self._is_at_hit and self._hits.hits:
             self._show_hit()
         self.refresh()
+        if self.room != self._width_before:
+            self._width_before = self.room
+            self.post_message(self.WidthChanged(self))
 
     # Drawing ---------------------------------------------------------------------------------------------------------
 

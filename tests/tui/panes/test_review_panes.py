@@ -20,7 +20,7 @@ from console.suites.suite import Report
 from console.tui.render import diff
 from console.tui.render.block import Block
 from console.tui.screens.review.case_list import CaseList
-from console.tui.screens.review.case_pane import CasePane, CaseText, Room, annotation_lines
+from console.tui.screens.review.case_pane import CasePane, Room, annotation_lines
 from console.tui.screens.review.listing import Listing
 from console.tui.screens.review.tokens import token_blocks
 from console.tui.screens.review.triage import Rows
@@ -28,6 +28,7 @@ from console.tui.screens.review.views import STANDARD_VIEWS, ShownCase
 from console.tui.suite_views.registry import STANDARD
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase
 from console.tui.widgets.row_list import RowList
+from console.tui.widgets.transcript import Transcript
 
 
 def shown_case(texts: Sequence[str], view: int = 0, id: str = "live_simple_1-1-0") -> ShownCase:
@@ -83,7 +84,7 @@ async def test_a_case_is_drawn_searched_and_taken_away() -> None:
         await pilot.pause()
         pane.show(shown_case(["a needle here", "hay"]), Room(80))
         await pilot.pause()
-        assert app.posted_of(CaseText.WidthChanged) != []
+        assert app.posted_of(Transcript.WidthChanged) != []
         assert pane.has_class("-diff")
         assert pane.find("needle") == 2
         assert pane.find_step(1)

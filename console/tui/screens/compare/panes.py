@@ -172,6 +172,11 @@ class CasePane(Vertical):
         with Horizontal(id="conversations"):
             yield from self._conversations
 
+    @property
+    def width(self) -> int:
+        """Width of the text in cells; 0 until it is laid out."""
+        return self._case.room if self._case.scrollable_content_region.width else 0
+
     def clear(self) -> None:
         self._caption.tell(Content.empty())
         for transcript in (self._case, *self._conversations):

@@ -31,6 +31,7 @@ from console.tui.suite_views.conversation_blocks import block_key, conversation_
 from console.tui.symbols import muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
+from console.tui.widgets.transcript import Transcript
 
 LIST_SHARE = 0.42
 """Width of the list next to the case, as a share of the screen's."""
@@ -193,9 +194,15 @@ class CompareScreen(BaseScreen):
 
     @property
     def _case_width(self) -> int:
-        """Width in cells of the case pane, computed since the pane may not be laid out at this size yet."""
+        """Width in cells of the case pane; computed until it is laid out."""
+        if self.case.width:
+            return self.case.width
         width = self.size.width
         return max(width - int(LIST_SHARE * width) - 5 if self.has_class("-wide") else width - 2, 40)
+
+    @on(Transcript.WidthChanged, "#case")
+    def _lay_out_again(self) -> None:
+        self.call_after_refresh(self._show_case)
 
     # User input -------------------------------------------------------------------------------------------------------
 

@@ -74,9 +74,7 @@ class LibraryController:
         """Entries that match the filter, under headings; empty if none does."""
         suites = [*self._suite_entries(self.suites)] if self.suites else []
         models = [*self._model_entries(self.models)] if self.models else []
-        if not suites and not models:
-            return []
-        return [*([SUITES] if self.suites else []), *suites, *([MODELS] if self.models else []), *models]
+        return [*([SUITES] if suites else []), *suites, *([MODELS] if models else []), *models]
 
     def _suite_entries(self, suites: Suites) -> Iterator[Entry]:
         for line in suites.lines:

@@ -4,11 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
@@ -45,12 +43,12 @@ LETTERS = {value: letter for letter, (value, _) in TAGS.items() if value}
 
 
 def tabs(views: Sequence[str], current: str, room: int) -> Content:
-    """Return the names of the views, the current one in brackets; a click shows the view.
+    """Return the names of the views, the current one in brackets; a click shows the view, `…` stands for others.
 
     Args:
         views: all names.
         current: the current view's name.
-        room: width within which the current one must end, so that the first names give way.
+        room: width within which the current one must end, so that other names give way.
     """
     names = [
         (Content.styled(f"[{name}]", "bold") if name == current else muted(name)).stylize(
@@ -192,21 +190,6 @@ class Room:
     is_tall: bool = False
 
 
-class CaseText(Transcript):
-    """The text of a view; reports changes of its width."""
-
-    class WidthChanged(Message):
-        """The width of the text has changed."""
-
-    _width_before = 0
-
-    def on_resize(self, event: events.Resize) -> None:
-        width = self.room
-        if width != self._width_before:
-            self._width_before = width
-            self.post_message(self.WidthChanged())
-
-
 class CasePane(Vertical):
     """Draws a `ShownCase` and searches its text. Has the class `-diff` while it shows the difference."""
 
@@ -220,7 +203,7 @@ class CasePane(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="case-side", classes="-diff")
-        self.text = CaseText(id="detail", classes="pane", empty=Content("Nothing is listed."))
+        self.text = Transcript(id="detail", classes="pane", empty=Content("Nothing is listed."))
         self.search_text = ""
         """Text searched for; empty if none."""
         self._title = PaneTitle("", id="case-caption")

@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from console.core.fault import UsageError
 from console.exchange.reader_labels import LabelQueue, ShownAnswer
 from console.store.runs import RunFolder
+from console.tui.dialogs.dialog import Dialog
 from console.tui.dialogs.small_dialogs import CommentScreen
 from console.tui.keymap import actions_at, bindings_for
 from console.tui.sanitize import literal, one_line
@@ -25,7 +25,7 @@ from console.tui.symbols import MUTED
 _LONGEST = 100_000
 
 
-class LabelScreen(ModalScreen[None]):
+class LabelScreen(Dialog[None]):
     """The queue of one reader; labels are saved at once and change no score."""
 
     DEFAULT_CSS = """

@@ -37,7 +37,7 @@ from console.tui.screens.review.case_list import (
     status_text,
 )
 from console.tui.screens.review.case_loader import CaseLoader
-from console.tui.screens.review.case_pane import CasePane, CaseText, Room
+from console.tui.screens.review.case_pane import CasePane, Room
 from console.tui.screens.review.controller import ReviewController
 from console.tui.screens.review.decide_actions import DecideActions
 from console.tui.screens.review.history_actions import HistoryActions
@@ -50,6 +50,7 @@ from console.tui.screens.sorting import SortActions
 from console.tui.services import Services, Severity
 from console.tui.suite_views.registry import load_view
 from console.tui.widgets.row_list import RowList
+from console.tui.widgets.transcript import Transcript
 
 if TYPE_CHECKING:
     from console.insight.deciding import Branch
@@ -239,7 +240,7 @@ class ReviewScreen(RunScreen):
         self.controller.views.show_at(place)
         self.draw()
 
-    @on(CaseText.WidthChanged)
+    @on(Transcript.WidthChanged, "#detail")
     def _lay_out_again(self) -> None:
         self.call_after_refresh(self._relist_and_redraw)
 
