@@ -69,11 +69,7 @@ _TRIAL_TOKENS = 300
 
 
 def add(args: AddModelArguments) -> int:
-    """Add a model, or list what can be added.
-
-    Raises:
-        UsageError: no such server, no key, the server does not answer, or models.toml cannot be written.
-    """
+    """Add a model, or list what can be added."""
     asks = not args.json and not args.yes and sys.stdin.isatty() and sys.stderr.isatty()
     answering = asyncio.run(find_local_servers()) if args.look else {}
     name = args.words[1] if len(args.words) > 1 else ""
@@ -102,11 +98,7 @@ def add(args: AddModelArguments) -> int:
 
 
 def draft_of(server: KnownServer, address: str = "", key_variable: str | None = None) -> ModelConfig:
-    """Return a model of a server that has no id yet.
-
-    Raises:
-        UsageError: the address is missing or invalid.
-    """
+    """Return a model of a server that has no id yet."""
     if server.needs_address and not address:
         raise UsageError(f"{server.title} needs --address", hint=f"Give {server.needs}.")
     try:
@@ -224,11 +216,7 @@ def _about(model: ModelConfig) -> tuple[str, str]:
 
 
 def _served(draft: ModelConfig, *, is_needed: bool) -> "list[ServedModel]":
-    """Return the models that the server lists; none if it has no list.
-
-    Raises:
-        UsageError: the server does not answer, and nothing can be done without its list.
-    """
+    """Return the models that the server lists; none if it has no list."""
     from console.core.provider import provider_of
     from console.llm.servers.model_list import list_models
 
@@ -275,11 +263,7 @@ def _add(args: AddModelArguments, server: KnownServer, model: ModelConfig, *, as
 
 
 def _try(model: ModelConfig) -> "tuple[ModelConfig, list[Trial], float | None]":
-    """Return the model as its server accepts it, the outcomes, and their cost; native calls decide the mode.
-
-    Raises:
-        UsageError: the server refuses the call without tools.
-    """
+    """Return the model as its server accepts it, the outcomes, and their cost; native calls decide the mode."""
     from console.config.models import facts
     from console.engine.budget import cost_of
     from console.llm.servers.parameter_trial import try_model
@@ -295,11 +279,7 @@ def _try(model: ModelConfig) -> "tuple[ModelConfig, list[Trial], float | None]":
 
 
 def _append(path: Path, model: ModelConfig, remark: str) -> str:
-    """Append a model's table to a models file, which is created if missing; return the table as text.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Append a model's table to a models file, which is created if missing; return the table as text."""
     entry = f"# {remark}\n{entry_of(model)}"
     target = path.resolve()
     try:

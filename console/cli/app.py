@@ -7,11 +7,7 @@ from console.cli.parser import Arguments
 
 
 def open_app_with(args: Arguments, *, screen: str = "review", run: str = "", case: str = "") -> int:
-    """Open the app, with Live or Review of a run (and case) if given, and return the exit code.
-
-    Raises:
-        UsageError: there is no terminal, a folder or theme does not exist, or the runs folder cannot be created.
-    """
+    """Open the app, with Live or Review of a run (and case) if given, and return the exit code."""
     # Imported late: `--help` needs neither.
     from console.config.paths import WorkspacePaths, find_runs_root, make_new_folder
     from console.tui.start import run_app

@@ -28,11 +28,7 @@ def add_budget_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def budget_of(args: BudgetArguments, base: Budget | None = None) -> Budget:
-    """Return the requested caps, with those of `base` as defaults.
-
-    Raises:
-        UsageError: a cap is not a positive amount.
-    """
+    """Return the requested caps, with those of `base` as defaults."""
     base = base or Budget()
     caps = (
         ("--max-cost", args.max_cost),
@@ -51,11 +47,7 @@ def budget_of(args: BudgetArguments, base: Budget | None = None) -> Budget:
 
 
 def seconds(text: str) -> float:
-    """Parse a time: a number of seconds, or one with s, m or h.
-
-    Raises:
-        UsageError: not such a time.
-    """
+    """Parse a time: a number of seconds, or one with s, m or h."""
     try:
         return read_time(text)
     except ValueError:

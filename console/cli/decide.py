@@ -34,11 +34,7 @@ class ContinuationArguments(BudgetArguments):
 def decide(
     args: ContinuationArguments, reader: "RunReader", rollout: "Rollout", points: "Sequence[Point]"
 ) -> "Curve | int":
-    """Find the step that decided a failed conversation; return the curve, or the exit code if it was stopped.
-
-    Raises:
-        UsageError: a state cannot be rebuilt, or nothing can be graded.
-    """
+    """Find the step that decided a failed conversation; return the curve, or the exit code if it was stopped."""
     from console.cli.foreground import play
     from console.engine.experiment import rehearse
     from console.engine.experiment_use import search_use

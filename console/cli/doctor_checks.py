@@ -173,11 +173,7 @@ async def _check_address(model: ModelConfig, address_name: str) -> Finding:
 
 
 def model_to_try(models: Path | None, name: str) -> ModelConfig:
-    """Look a model up by its name.
-
-    Raises:
-        UsageError: no such model, or it has no key.
-    """
+    """Look a model up by its name."""
     return pick_model(load_models(find_models_file(models)), name)
 
 

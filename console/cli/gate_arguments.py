@@ -41,11 +41,7 @@ def add_gate_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def margin_of(args: GateOptions) -> Margin | None:
-    """Return the margin.
-
-    Raises:
-        UsageError: not a margin, or given without the gate.
-    """
+    """Return the margin."""
     for flag, value in (("--margin", args.margin), ("--metric", args.metric)):
         if value is not None and not args.fail_if_worse:
             raise UsageError("only applies to the gate", where=flag, hint="Add --fail-if-worse.")
@@ -53,11 +49,7 @@ def margin_of(args: GateOptions) -> Margin | None:
 
 
 def gate_of(args: GateOptions, comparison: "RunComparison", a: Summary, b: Summary) -> "Gate | None":
-    """Return the gate's result, or None if it was not requested.
-
-    Raises:
-        UsageError: the options conflict, or do not apply to the runs.
-    """
+    """Return the gate's result, or None if it was not requested."""
     margin = margin_of(args)
     if not args.fail_if_worse:
         return None

@@ -64,31 +64,23 @@ class History:
 
 
 def read_history(folder: RunFolder) -> History:
-    """Read a run's journal once, without outputs and messages: a run may have a million rollouts.
-
-    Raises:
-        UsageError: the folder is not a run.
-    """
+    """Read a run's journal once, without outputs and messages: a run may have a million rollouts."""
     manifest = folder.manifest()
     fold, summary = folder.fold(Endings(manifest.rollouts))
     return History(folder, manifest, summary, results_of(fold))
 
 
 def read_played(folder: RunFolder) -> list[PlayedRollout]:
-    """Return the latest attempt at every rollout with its record, in order of first start.
-
-    Raises:
-        UsageError: the journal cannot be read.
-    """
+    """Return the latest attempt at every rollout with its record, in order of first start."""
     cases: dict[str, Case] = {}
     keys: dict[Slot, Key] = {}
     latest: dict[Slot, Finished] = {}
     for record in JournalReader(folder.journal_path).iter_all():
         if isinstance(record, Finished):
-            latest[record.key.case, record.key.rollout] = record
+            latest[record.key.slot] = record
         elif isinstance(record, Started):
             cases.setdefault(record.key.case, record.case)
-            keys[record.key.case, record.key.rollout] = record.key
+            keys[record.key.slot] = record.key
     return [
         PlayedRollout(cases[key.case], ended.key if (ended := latest.get(slot)) is not None else key, ended)
         for slot, key in keys.items()
@@ -122,11 +114,7 @@ def _read(folder: RunFolder, index: JournalIndex, *, live: bool) -> Overview:
 
 
 def report_of(history: History, data_path: Path | None) -> Report:
-    """Aggregate a run by its suite's formula.
-
-    Raises:
-        UsageError: the suite no longer exists.
-    """
+    """Aggregate a run by its suite's formula."""
     suite = find_suite(history.manifest, data_path)
     return summed_up(suite, shown_results(history, suite), history.manifest.setting)
 

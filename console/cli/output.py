@@ -70,11 +70,7 @@ class Output:
         _write(_error_stream(), self._clean(visible(text)) + "\n")
 
     def ask(self, question: str) -> str:
-        """Ask on stderr and return the answer without blanks around it.
-
-        Raises:
-            UsageError: the input ended.
-        """
+        """Ask on stderr and return the answer without blanks around it."""
         _write(_error_stream(), self._clean(visible_line(question)))
         if not (line := sys.stdin.readline()):
             raise UsageError("the input ended without an answer", hint="Give it as an option.")

@@ -121,16 +121,11 @@ class Arguments(argparse.Namespace):
 
     @property
     def output(self) -> Output:
-        """Return the output requested by the options."""
         return Output(machine=self.json, quiet=self.quiet, color=not self.no_color, ascii_only=self.ascii)
 
 
 def read_input(path: Path) -> str:
-    """Return the text of a file given as an option; `-` is stdin.
-
-    Raises:
-        UsageError: it cannot be read, or is too large.
-    """
+    """Return the text of a file given as an option; `-` is stdin."""
     try:
         with nullcontext(sys.stdin) if path == Path("-") else path.open(encoding="utf-8") as file:
             text = file.read(_LARGEST_INPUT + 1)  # a device may have no end
@@ -153,11 +148,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(_with_nearest(message), hint=f"See `{self.prog} --help`.")
 
     def check_before_verb(self, argv: Sequence[str]) -> str:
-        """Check that only common options precede the verb: argparse would take a value for the verb.
-
-        Raises:
-            UsageError: another option precedes it.
-        """
+        """Check that only common options precede the verb: argparse would take a value for the verb."""
         words = iter(argv)
         for word in words:
             if not word.startswith("-"):
@@ -173,7 +164,6 @@ class Parser(argparse.ArgumentParser):
         return ""
 
     def print_help(self, file: Any = None) -> None:
-        """Write the help through `Output`."""
         Output().file(self.format_help())
 
 

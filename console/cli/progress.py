@@ -64,7 +64,6 @@ class Progress:
         self._output.info(text)
 
     def close(self) -> None:
-        """End the progress line."""
         self._closed = True
         self._show(last=True)
 

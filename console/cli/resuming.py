@@ -43,9 +43,6 @@ def resume_run(
     """Play the remaining rollouts of a run, report on all of it, and return the exit code.
 
     Exit code 5 means the run is locked, or nothing is left to play.
-
-    Raises:
-        UsageError: the run's models, suite or data are missing or changed.
     """
     output, target = args.output, target_of(args)
     summary = folder.summary()

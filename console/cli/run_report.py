@@ -86,9 +86,6 @@ def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> fl
     Args:
         text: the option's value; None if not given.
         measures: suite and setting of each run it applies to.
-
-    Raises:
-        UsageError: not a number, or out of range for these suites' scores.
     """
     if text is None:
         return None

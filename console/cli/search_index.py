@@ -16,11 +16,7 @@ _LOOK_EVERY_S = 0.1
 
 
 def open_search(root: Path, output: Output) -> Search:
-    """Index what is new, showing the progress if that takes long, and open the index.
-
-    Raises:
-        UsageError: the index cannot be written.
-    """
+    """Index what is new, showing the progress if that takes long, and open the index."""
     began, shown = time.monotonic(), False
 
     def tell(progress: Progress) -> None:

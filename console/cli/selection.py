@@ -90,11 +90,7 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def preset_of(args: PresetArguments) -> Preset:
-    """Return the preset that the options describe.
-
-    Raises:
-        UsageError: the preset is unknown or invalid, or a value is invalid; the message names the option.
-    """
+    """Return the preset that the options describe."""
     base = load_presets(presets_files()).find(args.preset) if args.preset else Preset()
     _check_counts(args)
     drawn = args.sample if args.sample is not None else args.limit
@@ -135,11 +131,7 @@ def preset_of(args: PresetArguments) -> Preset:
 
 
 def _variation(text: str | None) -> dict[str, Any]:
-    """Return the suite option that `--vary` stands for.
-
-    Raises:
-        UsageError: not of the form FIELD=FILE,FILE.
-    """
+    """Return the suite option that `--vary` stands for."""
     if text is None:
         return {}
     field, equals, files = text.partition("=")
@@ -177,11 +169,7 @@ def _check_counts(args: PresetArguments) -> None:
 
 
 def read_options(texts: Iterable[str]) -> dict[str, Any]:
-    """Return suite options written as `name=value`; values are JSON or text.
-
-    Raises:
-        UsageError: not of that form.
-    """
+    """Return suite options written as `name=value`; values are JSON or text."""
     return dict(map(_option, texts))
 
 

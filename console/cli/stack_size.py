@@ -11,11 +11,7 @@ _USUAL = 8 << 20
 
 
 def ensure_stack_size() -> None:
-    """Raise the stack limit for this process, its threads and children.
-
-    Raises:
-        UsageError: the system does not allow it.
-    """
+    """Raise the stack limit for this process, its threads and children."""
     if sys.platform == "win32":
         return
     import resource

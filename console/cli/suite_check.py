@@ -46,11 +46,7 @@ _USED = ("calls", "input_tokens", "output_tokens")
 
 
 def check_one(args: Arguments, name: str) -> int:
-    """Check a suite and report; the exit code is 2 if there are problems.
-
-    Raises:
-        UsageError: no such suite, or its rows cannot be read.
-    """
+    """Check a suite and report; the exit code is 2 if there are problems."""
     suite = Catalog(find_data_roots(args.data)).open(name)
     setting = usual_setting(suite)
     cases = select_cases(suite, Selection(), setting)
@@ -129,7 +125,6 @@ class _Played:
 
     @property
     def scores(self) -> set[str]:
-        """Names of the scores of both answers."""
         return {name for played in filter(None, (self.right, self.wrong)) for name in played.verdict.scores}
 
     def row(self) -> dict[str, Any]:

@@ -21,9 +21,5 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def target_of(args: TargetArguments) -> ComputeTarget:
-    """Return the compute target.
-
-    Raises:
-        UsageError: not a valid target.
-    """
+    """Return the compute target."""
     return read_compute_target(args.on, args.workers)

@@ -21,11 +21,7 @@ CHANGES_HELP = (
 
 
 def read_settings(settings: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Return the name and the values of each `--set`: texts of files, separated by commas, or a parameter's value.
-
-    Raises:
-        UsageError: not of the form NAME=VALUE, nothing of that name can be changed, or a file cannot be read.
-    """
+    """Return the name and the values of each `--set`: texts of files, separated by commas, or a parameter's value."""
     read: list[tuple[str, list[str]]] = []
     for setting in settings:
         what, equals, value = setting.partition("=")
@@ -58,9 +54,6 @@ def accept_cost(args: Arguments, words: str, most: "Use", max_cost: float | None
         words: what it will take.
         most: the most that is expected.
         max_cost: the cap, if there is one.
-
-    Raises:
-        UsageError: the answer is no, or much has no cap and nobody can be asked.
     """
     args.output.info(words)
     is_much = not most.is_free and (most.cost_usd is None or most.cost_usd > ASK_ABOVE_USD)

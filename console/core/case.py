@@ -8,6 +8,9 @@ import msgspec
 from console.core.json_text import canonical_json
 from console.core.ranges import Count
 
+Slot = tuple[str, int]
+"""Case id and rollout: what stays the same when one attempt supersedes another."""
+
 
 class Key(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Identity of a conversation: case id, rollout (repeat, from 0) and attempt (retry, from 1)."""
@@ -21,9 +24,10 @@ class Key(msgspec.Struct, frozen=True, array_like=True, gc=False):
         text = self.case if self.rollout == 0 else f"{self.case} r{self.rollout + 1}"
         return text if self.attempt == 1 else f"{text} attempt {self.attempt}"
 
-
-Slot = tuple[str, int]
-"""Case id and rollout: what stays the same when one attempt supersedes another."""
+    @property
+    def slot(self) -> Slot:
+        """Case id and rollout."""
+        return self.case, self.rollout
 
 
 class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

@@ -210,7 +210,7 @@ class RunFold(msgspec.Struct):
             tally.running = 0
 
     def _start(self, record: Started) -> None:
-        slot = (record.key.case, record.key.rollout)
+        slot = record.key.slot
         category = self.categories.setdefault(record.case.category, Tally())
         self.category_of[record.key.case] = intern(record.case.category)
         self.cases.name_cluster(record.case)
@@ -221,7 +221,7 @@ class RunFold(msgspec.Struct):
         category.running += 1
 
     def _finish(self, record: Finished) -> None:
-        slot = (record.key.case, record.key.rollout)
+        slot = record.key.slot
         category = self.categories.setdefault(self.category_of.get(record.key.case, ""), Tally())
         self.unsettled.pop(record.key, None)
         started = self.unfinished.pop(slot, None)

@@ -39,7 +39,7 @@ class EarlierRun:
     def play(self, key: Key) -> EarlierPlay | None:
         """Return the play behind a rollout of the new run, or None if it is played from the start."""
         if self.beginnings is None:
-            earlier = self._play(self._old((key.case, key.rollout)))
+            earlier = self._play(self._old(key.slot))
             earlier.asked_anew, earlier.is_closed, earlier.is_taken_whole = self.asked_anew, True, self.is_imported
             return earlier
         beginning = self.beginnings.get(key.case)
@@ -113,7 +113,7 @@ def open_recorded(folder: RunFolder) -> EarlierRun:
     """Open a run of which all is repeated that is asked for again."""
     journal, finished = JournalIndex(folder.journal_path), dict[Slot, Finished]()
     for record in journal.iter_ends():
-        finished[record.key.case, record.key.rollout] = without_output(record)
+        finished[record.key.slot] = without_output(record)
     return EarlierRun(
         journal, {slot: end for slot, end in finished.items() if end.verdict.outcome is not Outcome.NOT_RUN}
     )

@@ -315,7 +315,7 @@ class Engine:
 
     def _note_record(self, record: AnyRecord) -> None:
         if isinstance(record, Finished):
-            self._early_end.settle((record.key.case, record.key.rollout))
+            self._early_end.settle(record.key.slot)
         if self._on_record is not None:
             self._on_record(record)
 

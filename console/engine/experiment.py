@@ -6,12 +6,11 @@ lies before the first live request is taken from the old journal (see `earlier_r
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from console.core.case import Case, Key
-from console.core.chat import Message, Reply, ScriptedAnswers
 from console.core.experiment import REPLY, Arm, Beginning, Experiment, Stratum
 from console.core.fault import Fault, UsageError
 from console.core.live import Began
@@ -25,7 +24,6 @@ from console.engine.stage import JournaledStage, RecordT
 from console.llm.endpoint import Endpoint
 from console.store.runs import RunFolder
 from console.suites.chat import OUTSIDE_TOOL
-from console.suites.stage import Stage
 from console.suites.suite import Suite
 
 _MOST_SEEDS = 1 << 31
@@ -142,7 +140,7 @@ async def _rehearse(
 ) -> None:
     effects = ConversationEffects()
     effects.earlier = play
-    stage = _Rehearsal(JournaledStage(Key(case.id), effects, _Nobody(earlier, beginning.rollout)), play)
+    stage = _Rehearsal(Key(case.id), effects, _Nobody(earlier, beginning.rollout))
     suite: Suite = prepared.suite
     where = f"{prepared.manifest.parent}#{case.id}"
     hint = "Go on from the start with --from start, or from an earlier step."
@@ -166,55 +164,16 @@ class _PointReached(BaseException):
     """Ends a rehearsal; suites must not catch it."""
 
 
-class _Rehearsal(Stage):
-    """A stage that repeats a beginning and ends the play at the first request that is not repeated."""
+class _Rehearsal(JournaledStage):
+    """Repeats a beginning, and ends the play at the first request that is not repeated."""
 
-    def __init__(self, stage: JournaledStage, play: EarlierPlay) -> None:
-        self._stage, self._play = stage, play
-        self._replies = 0
-        self.is_reached = False
+    is_reached = False
 
-    @property
-    def key(self) -> Key:
-        return self._stage.key
-
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[dict[str, Any]] = (),
-        role: str = "model",
-        params: dict[str, Any] | None = None,
-        turn: int = 0,
-        step: int = 0,
-        scripted: Callable[[], ScriptedAnswers] | None = None,
-    ) -> Reply:
-        if role == "model":
-            if self._replies == self._play.replies:
-                self._play.check_whole()
-                self.is_reached = True
-                raise _PointReached
-            self._replies += 1
-        return await self._stage.ask(
-            messages, tools=tools, role=role, params=params, turn=turn, step=step, scripted=scripted
-        )
-
-    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
-        return await self._stage.embed(texts, role=role)
-
-    async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
-        return await self._stage.perform(kind, request, action)
-
-    def output_of(self, case_id: str) -> Any:
-        return self._stage.output_of(case_id)
-
-    def score(
-        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
-    ) -> None:
-        del name, value, threshold, turn, role
-
-    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
-        del kind, data, turn, step
+    def _count_reply(self) -> bool:
+        if not self.is_reached and not super()._count_reply():
+            return False
+        self.is_reached = True
+        raise _PointReached
 
 
 class _Nobody:

@@ -189,15 +189,20 @@ def forecast_runs(plans: Sequence[Plan], is_stale: Callable[[], bool] = never_st
     return total
 
 
-def forecast_of(prepared: PreparedRun) -> RunForecast:
-    """Forecast one prepared run under each protocol of its suite."""
+def forecast_of(prepared: PreparedRun, *, is_shown: bool = True) -> RunForecast:
+    """Forecast one prepared run under each protocol of its suite.
+
+    Args:
+        prepared: the run.
+        is_shown: False leaves out the detectable difference, for which two earlier runs are read.
+    """
     suite, setting = prepared.suite, prepared.manifest.setting
     protocols = {name: _forecast(prepared, other) for name, other in suite.protocols(setting).items()}
     looks = prepared.manifest.looks
     return replace(
         _forecast(prepared, setting),
         protocols=protocols,
-        detectable=_detectable(prepared),
+        detectable=_detectable(prepared) if is_shown else None,
         looks=looks if looks is not None and looks.until is not None else None,
     )
 

@@ -81,7 +81,7 @@ class Question:
     @property
     def slot(self) -> Slot:
         """Case id and rollout."""
-        return self.key.case, self.key.rollout
+        return self.key.slot
 
     def messages(self, more: str = "") -> list[Message]:
         """Return the messages to send, with `more` appended."""
@@ -282,7 +282,7 @@ def _tries(notes: Sequence[Note], model: ModelConfig) -> Counter[tuple[Slot, str
     """Count the unreadable replies to each question to a model, except those before a retraction."""
     counts: Counter[tuple[Slot, str]] = Counter()
     for note in notes:
-        slot = note.key.case, note.key.rollout
+        slot = note.key.slot
         if note.label is None or note.label.model != model.name:
             continue
         if note.kind == UNREADABLE:

@@ -178,12 +178,12 @@ def _survey(source: _Source, case_ids: set[str]) -> list[str]:
                     f"{source.folder.name} has a case that is not in the plan: {record.key.case}",
                     hint="It has another selection or other data.",
                 )
-            effects[_slot(record.key)] = 0
-            source.reached[_slot(record.key)] = (0, 0.0)
+            effects[record.key.slot] = 0
+            source.reached[record.key.slot] = (0, 0.0)
         elif isinstance(record, Asked | Embedded | Performed):
-            effects[_slot(record.key)] = effects.get(_slot(record.key), 0) + 1
-        elif isinstance(record, Finished) and _slot(record.key) in source.reached:
-            source.reached[_slot(record.key)] = (2 if has_answer(record) else 1, record.at)
+            effects[record.key.slot] = effects.get(record.key.slot, 0) + 1
+        elif isinstance(record, Finished) and record.key.slot in source.reached:
+            source.reached[record.key.slot] = (2 if has_answer(record) else 1, record.at)
     for slot, (quality, _) in source.reached.items():
         if not quality:
             source.reached[slot] = (0, -float(effects[slot]))
@@ -209,7 +209,7 @@ def _merged_records(sources: Sequence[_Source], owners: dict[Slot, _Source]) -> 
 def _kept(source: _Source, owners: dict[Slot, _Source]) -> Iterator[AnyRecord]:
     for record in JournalReader(source.folder.journal_path).iter_all():
         key = getattr(record, "key", None)
-        if isinstance(record, Closed) or (isinstance(key, Key) and owners.get(_slot(key)) is not source):
+        if isinstance(record, Closed) or (isinstance(key, Key) and owners.get(key.slot) is not source):
             continue
         yield record
 
@@ -220,7 +220,7 @@ def _notes(sources: Sequence[_Source], owners: dict[Slot, _Source]) -> list[Note
         note
         for source in sources
         for note in Notes(source.folder.path).all()
-        if (owner := owners.get(_slot(note.key))) is source or (owner is not None and note.kind == "dispute")
+        if (owner := owners.get(note.key.slot)) is source or (owner is not None and note.kind == "dispute")
     ]
     return sorted(notes, key=lambda note: note.at)
 
@@ -234,7 +234,3 @@ def _write(run: RunFolder, records: Iterator[AnyRecord], end: Closed) -> None:
             journal.append(end)
         finally:
             journal.close()
-
-
-def _slot(key: Key) -> Slot:
-    return key.case, key.rollout

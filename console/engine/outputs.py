@@ -20,7 +20,7 @@ class DependencyOutputs:
     def add(self, finished: Finished) -> None:
         """Keep a rollout's output if another case depends on it; None without an answer."""
         if finished.key.case in self._dependencies:
-            self._by_slot[finished.key.case, finished.key.rollout] = finished.output if has_answer(finished) else None
+            self._by_slot[finished.key.slot] = finished.output if has_answer(finished) else None
 
     def get(self, case_id: str, rollout: int) -> Any:
         """Return the output of a rollout that has an answer, else None."""

@@ -33,7 +33,7 @@ class Job(msgspec.Struct, frozen=True, gc=False):
     @property
     def slot(self) -> Slot:
         """Case id and rollout."""
-        return self.key.case, self.key.rollout
+        return self.key.slot
 
 
 class PlannedJobs:

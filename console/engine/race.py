@@ -254,7 +254,7 @@ class _Lane:
                 if isinstance(record, Finished):
                     verdict = record.verdict
                     value = headline_value(verdict, self._headline) if verdict.outcome.is_graded else None
-                    self._latest[(record.key.case, record.key.rollout)] = value
+                    self._latest[record.key.slot] = value
                 elif isinstance(record, Looked) and not record.look.standings:
                     first = self._slots[: self._at[record.look.number - 1]]
                     values = {slot: value for slot in first if (value := self._latest.get(slot)) is not None}

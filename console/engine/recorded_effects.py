@@ -168,20 +168,20 @@ class JournalEffects:
         match record:
             case Started(key=key, case=case):
                 self.cases[key.case] = case
-                slot = (key.case, key.rollout)
+                slot = key.slot
                 if self.attempts.get(slot, 1) != key.attempt:
                     self.attempts[slot] = key.attempt
                 self.unfinished.setdefault(key, ConversationEffects())
             case Finished(key=key) if key.case in self.cases:
-                self.finished[key.case, key.rollout] = without_output(record)
+                self.finished[key.slot] = without_output(record)
                 effects = self.unfinished.pop(key, None)
                 earlier = None if effects is None else broken_in_judge(effects, record)
                 if earlier is not None:
-                    self.ungraded[key.case, key.rollout] = earlier
+                    self.ungraded[key.slot] = earlier
                 else:
-                    self.ungraded.pop((key.case, key.rollout), None)
+                    self.ungraded.pop(key.slot, None)
             case Finished(key=key):  # its beginning is damaged and the rest unusable: one more attempt
-                self.attempts[key.case, key.rollout] = key.attempt + 1
+                self.attempts[key.slot] = key.attempt + 1
             case Asked() | Embedded() | Performed() | Scored() | Noted() | Lost() | Tried():
                 if record.key in self.unfinished:
                     self.unfinished[record.key].add(record)

@@ -74,7 +74,7 @@ class RunControl:
         case = next((case for case in self._cases if key is not None and case.id == key.case), None)
         if key is None or case is None or self._host.ending or key in self._host.running:
             return
-        finished = self._host.fold.latest.get((key.case, key.rollout))
+        finished = self._host.fold.latest.get(key.slot)
         attempt = finished.key.attempt + 1 if finished else key.attempt
         next_key = Key(key.case, key.rollout, attempt)
         if next_key not in self._host.running:

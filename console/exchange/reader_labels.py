@@ -279,7 +279,7 @@ def read_label_lines(path: Path, folder: RunFolder) -> list[Note]:
         if (read.case, read.rollout - 1) not in slots:
             raise UsageError(f"the run has no rollout {read.rollout} of {read.case!r}", where=place)
         number, key = None if read.round is None else read.round - 1, Key(read.case, read.rollout - 1)
-        if number is not None and ((key.case, key.rollout), number) not in rounds:
+        if number is not None and (key.slot, number) not in rounds:
             raise UsageError(f"rollout {read.rollout} of {read.case!r} has no judged round {read.round}", where=place)
         if any(not 1 <= grade <= MOST for grade in read.grades.values()):
             raise UsageError(f"a grade is not from 1 to {MOST}", where=place)

@@ -276,7 +276,6 @@ class RunComparison:
         return sorted(changed, key=lambda case: (case.outcome is PairOutcome.GAINED, -abs(case.change)))
 
     def with_outcome(self, *outcomes: PairOutcome) -> list[CasePair]:
-        """Return the cases with the given outcomes in run order."""
         return [case for case in self.cases if case.outcome in outcomes]
 
 
@@ -369,13 +368,7 @@ def _is_graded(rollout: Rollout, headline: str) -> bool:
 
 
 def count_pairs(pairs: Iterable[RolloutPair], headline: str = "", largest: float = 1.0) -> PairCounts:
-    """Count cases and test the difference between the sides.
-
-    Args:
-        pairs: rollouts in both runs.
-        headline: name of the compared score; empty: passing is compared.
-        largest: largest possible difference.
-    """
+    """Count cases and test the difference between the sides in a score, of passing if `headline` is empty."""
     listed = list(pairs)
     counts = Counter(case.outcome for case in case_pairs(listed))
     both, lost, gained, neither = (
@@ -409,7 +402,6 @@ def corrected(categories: dict[str, PairCounts]) -> dict[str, PairCounts]:
 
 
 def _observations(pairs: Iterable[RolloutPair], read: Callable[[RolloutPair], float]) -> list[Observation]:
-    """Return the value of each compared pair."""
     return [
         Observation(pair.a.key.case, float(read(pair)), pair.a.category, _cluster(pair))
         for pair in pairs
@@ -423,12 +415,7 @@ def _cluster(pair: RolloutPair) -> str:
 
 
 def _failed_cases(pairs: Iterable[RolloutPair], name: Callable[[str], str] = str) -> list[tuple[str, int, int]]:
-    """Return (reason, cases in A, cases in B), largest change first; a case counts once for each of its reasons.
-
-    Args:
-        pairs: the compared repeats.
-        name: returns the name under which a reason is counted.
-    """
+    """Return (reason, cases in A, cases in B), largest change first; a case counts once for each of its reasons."""
     failed = {
         (side, rollout.key.case, name(rollout.reason))
         for pair in pairs

@@ -189,8 +189,8 @@ class Conversation:
         self._flights[frame.n] = flight = _Flight(frame)
         if self._forest is not None:
             flight.asks, flight.is_aside = self._forest.place(frame, self._sent_whole(frame))
-        elif frame.n not in self._shown:
-            self._show_messages(frame.messages, frame.role, frame.turn, frame.step, frame.n)
+        else:
+            self._show_request(frame)
         self._reach(frame.role, frame.turn, frame.step)
 
     def extend(self, delta: Delta) -> None:
@@ -206,6 +206,12 @@ class Conversation:
     def tail(self) -> list[Passage]:
         """Return the passages in progress, in the order their calls were sent."""
         return [passage for flight in self._flights.values() for passage in flight.passages()]
+
+    def _show_request(self, frame: Began) -> None:
+        """Show the messages of a call in flight, once the reply of a simulated user that they repeat is recorded."""
+        others = (flight.began for flight in self._flights.values() if flight.began is not frame)
+        if frame.n not in self._shown and all(other.role != SIMULATED_USER for other in others):
+            self._show_messages(frame.messages, frame.role, frame.turn, frame.step, frame.n)
 
     def _sent_whole(self, frame: Began) -> list[dict[str, Any]]:
         """Return all messages of a call in flight."""
@@ -224,6 +230,9 @@ class Conversation:
             self.show_call(record, record.messages)
         self._answered.add(record.n)
         self._flights.pop(record.n, None)
+        if self._forest is None:
+            for flight in self._flights.values():
+                self._show_request(flight.began)
         self._reach(record.role, record.turn, record.step)
 
     def show_call(self, record: Asked, messages: list[dict[str, Any]]) -> None:
@@ -343,7 +352,6 @@ class _ShownThread:
     """The whole thread as one passage."""
 
     def show(self, exchange: Exchange) -> None:
-        """Add a call."""
         _, new, _ = self.last.condense(exchange.messages, exchange.tools)
         self.shown.show_call(exchange.asked, new)
         self.passage = None
@@ -371,7 +379,6 @@ class Forest:
         """The other threads by their first call."""
 
     def add_call(self, exchange: Exchange) -> None:
-        """Add a finished call."""
         number = None
         if exchange.asked.role == "model":
             number = len(self._calls)

@@ -70,14 +70,7 @@ Curve = Mapping[int, Chance]
 
 
 def curve_of(branches: Iterable[Branch], case: str, rollout: int, model: str) -> dict[int, Chance]:
-    """Return how often a conversation came right, from its unchanged branches, newest first.
-
-    Args:
-        branches: branches of the case.
-        case: its id.
-        rollout: the rollout that is gone on with.
-        model: the model that goes on.
-    """
+    """Return how often a rollout came right with a model, from the unchanged branches of its case, newest first."""
     curve: dict[int, Chance] = {}
     for branch in branches:
         beginning = branch.experiment.beginnings.get(case)
@@ -90,12 +83,7 @@ def curve_of(branches: Iterable[Branch], case: str, rollout: int, model: str) ->
 
 
 def next_point(curve: Curve, replies: int) -> int | None:
-    """Return the point to go on from next, or None if the step is found, or there is nothing to find.
-
-    Args:
-        curve: chances so far.
-        replies: replies of the whole conversation, which failed.
-    """
+    """Return the point to go on from next in a failed conversation of so many replies; None if all is known."""
     if 0 not in curve:
         return 0
     if not curve[0].passed:

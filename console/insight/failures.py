@@ -69,7 +69,6 @@ class Group:
 
     @property
     def has_cases(self) -> bool:
-        """True if its subgroups are cases."""
         return bool(self.parts) and self.parts[0].is_case
 
     @property

@@ -83,13 +83,7 @@ class Filter:
     def matches(
         self, rollout: Rollout, annotation: Annotation = NO_ANNOTATION, matched_words: Collection[str] = ()
     ) -> bool:
-        """Return whether a rollout satisfies all terms.
-
-        Args:
-            rollout: rollout to test.
-            annotation: readers' annotation of it.
-            matched_words: those of `words` that its conversation contains.
-        """
+        """Return whether a rollout satisfies all terms; `matched_words` are those that its conversation contains."""
         for test in self.tests:
             if not test(rollout, annotation, matched_words):
                 return False
@@ -222,7 +216,6 @@ def _outcome_name(rollout: Rollout) -> str:
 
 
 def _remark_words(annotation: Annotation) -> list[str]:
-    """Return the `is:` values that an annotation matches."""
     if annotation is NO_ANNOTATION:
         return []
     standing = (annotation.is_seen, annotation.dispute, annotation.comment, annotation.tag)

@@ -51,7 +51,6 @@ class LeaderboardRow:
     cost_unknown: int
 
     def headline(self, board: "Leaderboard") -> Cell:
-        """Return the cell that ranks the row."""
         return self.cells[board.columns[0]]
 
 
@@ -105,13 +104,7 @@ def mark_of(note: str) -> str:
 def leaderboards(
     runs: Iterable[ListedRun], cases: CasesBySuite, rules: Mapping[str, LeaderboardRules] | None = None
 ) -> list[Leaderboard]:
-    """Return a leaderboard for every suite, sorted by name.
-
-    Args:
-        runs: all runs; those that do not count are left out.
-        cases: number of cases in the installed suites.
-        rules: ranking rules by suite, where defined.
-    """
+    """Return a leaderboard for every suite, sorted by name; runs that do not count are left out."""
     by_suite: dict[str, list[ListedRun]] = defaultdict(list)
     for run in runs:
         if run.summary.state == "completed" and run.manifest.is_whole and run.summary.tally.finished:
@@ -227,7 +220,6 @@ def _row(
 
 
 def _run_by_category(runs: Sequence[ListedRun], rules: LeaderboardRules) -> dict[str, ListedRun]:
-    """Return the counted run of each category."""
     chosen: dict[str, ListedRun] = {}
     for run in sorted(runs, key=lambda run: run.summary.at):
         for category in run.summary.categories:
@@ -279,13 +271,7 @@ def with_interval(
 
 
 def with_measures(board: Leaderboard, runs: Sequence[str], measures: Mapping[str, float]) -> Leaderboard:
-    """Return the leaderboard with one row's values from journals filled in.
-
-    Args:
-        board: leaderboard whose rules measure journals.
-        runs: ids of the row's runs.
-        measures: values by column.
-    """
+    """Return the leaderboard with values by column, measured in journals, in the row of these runs."""
 
     def filled(row: LeaderboardRow) -> LeaderboardRow:
         if row.runs != tuple(runs):

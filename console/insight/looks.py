@@ -40,12 +40,7 @@ def until_words(until: Until) -> str:
 
 
 def expected_words(plan: LookPlan, calls: float = 0.0) -> str:
-    """Describe when the rule is expected to end a run: `decided: −10 points after about 230 cases, …`.
-
-    Args:
-        plan: the looks, with their forecast.
-        calls: expected calls of the whole run; 0 leaves calls out.
-    """
+    """Describe when the rule is expected to end a run: `decided: −10 points after about 230 cases, …`."""
     if plan.until is None:
         return ""
     each = calls / plan.cases if plan.cases else 0.0
@@ -212,7 +207,6 @@ def _basis_words(summary: Summary) -> str:
 
 
 def _race_sections(summary: Summary) -> list[Section]:
-    """Return the newest standings of a race."""
     standings = standings_of(summary.looks)
     if not standings:
         return []

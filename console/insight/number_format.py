@@ -32,14 +32,7 @@ def score(interval: Interval | None) -> str:
 
 
 def with_interval(value: float, low: float | None, high: float | None, show: Show | None = None) -> str:
-    """Format a number with its interval, which has the same form in all rows of a column.
-
-    Args:
-        value: the estimate.
-        low: lower bound; None: unknown spread.
-        high: upper bound.
-        show: number format; None: a rate.
-    """
+    """Format a number (a rate without `show`) with its interval, which has the same form in all rows of a column."""
     text = (show or rate)(value)
     return f"{text} {bounds(low, high, show)}".rstrip()
 
@@ -216,13 +209,7 @@ def spent_amount(tally: Tally) -> str:
 
 
 def spent(tally: Tally, simulated_note: str = "", batch_terms: str = "") -> str:
-    """Format the cost of a run: a lower bound if some costs are unknown, words if all are or nothing was paid.
-
-    Args:
-        tally: counts of the run.
-        simulated_note: which of its models are simulated.
-        batch_terms: terms of its batches; empty without batches.
-    """
+    """Format the cost of a run: a lower bound if some costs are unknown, words if all are or nothing was paid."""
     if is_free(tally, simulated_note):
         return SIMULATED
     if tally.cost_unknown and tally.cost_usd == 0:
@@ -295,13 +282,7 @@ def bar(share: float, width: int) -> str:
 
 
 def done(tally: Tally, planned: int, setup: int) -> str:
-    """Format how many planned rollouts ended, those of the setup apart: `390/508`, `0/12 + 4/10 setup`.
-
-    Args:
-        tally: counts so far.
-        planned: number of planned rollouts.
-        setup: number of setup rollouts among them.
-    """
+    """Format how many planned rollouts ended, those of the setup apart: `390/508`, `0/12 + 4/10 setup`."""
     graded = max(planned - setup, 0)
     text = f"{count(min(tally.done, graded))}/{count(graded)}"  # old summaries count broken setup among the cases
     if tally.setup_done >= setup:

@@ -174,11 +174,11 @@ class Overview:
 
     def rollout(self, key: Key) -> Rollout | None:
         """Return the rollout of a key, whatever the attempt."""
-        return self.rollouts.get((key.case, key.rollout))
+        return self.rollouts.get(key.slot)
 
     def _to_change(self, key: Key) -> Rollout | None:
         """Return the rollout of an attempt, which may be changed, unless there is a later attempt."""
-        rollout = self._opened((key.case, key.rollout))
+        rollout = self._opened(key.slot)
         return rollout if rollout is not None and rollout.key == key else None
 
     def _opened(self, slot: Slot) -> Rollout | None:
@@ -211,7 +211,7 @@ class Overview:
         self.running.clear()
 
     def _start(self, record: Started) -> None:
-        slot = (record.key.case, record.key.rollout)
+        slot = record.key.slot
         if (same := self._to_change(record.key)) is not None:
             self.running[slot] = same
             self.changed.add(slot)
@@ -236,7 +236,7 @@ class Overview:
         self.changed.add(slot)
 
     def _finish(self, record: Finished, counted: Finished) -> None:
-        slot = (record.key.case, record.key.rollout)
+        slot = record.key.slot
         rollout = self._opened(slot)
         if rollout is None:
             rollout = Rollout(key=record.key, order=len(self.rollouts))

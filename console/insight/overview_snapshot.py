@@ -102,7 +102,7 @@ def decode_overview(data: bytes | memoryview) -> Overview:
 def _decoded(data: bytes | memoryview) -> Overview:
     kept, overview = msgspec.msgpack.decode(data, type=ready_type(_Snapshot)), Overview()
     rollouts = overview.rollouts = Rollouts.restored(kept.rollouts)
-    overview.endings = LatestEndings(rollouts, {(ended.key.case, ended.key.rollout): ended for ended in kept.others})
+    overview.endings = LatestEndings(rollouts, {ended.key.slot: ended for ended in kept.others})
     cases = rollouts.cases()
     overview.fold = kept.fold
     overview.fold.latest = overview.endings

@@ -313,13 +313,7 @@ def _agreement_words(agreement: JudgeAgreement) -> str:
 def evidence(
     gradings: Sequence[Sequence[JudgedAnswer]], annotations: Mapping[Slot, Annotation], repeats: int
 ) -> list[ReaderScore]:
-    """Return two gradings of the same answers against people's labels; empty without labels on both.
-
-    Args:
-        gradings: judged answers of the old grading and of the new one.
-        annotations: annotations of the old run.
-        repeats: how often the new one graded each answer.
-    """
+    """Return the old and the new grading of the same answers against people's labels; empty without labels on both."""
     old, new = gradings
     of_new = {answer.rollout.slot: (answer.rollout.slot[0], answer.rollout.slot[1] // repeats) for answer in new}
     labels = {slot: annotations[before] for slot, before in of_new.items() if before in annotations}

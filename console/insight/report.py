@@ -56,7 +56,6 @@ class Section:
     """True if the lines explain why the section is empty."""
 
     def shown(self) -> tuple[Row, ...]:
-        """Return the rows for a screen."""
         return self.rows[: self.most]
 
     def left_out(self) -> str:
@@ -86,12 +85,7 @@ def footnotes(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
 
 
 def report_sections(report: Report | None, judging: Judging | None) -> list[Section]:
-    """Return the suite's metrics and further statistics; empty if the suite is gone.
-
-    Args:
-        report: the suite's report.
-        judging: facts about the judge, if the run has one.
-    """
+    """Return the suite's metrics and further statistics, the judge's if the run has one; empty if the suite is gone."""
     return [*_metrics(report), *statistics(report, judging)]
 
 

@@ -107,7 +107,7 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     @property
     def slot(self) -> Slot:
         """Case id and rollout number, stable across attempts."""
-        return self.key.case, self.key.rollout
+        return self.key.slot
 
     @property
     def is_running(self) -> bool:

@@ -60,7 +60,6 @@ class Sorting:
 
     @property
     def label(self) -> str:
-        """The column, with an arrow."""
         return f"{self.column} {'↓' if self.is_down else '↑'}"
 
     def toggled(self, column: str) -> "Sorting":
@@ -68,12 +67,7 @@ class Sorting:
         return Sorting(column, is_reversed=self.column == column and not self.is_reversed)
 
     def sorted(self, rollouts: RolloutList, passes: Mapping[str, tuple[int, int]]) -> RolloutList:
-        """Return rollouts in this order; ties keep theirs.
-
-        Args:
-            rollouts: the rollouts.
-            passes: passed and graded repeats by case, for sorting by repeats: the smallest share is first.
-        """
+        """Return rollouts in this order; ties keep theirs. `passes` gives passed and graded repeats by case."""
         if self.column == BY_ID:
             return rollouts.ordered(lambda rollout: rollout.slot, reverse=self.is_down)
         if self.column == BY_REPEATS:

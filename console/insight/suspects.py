@@ -55,12 +55,7 @@ class Suspect:
 
 
 def suspects(answers: Mapping[str, Mapping[str, GivenAnswer]], marked: Collection[str] = frozenset()) -> list[Suspect]:
-    """Return the suspect cases, most suspect first, then those that nobody passes or that are marked.
-
-    Args:
-        answers: by case, the graded answer of each model.
-        marked: cases that are doubtful for another reason.
-    """
+    """Return the suspect cases, most suspect first, then those that nobody passes or that are `marked` as doubtful."""
     passed = Counter(model for of_case in answers.values() for model, given in of_case.items() if given.passed)
     played = Counter(model for of_case in answers.values() for model in of_case)
     examined = [_suspect(case, of_case, passed, played) for case, of_case in answers.items()]

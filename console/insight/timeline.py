@@ -71,7 +71,6 @@ class Timeline:
         return self._epochs[index] + time_s - self._times[index] if self._times else 0.0
 
     def count_until(self, time_s: float) -> int:
-        """Return the number of records up to a time."""
         return bisect_right(self._times, time_s)
 
     def sent_between(self, after_s: float, until_s: float) -> list[tuple[float, int]]:

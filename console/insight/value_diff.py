@@ -57,12 +57,7 @@ class _TooMuch(Exception):
 
 
 def structured(pair: Pair, *, with_equal: bool = False) -> Structured:
-    """Replace big dictionaries and lists of a pair that differ by one row for each path.
-
-    Args:
-        pair: the pair.
-        with_equal: keep rows for equal paths instead of counting them.
-    """
+    """Replace big values of a pair that differ by one row for each path; equal ones are counted or kept."""
     is_lenient = pair.kind == "call"  # checkers of calls ignore case and punctuation
     if not pair.rows:
         return _structured_whole(pair, with_equal=with_equal)

@@ -18,12 +18,7 @@ _SMALLEST_SHARE = 0.2
 
 
 def rollout_warnings(ended: Ended, model: ModelFacts) -> list[tuple[str, str]]:
-    """Return (short name, sentence) for each warning.
-
-    Args:
-        ended: the rollout; parts are foreign text.
-        model: the requested model.
-    """
+    """Return (short name, sentence) for each warning; parts are foreign text."""
     warnings: list[tuple[str, str]] = []
     if ended.cut:
         warnings.append(("cut off", f"its last answer was {cut_words(ended.cut)}; the partial answer is judged"))
@@ -35,12 +30,7 @@ def rollout_warnings(ended: Ended, model: ModelFacts) -> list[tuple[str, str]]:
 
 
 def parser_warning(written: Mapping[str, int], failed: int) -> str:
-    """Return the evidence that the server has no tool parser; empty if too few failures have a call as text.
-
-    Args:
-        written: failures with a call as text, by its form.
-        failed: all failures.
-    """
+    """Return the evidence that the server has no tool parser; empty if too few failures have a call as text."""
     count = sum(written.values())
     if count < max(_FEWEST_WRITTEN, _SMALLEST_SHARE * failed):
         return ""

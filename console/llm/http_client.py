@@ -6,9 +6,8 @@ refuses a parameter that does not affect the question, the request is repeated w
 what to add to models.toml.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import Awaitable
+from typing import Any, TypeVar
 
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply
@@ -28,6 +27,8 @@ from console.llm.wires.logprobs import asks_logprobs, no_logprobs, without_logpr
 from console.llm.wires.provider_api import api_of
 from console.llm.wires.request_body import encode
 
+AnswerT = TypeVar("AnswerT")
+
 
 class HttpClient:
     """A model at one address, through the API of its provider."""
@@ -46,20 +47,18 @@ class HttpClient:
         self._hinted = False
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
-        async with self._faults_complete():
-            return await self._ask_once(request, watch)
+        return await self._answered(self._ask_once(request, watch))
 
     async def embed(self, texts: list[str], watch: Watch) -> list[list[float]]:
-        async with self._faults_complete():
-            return await self._embed_once(texts, watch)
+        return await self._answered(self._embed_once(texts, watch))
 
     async def aclose(self) -> None:
         await self._session.aclose()
 
-    @asynccontextmanager
-    async def _faults_complete(self) -> AsyncGenerator[None]:
+    async def _answered(self, answer: Awaitable[AnswerT]) -> AnswerT:
+        """Await an answer; complete its fault."""
         try:
-            yield
+            return await answer
         except Fault as fault:
             await self._complete_fault(fault)
             raise

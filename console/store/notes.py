@@ -92,7 +92,7 @@ class Notes:
         notes = self.all()
         by_slot: dict[Slot, dict[str, Note]] = {}
         for note in notes:
-            of_slot = by_slot.setdefault((note.key.case, note.key.rollout), {})
+            of_slot = by_slot.setdefault(note.key.slot, {})
             of_slot.pop(note.kind, None)
             if note.value and note.kind in KINDS:
                 of_slot[note.kind] = note
@@ -113,7 +113,7 @@ def reader_labels(notes: Iterable[Note]) -> dict[tuple[Slot, int | None], list[N
     for note in notes:
         if note.kind == READER_LABEL:
             about = note.reader or NO_CIRCUMSTANCES
-            of_answer = by_answer.setdefault(((note.key.case, note.key.rollout), about.round), {})
+            of_answer = by_answer.setdefault((note.key.slot, about.round), {})
             of_answer.pop((note.who, about.settled), None)
             if note.value:
                 of_answer[note.who, about.settled] = note
@@ -149,7 +149,7 @@ def current_labels(notes: Iterable[Note], model: str | None = None) -> dict[Slot
     by_slot: dict[Slot, dict[str, Label]] = {}
     for note in notes:
         if note.kind == LABEL and note.label is not None and model in (None, note.label.model):
-            labels = by_slot.setdefault((note.key.case, note.key.rollout), {})
+            labels = by_slot.setdefault(note.key.slot, {})
             labels.pop(note.label.model, None)
             if note.value:
                 labels[note.label.model] = note.label
@@ -171,7 +171,7 @@ def retract_labels(notes: Notes, model: str = "") -> tuple[str, int]:
     name = model or next((name for name in reversed(newest) if name in standing), "")
     labels = current_labels(written, name)
     unread = (note.key for note in written if note.kind == UNREADABLE and note.label and note.label.model == name)
-    for case, rollout in dict.fromkeys([*labels, *((key.case, key.rollout) for key in unread)]):
+    for case, rollout in dict.fromkeys([*labels, *(key.slot for key in unread)]):
         notes.add(Note(Key(case, rollout), LABEL, "", who=name, label=Label("", model=name)))
     return name, len(labels)
 

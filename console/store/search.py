@@ -36,7 +36,7 @@ def conversations_with(path: Path, texts: Iterable[str]) -> dict[Slot, set[str]]
     by_conversation: dict[Slot, set[str]] = {}
     for text in texts:
         for key in TextSearch(path, text).run():
-            by_conversation.setdefault((key.case, key.rollout), set()).add(text)
+            by_conversation.setdefault(key.slot, set()).add(text)
     return by_conversation
 
 

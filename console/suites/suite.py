@@ -414,7 +414,11 @@ class Suite:
         return OwnRow(conversation_row(recorded), f"{self.entry.name} is graded by code of its own")
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
-        """Aggregate by the benchmark's own formula."""
+        """Aggregate by the benchmark's own formula.
+
+        Of a verdict's `detail`, results keep numbers, lists of numbers, and dictionaries that have `metrics`, by turn;
+        no texts, as large runs must fit in memory.
+        """
         raise TypeError("this suite has no `report`")
 
     def checks_without_data(self) -> bool:

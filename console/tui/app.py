@@ -230,7 +230,6 @@ class ConsoleApp(App[int]):
             ring(write, os.environ)
 
     def action_notice_toggle(self) -> None:
-        """Toggle the bell at the end of runs."""
         on = not self.services.ui_state.switch(_BELL_SWITCH, True)
         self.services.ui_state.keep(_BELL_SWITCH, on)
         self.services.notify(Content("The bell rings when a run ends." if on else "The bell is off."))
@@ -287,7 +286,6 @@ class ConsoleApp(App[int]):
             await super().on_event(event)
 
     async def on_key_handled(self) -> None:
-        """Send the next key."""
         await self._typed_keys.release_next()
 
     def on_key_line_action_clicked(self, event: KeyLine.ActionClicked) -> None:
@@ -322,7 +320,6 @@ class ConsoleApp(App[int]):
             self.push_screen(HelpScreen(self.screen, self.services.key_map))
 
     def action_messages(self) -> None:
-        """Show all notifications."""
         from console.tui.dialogs.help import TextScreen
 
         self.push_screen(TextScreen("Messages", lambda: self.services.messages, "There are no messages yet."))

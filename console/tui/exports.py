@@ -112,7 +112,6 @@ class Exports:
 
 
 def _by_method(formats: Mapping[str, ExportFormat]) -> dict[str, ExportFormat]:
-    """Return formats by the name of their action method."""
     return {f"action_{export_action('', name, '', '').method}": each for name, each in formats.items()}
 
 

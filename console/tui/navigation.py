@@ -304,7 +304,6 @@ class Navigator:
     # Home, library, form ---------------------------------------------------------------------------------------------
 
     def action_go_home(self) -> None:
-        """Go to Home and forget the way back."""
         self._way_back.clear()
         self._switch(HOME)
         while len(self._app.screen_stack) > 1:  # a form still open

@@ -108,12 +108,7 @@ _STATES = {
 
 
 def state_word(state: str, sign: str = "") -> Content:
-    """Return the styled word for a state; `unknown` for unknown states.
-
-    Args:
-        state: the state's name in the journal or on the engine's socket.
-        sign: a symbol to put before the word.
-    """
+    """Return the styled word for a state of the journal or an engine, after a symbol; `unknown` for unknown states."""
     word, style = _STATES.get(state, ("unknown", MUTED))
     return Content.styled(f"{sign} {word}" if sign else word, style)
 

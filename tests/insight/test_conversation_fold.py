@@ -157,6 +157,18 @@ def test_a_greeting_that_no_model_wrote_opens_the_conversation_once():
     assert spoken == [("model", "Hello!"), ("user", "Please cancel."), ("model", "Sunny.")]
 
 
+def test_a_request_seen_before_the_record_of_the_users_reply_does_not_repeat_it():
+    please, words = Reply(content="Please cancel."), {"role": "user", "content": "Please cancel."}
+    conversation = folded(RECORDS[:1])
+    conversation.begin(Began(KEY, 1, "user", 0, 0, [{"role": "system", "content": "You call."}]))
+    conversation.begin(Began(KEY, 2, "model", 0, 0, [SYSTEM, words]))
+    assert "Please cancel." not in [it.text for it in conversation.passages]
+    conversation.apply(asked(1, please, [{"role": "system", "content": "You call."}], role="user"))
+    assert [it.text for it in conversation.passages] == ["You call.", "Please cancel.", SYSTEM["content"]]
+    conversation.apply(asked(2, SECOND, [SYSTEM, words]))
+    assert [it.text for it in conversation.passages].count("Please cancel.") == 1
+
+
 def test_every_result_names_its_call_in_both_modes():
     unnamed = {"role": "tool", "tool_call_id": "id1", "content": "1"}
     native = folded([asked(1, FIRST, [USER]), asked(2, SECOND, [FIRST.message(), unnamed], prefix=1, step=1)])

@@ -38,7 +38,7 @@ class PairwiseRanking(AnyCategories):
     def measure(self, records: Iterable[AnyRecord]) -> list[Verdict]:
         """Return the verdicts on all pairs of a run."""
         latest: dict[Slot, Verdict] = {
-            (record.key.case, record.key.rollout): record.verdict for record in records if isinstance(record, Finished)
+            record.key.slot: record.verdict for record in records if isinstance(record, Finished)
         }
         return list(latest.values())
 

@@ -32,24 +32,17 @@ ALLOWED_SUITE = JsonKind(
 
 
 class AllowArguments(Arguments):
-    """Options of `allow`."""
-
     suite: str
     revoke: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("suite", metavar="SUITE", help="a suite whose folder contains code")
     parser.add_argument("--revoke", action="store_true", help="withdraw the permission")
 
 
 def run(args: AllowArguments) -> int:
-    """Try the code, then record its digest.
-
-    Raises:
-        UsageError: no such suite, a suite without code, or code that cannot be loaded.
-    """
+    """Try the code, then record its digest."""
     entry = Catalog(find_data_roots(args.data)).entry(args.suite)
     if not has_code(entry):
         raise UsageError(

@@ -78,8 +78,6 @@ BRANCH = JsonKind(
 
 
 class BranchArguments(ContinuationArguments):
-    """Options of `branch`."""
-
     which: str
     at: str
     reply: Path | None
@@ -92,7 +90,6 @@ class BranchArguments(ContinuationArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` for the newest run")
     parser.add_argument("--at", metavar="TURN.STEP", default="", help="the reply of the model from which it is live")
     parser.add_argument("-m", "--model", metavar="NAME", default="", help="go on with another model of models.toml")
@@ -111,11 +108,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: BranchArguments) -> int:
-    """Play the branch and show what came of it.
-
-    Raises:
-        UsageError: no such run, case, step or model, a change that cannot be made, or a state that cannot be rebuilt.
-    """
+    """Play the branch and show what came of it."""
     from console.insight.as_sent import beginning_of, point_at, points_of
 
     if args.repeats is not None and args.repeats < 1:

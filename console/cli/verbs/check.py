@@ -42,24 +42,17 @@ _FORMS = "JSON lines in UTF-8, plain or .gz."
 
 
 class CheckArguments(Arguments):
-    """Options of `check`."""
-
     suite: str
     file: str
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("suite", metavar="SUITE", help="a suite, or a format whose lines need no data")
     parser.add_argument("file", metavar="FILE", nargs="?", default="-", help="JSON lines, also .gz; - is stdin")
 
 
 def run(args: CheckArguments) -> int:
-    """Grade every line.
-
-    Raises:
-        UsageError: the suite or its data is missing, or the file cannot be read.
-    """
+    """Grade every line."""
     ahead = 1 if args.file == "-" else _AHEAD  # the writer of a pipe may wait for each answer
     answers = check(args.suite, _lines(args.file), find_data_roots(args.data), ahead=ahead)
     if args.json:
@@ -73,11 +66,7 @@ def run(args: CheckArguments) -> int:
 
 
 def _lines(name: str) -> Iterator[str | UsageError]:
-    """Yield the lines of a file; undecodable lines, and the point where reading fails, are yielded as errors.
-
-    Raises:
-        UsageError: the file cannot be opened.
-    """
+    """Yield the lines of a file; undecodable lines, and the point where reading fails, are yielded as errors."""
     if name == "-":
         yield from _lines_of(sys.stdin.buffer, name)
         return

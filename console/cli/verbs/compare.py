@@ -69,8 +69,6 @@ _MARKS = {
 
 
 class CompareArguments(Arguments):
-    """Options of `compare`."""
-
     which: list[str]
     form: str
     out: Path | None
@@ -80,7 +78,6 @@ class CompareArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "which", metavar="RUN", nargs="+", help="A and B (names, parts of names, or latest), or more runs"
     )
@@ -90,11 +87,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: CompareArguments) -> int:
-    """Compare the runs.
-
-    Raises:
-        UsageError: no such run, fewer than two, the same one twice, or no case in common.
-    """
+    """Compare the runs."""
     _check(args)
     readers, summaries = _readers(args)
     sides = [reader.side for reader in readers]

@@ -21,13 +21,10 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 class CompletionArguments(Arguments):
-    """Options of `completion`."""
-
     shell: str
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the shell."""
     parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
 
 

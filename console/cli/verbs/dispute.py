@@ -25,8 +25,6 @@ DISPUTES = JsonKind(
 
 
 class DisputeArguments(Arguments):
-    """Options of `dispute`."""
-
     which: str
     reason: str | None
     withdraw: bool
@@ -34,7 +32,6 @@ class DisputeArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "which",
         metavar="RUN[#CASE]",
@@ -48,11 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: DisputeArguments) -> int:
-    """Record the dispute, or list disputes.
-
-    Raises:
-        UsageError: no such run or case, no reason, or an unwritable folder.
-    """
+    """Record the dispute, or list disputes."""
     if "#" not in args.which:
         if args.reason is not None or args.withdraw:
             raise UsageError("a case is required", where=args.which, hint="Write RUN#CASE before the reason.")

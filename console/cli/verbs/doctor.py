@@ -50,8 +50,6 @@ _SIGNS = {"good": "✓", "warning": "!", "bad": "✗", "absent": "–"}
 
 
 class DoctorArguments(Arguments):
-    """Options of `doctor`."""
-
     suite: str
     offline: bool
     deep: bool
@@ -63,7 +61,6 @@ class DoctorArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "suite",
         metavar="SUITE",
@@ -96,11 +93,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: DoctorArguments) -> int:
-    """Check everything, try one model, or attack the sandbox; the exit code is 2 if something is bad.
-
-    Raises:
-        UsageError: no such model, or no worker can be started.
-    """
+    """Check everything, try one model, or attack the sandbox; the exit code is 2 if something is bad."""
     if args.model_to_try:
         return _try(args)
     if args.model_to_watch:

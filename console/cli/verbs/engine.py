@@ -17,8 +17,6 @@ from console.store.runs import RunFolder
 
 
 class EngineArguments(Arguments):
-    """Options of `engine`."""
-
     path: Path
     retry: str
     only: list[str]
@@ -28,7 +26,6 @@ class EngineArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("path", type=Path, metavar="FOLDER", help="the run's folder")
     parser.add_argument("--retry", choices=[item.value for item in RetryScope], default=RetryScope.NONE.value)
     parser.add_argument("--only", action="append", default=[], metavar="CASE")
@@ -37,11 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: EngineArguments) -> int:
-    """Play the run, reporting only problems.
-
-    Raises:
-        UsageError: the run, its models or its data have changed.
-    """
+    """Play the run, reporting only problems."""
     folder = RunFolder(args.path.resolve())
     prepared = reopen(folder, args.models, args.data)
     try:

@@ -77,8 +77,6 @@ LABELS_TAKEN_BACK = JsonKind(
 
 
 class ExplainArguments(Arguments):
-    """Options of `explain`."""
-
     which: str
     model: str | None
     filter: str
@@ -89,7 +87,6 @@ class ExplainArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("-m", "--model", metavar="NAME", help="model that labels (default: the judge of the run)")
     parser.add_argument(
@@ -105,8 +102,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(slots=True)
 class _Result:
-    """Result of one command."""
-
     labelled: int = 0
     without: list["Answer"] = field(default_factory=list["Answer"])
     cost_usd: float | None = 0.0
@@ -116,7 +111,6 @@ class _Result:
     """True if `--max-cost` stopped it."""
 
     def add(self, answer: "Answer") -> None:
-        """Count an answer."""
         if answer.label is None:
             self.without.append(answer)
         else:
@@ -126,12 +120,7 @@ class _Result:
 
 
 def run(args: ExplainArguments) -> int:
-    """Label each listed failure, then show the groups; the exit code is 3 if some have no label, 4 at the cap.
-
-    Raises:
-        UsageError: no such run or model, no key, an invalid filter, a cap without a price, an unconfirmed price, or
-            another process is labeling the run.
-    """
+    """Label each listed failure, then show the groups; the exit code is 3 if some have no label, 4 at the cap."""
     folder = find_run(find_runs_root(args.runs), args.which)
     folder.manifest()
     notes = Notes(folder.path)
@@ -170,11 +159,7 @@ def run(args: ExplainArguments) -> int:
 
 @contextmanager
 def _alone(folder: RunFolder) -> Generator[None]:
-    """Lock a run, so that no other process pays for labeling the same failures.
-
-    Raises:
-        UsageError: another process is labeling the run.
-    """
+    """Lock a run, so that no other process pays for labeling the same failures."""
     try:
         lock = RunLock(folder.labels_lock_path)
     except RunLocked as locked:
@@ -211,11 +196,7 @@ def _plan_words(plan: "LabellingPlan") -> str:
 
 
 def questions_of(folder: RunFolder, failures: list[Rollout], data: Path | None) -> "list[Question]":
-    """Return the question about each failure.
-
-    Raises:
-        UsageError: the folder is not a run.
-    """
+    """Return the question about each failure."""
     from console.engine.labelling import Question
     from console.exchange.run_reader import RunReader
     from console.insight.failure_text import failure_text

@@ -36,8 +36,6 @@ _SHOWN_EVERY = 50
 
 
 class ExportArguments(Arguments):
-    """Options of `export`."""
-
     which: list[str]
     form: str | None
     out: Path | None
@@ -48,7 +46,6 @@ class ExportArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "which",
         metavar="RUN",
@@ -71,11 +68,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: ExportArguments) -> int:
-    """Write the export.
-
-    Raises:
-        UsageError: no such run, a run of another benchmark than the format's, or an unwritable path.
-    """
+    """Write the export."""
     name = args.form or ("json" if args.json else "csv")
     folders = _folders(args, name)
     out = None if args.out == Path("-") else args.out

@@ -40,8 +40,6 @@ FAILURES = JsonKind(
 
 
 class FailuresArguments(Arguments):
-    """Options of `failures`."""
-
     which: str
     by: str
     filter: str
@@ -49,7 +47,6 @@ class FailuresArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument("--by", choices=[item.value for item in GroupBy], default=GroupBy.REASON.value)
     parser.add_argument(
@@ -59,11 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: FailuresArguments) -> int:
-    """Group and list failed, broken and undecided rollouts.
-
-    Raises:
-        UsageError: no such run, or an invalid filter.
-    """
+    """Group and list failed, broken and undecided rollouts."""
     folder = find_run(find_runs_root(args.runs), args.which)
     folder.manifest()
     annotations = Notes(folder.path).annotations()
@@ -108,7 +101,7 @@ def _differences(args: FailuresArguments, folder: RunFolder) -> Callable[[Rollou
     from console.cli.verbs.show import run_suite
 
     suite = run_suite(args, folder.manifest())
-    played_by_slot = {(each.key.case, each.key.rollout): each for each in read_played(folder)}
+    played_by_slot = {each.key.slot: each for each in read_played(folder)}
 
     def show(rollout: Rollout) -> None:
         played = played_by_slot[rollout.slot]

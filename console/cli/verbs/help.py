@@ -14,8 +14,6 @@ from console.core.suggestion import nearest
 
 
 class HelpArguments(Arguments):
-    """Options of `help`."""
-
     verb_words: list[str]
     man: bool
     folder: Path | None
@@ -31,11 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: HelpArguments) -> int:
-    """Show the help, or write the pages.
-
-    Raises:
-        UsageError: no such verb, or an unwritable folder.
-    """
+    """Show the help, or write the pages."""
     if args.folder is not None:
         if args.verb_words or not args.man:
             raise UsageError(
@@ -66,11 +60,7 @@ def _write_pages(args: HelpArguments, folder: Path) -> int:
 
 
 def _parser_of(words: list[str]) -> argparse.ArgumentParser:
-    """Return the parser of a verb, or of the program.
-
-    Raises:
-        UsageError: no such verb.
-    """
+    """Return the parser of a verb, or of the program."""
     parser: argparse.ArgumentParser = build(all_verbs())
     for word in words:
         choices = verbs_of(parser)

@@ -30,24 +30,17 @@ HISTORY = JsonKind(
 
 
 class HistoryArguments(Arguments):
-    """Options of `history`."""
-
     suite: str
     case: str
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("suite", metavar="SUITE", help="name of the suite")
     parser.add_argument("case", metavar="CASE", help="id of the case")
 
 
 def run(args: HistoryArguments) -> int:
-    """List the runs.
-
-    Raises:
-        UsageError: no run has played the case, or the index cannot be written.
-    """
+    """List the runs."""
     with reporting_damage(), open_search(find_runs_root(args.runs), args.output) as search:
         runs = case_history(search, args.suite, args.case)
         if not runs:

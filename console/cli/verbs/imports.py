@@ -25,14 +25,11 @@ _PROGRESS_EVERY_S = 0.2
 
 
 class ImportArguments(Arguments):
-    """Options of `import`."""
-
     paths: list[Path]
     form: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="log files, or folders of them")
     forms = import_formats()
     meanings = "; ".join(f"{form.name}: {form.meaning}" for form in forms.values())
@@ -45,11 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: ImportArguments) -> int:
-    """Import the logs; a log that cannot be imported does not affect others.
-
-    Raises:
-        UsageError: a path does not exist, or holds no recognized log; nothing was imported then.
-    """
+    """Import the logs; a log that cannot be imported does not affect others."""
     items = [item for path in args.paths for item in find_items(path, args.form)]
     settings = ImportSettings(
         find_runs_root(args.runs, may_be_new=True),

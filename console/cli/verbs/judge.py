@@ -13,8 +13,6 @@ from console.store.run_list import find_run
 
 
 class JudgeArguments(BudgetArguments):
-    """Options of `judge`."""
-
     which: list[str]
     judge: str
     rubric: str
@@ -24,7 +22,6 @@ class JudgeArguments(BudgetArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="+", help="at least two runs of one suite: name, part of a name, "
                         "or latest; the first one against the others")  # fmt: skip
     parser.add_argument("--judge", metavar="NAME", default="", help="model that judges; default: that of the runs")
@@ -37,11 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: JudgeArguments) -> int:
-    """Judge the answers and report; the exit code is 3 if some pair could not be judged.
-
-    Raises:
-        UsageError: runs that cannot be compared, or no judge; nothing is asked then.
-    """
+    """Judge the answers and report; the exit code is 3 if some pair could not be judged."""
     from console.cli.foreground import play
     from console.cli.history import read_history, shown_results
     from console.cli.run_report import exit_code, show_report

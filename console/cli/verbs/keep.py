@@ -38,8 +38,6 @@ OWN_ROW = JsonKind(
 
 
 class KeepArguments(Arguments):
-    """Options of `keep`."""
-
     which: str
     to: str
     expect: str | None
@@ -49,7 +47,6 @@ class KeepArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` for the newest run")
     parser.add_argument(
         "--to", metavar="SUITE", default=USUAL_SUITE, help=f"a suite of yours, or a new one (default: {USUAL_SUITE})"
@@ -61,11 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: KeepArguments) -> int:
-    """Keep the case.
-
-    Raises:
-        UsageError: no such run or case, a row cannot express it, it has no checks, or the suite cannot take it.
-    """
+    """Keep the case."""
     reader, rollout = find_rollout(args, args.which, args.rollout)
     proposed = propose_row(reader, rollout, open_run_suite(reader.manifest, args.data))
     if args.show_row:

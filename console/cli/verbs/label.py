@@ -31,8 +31,6 @@ READER_SCORE = JsonKind(
 
 
 class LabelArguments(Arguments):
-    """Options of `label`."""
-
     which: str
     blind: bool
     limit: int | None
@@ -41,7 +39,6 @@ class LabelArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("--blind", action="store_true", help="never show the judge's verdict, not even afterwards")
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="stop after N answers")
@@ -50,11 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: LabelArguments) -> int:
-    """Label answers until the input ends, then show the corrected score.
-
-    Raises:
-        UsageError: no such run, or it has no graded answers.
-    """
+    """Label answers until the input ends, then show the corrected score."""
     queue = LabelQueue(
         find_run(find_runs_root(args.runs), args.which), args.reader, settles=args.settle, data=args.data
     )
@@ -72,8 +65,6 @@ def run(args: LabelArguments) -> int:
 
 @dataclass
 class _Session:
-    """One sitting."""
-
     output: Output
     queue: LabelQueue
     is_blind: bool
@@ -118,11 +109,7 @@ class _Session:
 
 
 def _lines() -> Iterator[str]:
-    """Yield the lines typed or piped in.
-
-    Raises:
-        UsageError: the input cannot be read.
-    """
+    """Yield the lines typed or piped in."""
     try:
         yield from (line for line in sys.stdin if line.strip())
     except (OSError, UnicodeDecodeError) as error:

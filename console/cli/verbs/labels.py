@@ -24,26 +24,19 @@ from console.store.run_list import find_run
 
 
 class LabelsArguments(Arguments):
-    """Options of `labels`."""
-
     which: str
     export: Path | None
     import_: Path | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("--export", type=Path, metavar="FILE", help="write the labels to this file")
     parser.add_argument("--import", type=Path, metavar="FILE", dest="import_", help="add the labels of this file")
 
 
 def run(args: LabelsArguments) -> int:
-    """Import or export labels, then show the corrected score.
-
-    Raises:
-        UsageError: no such run, or an invalid file; nothing is written then.
-    """
+    """Import or export labels, then show the corrected score."""
     folder = find_run(find_runs_root(args.runs), args.which)
     if args.export is not None and args.import_ is not None:
         raise UsageError("--export and --import exclude each other", hint="Give one of them.")

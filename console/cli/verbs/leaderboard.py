@@ -28,14 +28,11 @@ LEADERBOARD = JsonKind(
 
 
 class LeaderboardArguments(Arguments):
-    """Options of `leaderboard`."""
-
     suite: str | None
     all: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("-s", "--suite", metavar="NAME", help="only this suite")
     parser.add_argument(
         "--all", action="store_true", help="all columns: single categories, and columns without a number"
@@ -43,11 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: LeaderboardArguments) -> int:
-    """Show the leaderboard.
-
-    Raises:
-        UsageError: no finished run of the suite.
-    """
+    """Show the leaderboard."""
     runs = listed_runs(args)
     boards = leaderboards(runs, *suite_facts(runs, args))
     if args.suite is not None:

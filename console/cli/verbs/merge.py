@@ -19,26 +19,19 @@ SHOWN = 5
 
 
 class MergeArguments(Arguments):
-    """Options of `merge`."""
-
     which: list[str]
     name: str
     fail_under: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="+", help="name, part of the name, or path of each run")
     parser.add_argument("--name", default="", metavar="TEXT", help="name of the new run")
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
 
 
 def run(args: MergeArguments) -> int:
-    """Create the merged run and report on it.
-
-    Raises:
-        UsageError: the runs are not of one plan, or cannot be read; no run is created then.
-    """
+    """Create the merged run and report on it."""
     root = find_runs_root(args.runs, may_be_new=True)
     folders = [find_run(root, which) for which in args.which]
     least = None

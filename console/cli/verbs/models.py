@@ -46,17 +46,12 @@ class ModelsArguments(AddModelArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("--ping", metavar="MODEL", help="check that this model's server answers and serves it")
     add_model_arguments(parser)
 
 
 def run(args: ModelsArguments) -> int:
-    """List the models, ping one or add one; errors in the file are reported, and the other models stay usable.
-
-    Raises:
-        UsageError: no such model or server, or nothing can be added.
-    """
+    """List the models, ping one or add one; errors in the file are reported, and the other models stay usable."""
     output = args.output
     if args.words[:1] == ["add"] and len(args.words) <= 2:
         from console.cli.add_model import add

@@ -29,8 +29,6 @@ NEW_SUITE = JsonKind(
 
 
 class NewArguments(Arguments):
-    """Options of `new`."""
-
     name: str
     kind: str | None
     source: str | None
@@ -38,7 +36,6 @@ class NewArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("name", metavar="NAME", help="name of the suite: a new folder in --data, else in ./data")
     parser.add_argument(
         "--kind",
@@ -58,11 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: NewArguments) -> int:
-    """Write the folder.
-
-    Raises:
-        UsageError: an invalid name, an existing folder, an unknown kind, or a failed write.
-    """
+    """Write the folder."""
     root = find_own_data(args.data)
     sentences: list[str] = []
     if args.source is None:

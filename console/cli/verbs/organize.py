@@ -35,8 +35,6 @@ ORGANIZED_RUN = JsonKind(
 
 
 class OrganizeArguments(Arguments):
-    """Options of `organize`."""
-
     which: list[str]
     name: str | None
     note: str | None
@@ -45,7 +43,6 @@ class OrganizeArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="+", help="runs; without options their marks are shown")
     parser.add_argument("--name", metavar="TEXT", help="a name for the run; an empty string restores the first one")
     parser.add_argument("--note", metavar="TEXT", help="a note on the run; an empty string removes it")
@@ -58,11 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: OrganizeArguments) -> int:
-    """Mark the runs.
-
-    Raises:
-        UsageError: no such run, it is being played, or it cannot be written.
-    """
+    """Mark the runs."""
     root = find_runs_root(args.runs)
     for run in [find_run(root, name) for name in args.which]:
         run.manifest()

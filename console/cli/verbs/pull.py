@@ -21,15 +21,12 @@ _WEIGHTS = "minilm"
 
 
 class PullArguments(Arguments):
-    """Options of `pull`."""
-
     name: str
     from_path: Path | None
     accept_digest: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("name", metavar="NAME", help=f"data to download: {', '.join(_sources())}")
     parser.add_argument(
         "--from", dest="from_path", type=Path, metavar="PATH", help="use a local wheel, checkout or folder"
@@ -42,11 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: PullArguments) -> int:
-    """Download the data and print where it is.
-
-    Raises:
-        UsageError: no such data, or the download failed.
-    """
+    """Download the data and print where it is."""
     sources = _sources()
     if args.name not in sources:
         close = nearest(args.name, sources)

@@ -24,25 +24,18 @@ QUEUE = JsonKind(
 
 
 class QueueArguments(Arguments):
-    """Options of `queue`."""
-
     do: str
     which: list[str]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("do", nargs="?", choices=("list", "cancel", "up", "down", "go"), default="list", metavar="DO",
                         help="list (default), cancel, up, down, go")  # fmt: skip
     parser.add_argument("which", nargs="*", metavar="RUN", help="names or parts of names; `all` with cancel")
 
 
 def run(args: QueueArguments) -> int:
-    """List or change the queue.
-
-    Raises:
-        UsageError: no such run, or the queue cannot be read or written.
-    """
+    """List or change the queue."""
     root = find_runs_root(args.runs)
     queue = RunQueue(root)
     if args.do == "list":

@@ -46,8 +46,6 @@ REGRADED = JsonKind(
 
 
 class RegradeArguments(BudgetArguments):
-    """Options of `regrade`."""
-
     which: list[str]
     judge: str
     option: list[str]
@@ -57,7 +55,6 @@ class RegradeArguments(BudgetArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="+", help="name, part of a name, or latest; --data PATH gives "
                         "other ground truths")  # fmt: skip
     parser.add_argument("--judge", metavar="NAME", default="", help="model that judges, asked even if it judged before")
@@ -72,11 +69,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: RegradeArguments) -> int:
-    """Grade the runs again, one after another; the exit code is 3 if a conversation could not be graded.
-
-    Raises:
-        UsageError: no such run, or one that cannot be graded again; nothing is asked then.
-    """
+    """Grade the runs again, one after another; the exit code is 3 if a conversation could not be graded."""
     from console.cli.foreground import play
     from console.engine.regrade import prepare_regrade
     from console.store.runs import create_run
@@ -120,11 +113,7 @@ def _options(args: RegradeArguments) -> dict[str, Any]:
 
 
 def _filtered(folder: "RunFolder", terms: str) -> list[str] | None:
-    """Return the ids of the cases that a filter selects; None without a filter.
-
-    Raises:
-        UsageError: an invalid filter, or one that selects nothing.
-    """
+    """Return the ids of the cases that a filter selects; None without a filter."""
     if not terms:
         return None
     from console.cli.listed_failures import listed_failures

@@ -11,15 +11,12 @@ from console.store.run_list import find_run
 
 
 class ResumeArguments(ResumingArguments):
-    """Options of `resume`."""
-
     which: str
     fail_under: str | None
     to_the_end: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
     parser.add_argument("--to-the-end", action="store_true", help="play everything of a run that its looks may end")
@@ -28,10 +25,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: ResumeArguments) -> int:
-    """Play the remaining rollouts, including broken and undecided ones.
-
-    Raises:
-        UsageError: no such run, or its models, suite or data are missing or changed.
-    """
+    """Play the remaining rollouts, including broken and undecided ones."""
     folder = find_run(find_runs_root(args.runs), args.which)
     return resume_run(folder, args, retry=RetryScope.BROKEN, fail_under=args.fail_under, to_the_end=args.to_the_end)

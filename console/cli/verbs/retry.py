@@ -19,15 +19,12 @@ from console.store.run_list import find_run
 
 
 class RetryArguments(ResumingArguments):
-    """Options of `retry`."""
-
     which: str
     status: str
     ids: list[str]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument(
         "--status", choices=("broken", "failed"), default="broken", help="what to retry (default: broken)"
@@ -38,11 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: RetryArguments) -> int:
-    """Play further attempts.
-
-    Raises:
-        UsageError: no such run or case.
-    """
+    """Play further attempts."""
     folder = find_run(find_runs_root(args.runs), args.which)
     only = frozenset(split(args.ids))
     if only:

@@ -34,15 +34,12 @@ VERDICT = JsonKind(
 
 
 class ReviewArguments(Arguments):
-    """Options of `review`."""
-
     which: str
     all: bool
     text: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "which", metavar="RUN[#CASE]", nargs="?", default="latest", help="a run, or a case of it; or an .eval log"
     )
@@ -51,11 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: ReviewArguments) -> int:
-    """Review a run.
-
-    Raises:
-        UsageError: no such run or case.
-    """
+    """Review a run."""
     name, case = split_case(args.which)
     is_on_screen = is_interactive() and not args.json and not args.text
     folder = find_reviewed(args, name, beside=is_on_screen and not case)

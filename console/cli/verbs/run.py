@@ -68,8 +68,6 @@ PRESET = JsonKind("preset", "run --save-preset", "A saved preset.", {"name": "it
 
 
 class RunArguments(PresetArguments):
-    """Options of `run`."""
-
     fail_under: str | None
     fail_if_worse: bool
     metric: str | None
@@ -82,7 +80,6 @@ class RunArguments(PresetArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     add_preset_arguments(parser)
     add_target_arguments(parser)
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
@@ -94,11 +91,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: RunArguments) -> int:
-    """Check everything, show the expected cost, play, and report.
-
-    Raises:
-        UsageError: the plan is invalid; no calls were made then.
-    """
+    """Check everything, show the expected cost, play, and report."""
     from console.cli.run_report import threshold
     from console.config.paths import presets_files
     from console.config.preset import load_presets
@@ -129,7 +122,7 @@ def run(args: RunArguments) -> int:
     if args.save_preset:
         return _save(args)
     _warn(args.output, prepared)
-    forecast = Forecast([forecast_of(run) for run in prepared])
+    forecast = Forecast([forecast_of(run, is_shown=args.dry_run) for run in prepared])
     if args.dry_run:
         return _show_forecast(args.output, forecast)
     _confirm(args, forecast)
@@ -144,11 +137,7 @@ def run(args: RunArguments) -> int:
 
 
 def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
-    """Return the run to compare with, resolved before any call.
-
-    Raises:
-        UsageError: no such run, or the run plays in the background.
-    """
+    """Return the run to compare with, resolved before any call."""
     from console.config.paths import find_runs_root
     from console.store.run_list import find_run
 
@@ -337,11 +326,7 @@ def _total_text(forecast: "Forecast") -> str:
 
 
 def _confirm(args: RunArguments, forecast: "Forecast") -> None:
-    """Show the forecast, and ask for confirmation if the cost is high or unlimited.
-
-    Raises:
-        UsageError: the answer is no, or a high cost has no cap and nobody can be asked.
-    """
+    """Show the forecast, and ask for confirmation if the cost is high or unlimited."""
     import sys
 
     for run in forecast.runs:

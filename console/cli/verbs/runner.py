@@ -10,22 +10,15 @@ from console.store.lock import RunLocked
 
 
 class RunnerArguments(Arguments):
-    """Options of `runner`."""
-
     path: Path
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("path", type=Path, metavar="FOLDER", help="the folder of runs")
 
 
 def run(args: RunnerArguments) -> int:
-    """Play the queue, reporting only problems.
-
-    Raises:
-        UsageError: the queue cannot be read.
-    """
+    """Play the queue, reporting only problems."""
     try:
         play_queue(args.path.resolve(), args.output.warn)
     except RunLocked:

@@ -22,15 +22,12 @@ SHOWN = 1000
 
 
 class RunsArguments(Arguments):
-    """Options of `runs`."""
-
     limit: int | None
     all: bool
     archived: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="only the newest N")
     parser.add_argument("--all", action="store_true", help=f"list all runs, not only the newest {SHOWN}")
     parser.add_argument("--archived", action="store_true", help="list the archived runs instead of the others")

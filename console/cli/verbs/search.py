@@ -39,15 +39,12 @@ _PASSAGE_INDENT = 4
 
 
 class SearchArguments(Arguments):
-    """Options of `search`."""
-
     words: list[str]
     filter: str
     limit: int
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("words", metavar="WORDS", nargs="+", help='words, "phrases", prefix*, !excluded, filter terms')
     parser.add_argument("--filter", metavar="TERMS", default="", help="only matching rollouts, such as 'is:failed'")
     parser.add_argument(
@@ -56,11 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: SearchArguments) -> int:
-    """Show the hits by run, newest first.
-
-    Raises:
-        UsageError: nothing to search for, an invalid filter, or the index cannot be written.
-    """
+    """Show the hits by run, newest first."""
     query = read_query(" ".join(args.words), args.filter)
     if not query.terms:
         raise UsageError("there is no word to search for", hint="Name one that is not excluded: search refund -n 5.")

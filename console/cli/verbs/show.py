@@ -52,22 +52,15 @@ CASE = JsonKind(
 
 
 class ShowArguments(Arguments):
-    """Options of `show`."""
-
     which: str
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN[#CASE]", nargs="?", default="latest", help="a run, or a case of it")
 
 
 def run(args: ShowArguments) -> int:
-    """Show the run or the case.
-
-    Raises:
-        UsageError: no such run or case.
-    """
+    """Show the run or the case."""
     name, case = split_case(args.which)
     folder = find_run(find_runs_root(args.runs), name)
     if case:
@@ -124,11 +117,7 @@ KeyedT = TypeVar("KeyedT", bound=_Keyed)
 
 
 def rollouts_of(rollouts: Sequence[KeyedT], case: str, folder: RunFolder) -> list[KeyedT]:
-    """Return every rollout of a case, or the one named as in lists.
-
-    Raises:
-        UsageError: the run has no such case (names the nearest).
-    """
+    """Return every rollout of a case, or the one named as in lists."""
     named = normalized(case)
     matching = [
         rollout for rollout in rollouts if named in (normalized(rollout.key.case), normalized(str(rollout.key)))

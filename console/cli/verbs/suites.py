@@ -42,24 +42,17 @@ ROW_SCHEMA = JsonKind(
 
 
 class SuitesArguments(Arguments):
-    """Options of `suites`."""
-
     words: list[str]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument(
         "words", nargs="*", metavar="SUITE | check SUITE | schema FORMAT", help="suite to show or check"
     )
 
 
 def run(args: SuitesArguments) -> int:
-    """List all suites, show or check one, or print a schema.
-
-    Raises:
-        UsageError: no such suite or format, or unreadable rows.
-    """
+    """List all suites, show or check one, or print a schema."""
     catalog = Catalog(find_data_roots(args.data))
     words = args.words
     if not words:

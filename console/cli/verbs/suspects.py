@@ -60,8 +60,6 @@ _LONGEST = 60
 
 
 class SuspectsArguments(Arguments):
-    """Options of `suspects`."""
-
     suite: str
     of: list[str]
     limit: int
@@ -77,7 +75,6 @@ class SuspectsArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("suite", metavar="SUITE", help="name of the suite")
     parser.add_argument("--of", action="append", default=[], metavar="RUN", help="only these runs; may be repeated")
     parser.add_argument("-n", "--limit", type=int, metavar="N", default=_MOST, help=f"list N cases (default {_MOST})")
@@ -96,11 +93,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: SuspectsArguments) -> int:
-    """List suspects, or record a decision.
-
-    Raises:
-        UsageError: no run of the suite, an unknown case, or an unreadable file of errata.
-    """
+    """List suspects, or record a decision."""
     answers = read_answers(_runs(args), args.data)
     if not answers.by_case:
         raise UsageError(f"no finished run of {args.suite!r} has a graded case", hint="Run it with several models.")
@@ -142,11 +135,7 @@ def _runs(args: SuspectsArguments) -> list[RunFolder]:
 
 
 def _decision(args: SuspectsArguments, answers: SuiteAnswers, listed: list[Suspect]) -> Erratum | None:
-    """Return the decision that the options describe; None without one.
-
-    Raises:
-        UsageError: several decisions, or an unknown case.
-    """
+    """Return the decision that the options describe; None without one."""
     given = [(word, case) for word, case in ((RIGHT, args.right), (WRONG, args.wrong), (AMBIGUOUS, args.ambiguous))
              if case is not None]  # fmt: skip
     if not given:

@@ -40,8 +40,6 @@ NONE = "none"
 
 
 class TagArguments(Arguments):
-    """Options of `tag`."""
-
     which: str
     tag: str | None
     comment: str | None
@@ -50,7 +48,6 @@ class TagArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` for the newest run")
     parser.add_argument("tag", metavar="TAG", nargs="?", help=f"{', '.join(TAGS)}, or {NONE} to remove the tag")
     parser.add_argument("--comment", metavar="TEXT", help="a comment; an empty string removes it")
@@ -64,11 +61,7 @@ def add_rollout(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: TagArguments) -> int:
-    """Write the notes and show the current ones.
-
-    Raises:
-        UsageError: no such run or case, an unknown tag, or an unwritable folder.
-    """
+    """Write the notes and show the current ones."""
     reader, rollout = find_rollout(args, args.which, args.rollout)
     notes = Notes(reader.folder.path)
     reviewed = None if args.reviewed is None else "yes" if args.reviewed else ""
@@ -80,11 +73,7 @@ def run(args: TagArguments) -> int:
 
 
 def find_rollout(args: Arguments, which: str, number: int) -> tuple[RunReader, Rollout]:
-    """Find the rollout that RUN#CASE names.
-
-    Raises:
-        UsageError: no such run, case or rollout.
-    """
+    """Find the rollout that RUN#CASE names."""
     name, case = split_case(which)
     if not case:
         raise UsageError("a case is required", where=which, hint="Write RUN#CASE, such as latest#live_simple_3-0-0.")

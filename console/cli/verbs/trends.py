@@ -26,24 +26,17 @@ TRENDS = JsonKind(
 
 
 class TrendsArguments(Arguments):
-    """Options of `trends`."""
-
     model: str | None
     suite: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("-m", "--model", metavar="NAME", help="only this model")
     parser.add_argument("-s", "--suite", metavar="NAME", help="only this suite")
 
 
 def run(args: TrendsArguments) -> int:
-    """Show the trends.
-
-    Raises:
-        UsageError: no matching run.
-    """
+    """Show the trends."""
     all_trends = trends(listed_runs(args))
     chosen = [trend for trend in all_trends if args.model in (None, trend.model) and args.suite in (None, trend.suite)]
     if all_trends and not chosen:

@@ -49,8 +49,6 @@ TRIED = JsonKind(
 
 
 class TryArguments(BudgetArguments):
-    """Options of `try`."""
-
     which: str
     filter: str
     set: list[str]
@@ -67,7 +65,6 @@ class TryArguments(BudgetArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", help="name, part of a name, or latest")
     parser.add_argument("--filter", metavar="TERMS", default="", help="cases that the change is meant for, such as "
                         "'reason:unit'; all failures")  # fmt: skip
@@ -88,11 +85,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: TryArguments) -> int:
-    """Play the experiment and show its report; the exit code is 3 if nothing can be said.
-
-    Raises:
-        UsageError: no such run or case, a change that cannot be made, or that concerns nothing.
-    """
+    """Play the experiment and show its report; the exit code is 3 if nothing can be said."""
     from console.config.paths import find_runs_root
     from console.store.run_list import find_run
 
@@ -171,11 +164,7 @@ def _arms(args: TryArguments) -> "list[Arm]":
 
 
 def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until | None":
-    """Return the rule that ends the experiment, if one is asked for.
-
-    Raises:
-        UsageError: several texts are tried, of which none can be decided about, or kept.
-    """
+    """Return the rule that ends the experiment, if one is asked for."""
     one_only = [flag for flag, given in (("--until decided", args.until), ("--keep", args.keep)) if given]
     if one_only and sum(map(bool, arms)) > 1:
         raise UsageError("is about one change", where=one_only[0], hint="Try one text, or leave it out.")
@@ -187,11 +176,7 @@ def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until
 
 
 def _chosen(folder: "RunFolder", terms: str) -> list[str]:
-    """Return the ids of the cases that a filter selects, those that failed without one.
-
-    Raises:
-        UsageError: an invalid filter, or one that selects nothing.
-    """
+    """Return the ids of the cases that a filter selects, those that failed without one."""
     from console.cli.listed_failures import listed_failures
     from console.insight.filter import read_filter
     from console.store.notes import Notes
@@ -203,11 +188,7 @@ def _chosen(folder: "RunFolder", terms: str) -> list[str]:
 
 
 def _keep(args: TryArguments, folder: "RunFolder") -> None:
-    """Write the change of a trial as a preset, if that is asked for.
-
-    Raises:
-        UsageError: several changes were tried, or the file cannot be written.
-    """
+    """Write the change of a trial as a preset, if that is asked for."""
     if not args.keep:
         return
     from console.config.paths import presets_files
@@ -222,11 +203,7 @@ def _keep(args: TryArguments, folder: "RunFolder") -> None:
 
 
 def show_tried(args: TryArguments, folder: "RunFolder") -> int:
-    """Show the report of an experiment.
-
-    Raises:
-        UsageError: the run is no such experiment, or the recorded run is gone.
-    """
+    """Show the report of an experiment."""
     from console.cli.sections import show_section
     from console.exchange.tried import read_tried
     from console.insight.experiment import sections_of, tried_fields

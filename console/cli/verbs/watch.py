@@ -36,24 +36,17 @@ _ENGINE_STARTS_WITHIN_S = 10.0
 
 
 class WatchArguments(Arguments):
-    """Options of `watch`."""
-
     which: str
     text: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument("--text", action="store_true", help="text even on a terminal")
 
 
 def run(args: WatchArguments) -> int:
-    """Follow a run; one that has ended is shown from its start.
-
-    Raises:
-        UsageError: no such run.
-    """
+    """Follow a run; one that has ended is shown from its start."""
     folder = find_run(find_runs_root(args.runs), args.which)
     if is_interactive() and not args.json and not args.text:
         return open_app_with(args, screen="live", run=str(folder.path))

@@ -129,18 +129,14 @@ def _single_cases(cases: CasesByCounts, without: CasesByCounts) -> list[Cluster]
 
 def sample_of(observations: Iterable[Observation]) -> Sample:
     """Return the sample of the given rollouts."""
-    values: dict[tuple[str, str], list[float]] = defaultdict(list)
-    cluster_of: dict[tuple[str, str], tuple[str, str, str]] = {}
+    values: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     rollouts = 0
-    for observation in observations:
-        case = (observation.category, observation.case)
-        values[case].append(observation.value)
-        alone = "" if observation.cluster else observation.case
-        cluster_of[case] = (observation.category, observation.cluster, alone)
+    for case, value, category, cluster in observations:
+        values[category, cluster, case].append(value)
         rollouts += 1
     by_cluster: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for case, scores in values.items():
-        by_cluster[cluster_of[case]].append(math.fsum(scores) / len(scores))
+    for (category, cluster, case), scores in values.items():
+        by_cluster[category, cluster, "" if cluster else case].append(math.fsum(scores) / len(scores))
     if len(by_cluster) < 2:
         means = [mean for of_cluster in by_cluster.values() for mean in of_cluster]
         by_cluster = {("", "", str(number)): [mean] for number, mean in enumerate(means)}

@@ -4,7 +4,7 @@ An instance with several metrics takes several lines; they become the scores of 
 """
 
 from collections.abc import Iterator
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +48,7 @@ class InstancesLog:
         self.problems: list[Problem] = []
         self._path, self._names = path, names
 
-    def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield the samples; consecutive lines of a sample are its scores."""
-        return islice(self._all_samples(), skip, None)
-
-    def _all_samples(self) -> Iterator[LogSample]:
+    def samples(self) -> Iterator[LogSample]:
         lines = line_tables(self._path, self.problems)
         repeats: dict[str, int] = {}
         for name, group in groupby(lines, key=lambda line: text(line[1].get("sample_id"))):

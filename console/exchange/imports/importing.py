@@ -6,6 +6,7 @@ Logs are read sample by sample, so their size does not affect memory. Duplicate 
 import hashlib
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -136,7 +137,7 @@ def _import_samples(log: Log, staged: StagedRun, progress: Progress, values: Sco
     if not state.samples:
         staged.append([Opened(at=started_at(log.head), pid=0)])
     named, doubled = 0, dict[tuple[str, int], int]()
-    for sample in log.samples(state.samples):
+    for sample in islice(log.samples(), state.samples, None):
         case_id = _free_id(sample, taken, doubled, state)
         taken.add((case_id, sample.epoch))
         _count(sample, log.head, state)
@@ -168,7 +169,7 @@ def _resume_staged(staged: StagedRun, values: ScoreValues) -> tuple[_State, set[
         if isinstance(record, Started):
             metadata = table(record.case.data.get("metadata"))
         elif isinstance(record, Finished):
-            taken.add((record.key.case, record.key.rollout))
+            taken.add(record.key.slot)
             values.add(record.key.case, record.verdict.scores, metadata)
     return state, taken
 

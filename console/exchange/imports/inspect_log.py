@@ -7,7 +7,6 @@ sample (`attachment://`, the message pool) are followed one level deep, so that 
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -207,9 +206,9 @@ class EvalLog:
             raise BadMember("is too large")
         return [item for number in sorted(numbered) for item in listed(read_json(self._members.read(numbered[number])))]
 
-    def samples(self, skip: int = 0) -> Iterator[LogSample]:
+    def samples(self) -> Iterator[LogSample]:
         """Yield every sample; unreadable ones are built from their summary."""
-        for summary in self.summaries()[skip:]:
+        for summary in self.summaries():
             try:
                 yield self.sample(summary)
             except ValueError as error:
@@ -236,10 +235,7 @@ class JsonLog:
         self.problems.clear()
         self.head = _head(header, path)
 
-    def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        return islice(self._all_samples(), skip, None)
-
-    def _all_samples(self) -> Iterator[LogSample]:
+    def samples(self) -> Iterator[LogSample]:
         number = 0
         for names, piece in read_pieces(self._path, _LISTS, self.problems):
             if names != ("samples",):

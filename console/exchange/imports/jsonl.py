@@ -1,7 +1,6 @@
 """JSON Lines logs, read line by line."""
 
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 
 from console.core.json_text import read_json
@@ -38,11 +37,7 @@ class LinesLog:
         self._path = path
         self._samples_of = samples_of
 
-    def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield the samples of all lines."""
-        return islice(self._all_samples(), skip, None)
-
-    def _all_samples(self) -> Iterator[LogSample]:
+    def samples(self) -> Iterator[LogSample]:
         for number, record in line_tables(self._path, self.problems):
             try:
                 yield from self._samples_of(record, number)

@@ -7,7 +7,6 @@ harness scores the responses to a document together, so that only the first has 
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -81,10 +80,7 @@ class SamplesLog:
         self._lines = _lines(path, self.problems)
         self.head = _head(self._task, _results(path, name["time"] if name else "", self.problems), self._lines)
 
-    def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        return islice(self._all_samples(), skip, None)
-
-    def _all_samples(self) -> Iterator[LogSample]:
+    def samples(self) -> Iterator[LogSample]:
         several = len(self._lines.filters) > 1
         try:
             with open_regular(self._path) as file:

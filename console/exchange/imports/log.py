@@ -134,11 +134,8 @@ class Log(Protocol):
         """Problems found so far; complete once `samples` is exhausted."""
         ...
 
-    def samples(self, skip: int = 0) -> Iterator[LogSample]:
+    def samples(self) -> Iterator[LogSample]:
         """Yield the samples, each read on demand; unreadable ones become problems.
-
-        Args:
-            skip: number of samples to skip at the start.
 
         Raises:
             UsageError: the file cannot be read at all.

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -89,10 +88,7 @@ class ProviderLog:
         self._results = results
         self._place = place
 
-    def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        return islice(self._all_samples(), skip, None)
-
-    def _all_samples(self) -> Iterator[LogSample]:
+    def samples(self) -> Iterator[LogSample]:
         path = self._results.path
         repeats: dict[int, int] = {}
         try:

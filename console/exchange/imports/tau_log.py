@@ -1,7 +1,6 @@
 """Simulations of τ-bench (a list of results) and of τ²-bench (simulations and tasks), as JSON files."""
 
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 from console.core.json_text import read_json
@@ -37,10 +36,7 @@ class SimulationsLog:
         self.problems: list[Problem] = []
         self._path, self._elements, self._tasks = path, elements, tasks
 
-    def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        return islice(self._all_samples(), skip, None)
-
-    def _all_samples(self) -> Iterator[LogSample]:
+    def samples(self) -> Iterator[LogSample]:
         number = 0
         for names, piece in read_pieces(self._path, {self._elements}, self.problems):
             if names != self._elements:

@@ -107,10 +107,10 @@ class _TracesLog(LinesLog):
         super().__init__(path, head, self._episode)
         self._repeats = _Repeats()
 
-    def samples(self, skip: int = 0) -> Iterator[LogSample]:
+    def samples(self) -> Iterator[LogSample]:
         """Yield the traces with new rollout numbers."""
         self._repeats = _Repeats()
-        return super().samples(skip)
+        return super().samples()
 
     def _episode(self, episode: Table, number: int) -> Iterator[LogSample]:
         traces = tables(episode.get("traces"))
@@ -268,10 +268,10 @@ class _ResultsLog(LinesLog):
         super().__init__(path, head, self._row)
         self._repeats = _Repeats()
 
-    def samples(self, skip: int = 0) -> Iterator[LogSample]:
+    def samples(self) -> Iterator[LogSample]:
         """Yield the rollouts with new numbers, because older versions number them wrongly."""
         self._repeats = _Repeats()
-        return super().samples(skip)
+        return super().samples()
 
     def _row(self, row: Table, number: int) -> Iterator[LogSample]:
         if "prompt" not in row and "completion" not in row:

@@ -52,13 +52,7 @@ def draft_place(paths: WorkspacePaths) -> str:
 
 
 def keep_draft(draft: Draft | None, state: UiState, place: str) -> None:
-    """Store a draft for the next start, unless it contains an actual or apparent API key; None deletes it.
-
-    Args:
-        draft: the draft.
-        state: where it is stored.
-        place: result of `draft_place`.
-    """
+    """Store a draft for the next start, unless it contains an actual or apparent API key; None deletes it."""
     text = ""
     if draft is not None:
         from console.config.redaction import Redactor, sounds_secret

@@ -386,7 +386,7 @@ class RunFeed:
         if (flight := self._flights.get((delta.key, delta.n))) is not None:
             flight[1].append(delta)
             if len(flight[1]) <= BEGINNING:
-                changes.begun.add((delta.key.case, delta.key.rollout))
+                changes.begun.add(delta.key.slot)
         if (conversation := self._kept.get(delta.key)) is not None:
             conversation.extend(delta)
             changes.keys.add(delta.key)

@@ -51,7 +51,6 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def dated(self) -> Dated:
-        """Sort key of lists."""
         return Dated(self.name, self.summary.at if self.summary else 0.0, is_exact=self.summary is not None)
 
     @property
@@ -61,7 +60,6 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def is_live(self) -> bool:
-        """True if an engine is playing it."""
         return self.state == "running"
 
     @property
@@ -244,12 +242,7 @@ def listed_runs(lines: Iterable[RunLine]) -> "list[ListedRun]":
 
 
 def newest_of_models(runs: Sequence[RunLine], suite: str) -> list[RunFolder]:
-    """Return the newest completed run of each model on a suite, branches apart.
-
-    Args:
-        runs: candidates, newest first.
-        suite: name of the suite.
-    """
+    """Return the newest completed run of each model on a suite, branches apart; `runs` are newest first."""
     newest: dict[str, RunFolder] = {}
     for line in runs:
         summary = line.summary

@@ -32,7 +32,6 @@ class SuiteLine(msgspec.Struct, frozen=True):
 
     @property
     def cases(self) -> int:
-        """Total number of cases."""
         return sum(category.cases for category in self.categories)
 
     @property

@@ -29,7 +29,6 @@ class UiState:
         return value if isinstance(value, str) and len(value) <= longest else default
 
     def switch(self, name: str, default: bool) -> bool:
-        """Return a stored switch, or the default."""
         value = self._kept.get(name)
         return value if isinstance(value, bool) else default
 

@@ -81,7 +81,6 @@ class RunAndCaseRows:
         self._rows: dict[str, tuple[JumpTarget, CaseLine | None]] = {}
 
     def narrowed(self, text: str) -> list[str]:
-        """Return the runs and cases that contain all words of the query."""
         run_text, mark, case_text = text.partition("#")
         runs = [
             line

@@ -60,7 +60,6 @@ class HelpScreen(ModalScreen[None]):
         self.query_one(Transcript).focus()
 
     def action_close(self) -> None:
-        """Close the search field, then the screen."""
         line = self.query_one(Input)
         if line.has_class("-open"):
             line.remove_class("-open")
@@ -105,7 +104,6 @@ class HelpPane(Transcript, can_focus=False):
         self.call_after_refresh(self.refresh_keys)
 
     def refresh_keys(self) -> None:
-        """Show the keys of the focused pane."""
         self.show(key_blocks(self._source, self._keys_in_use, "", columns=1), keep_place=True)
 
 

@@ -87,7 +87,6 @@ class ImportDialog(ModalScreen[str]):
             self.dismiss("")
 
     def action_scroll_lines(self, pages: int) -> None:
-        """Scroll the results."""
         scroll = self.query_one(VerticalScroll)
         scroll.scroll_page_down() if pages > 0 else scroll.scroll_page_up()
 
@@ -125,7 +124,6 @@ def _progress_line(session: ImportSession) -> Content:
 
 
 def _report_lines(report: ImportReport) -> list[Content]:
-    """Return the result of one evaluation."""
     counts = ", ".join(f"{number} {word}" for word, number in report.outcomes.items()) or "no sample"
     lines = [
         Content.styled(f"{SYMBOLS.passed} ", "$pass")

@@ -59,13 +59,7 @@ class Palette(FilterDialog[Command]):
     """Returns the chosen command, or None."""
 
     def __init__(self, here: Sequence[Command], elsewhere: Callable[[], Sequence[Command]], ui_state: UiState) -> None:
-        """Offer commands.
-
-        Args:
-            here: actions of the screen.
-            elsewhere: returns all other commands, called when something is typed.
-            ui_state: remembers the last chosen commands.
-        """
+        """Offer commands of the screen and, once something is typed, those that `elsewhere` returns."""
         rows = CommandRows(here, elsewhere, ui_state)
         hint = "a command, model, suite, run or theme"
         super().__init__(rows, _COLUMNS, hint=hint, nothing="Nothing matches.", grows=True)

@@ -126,7 +126,6 @@ class CommentScreen(ModalScreen[str | None]):
         yield Input(self._text, compact=True, select_on_focus=False)
 
     def on_resize(self) -> None:
-        """Draw the heading for the width."""
         self.query_one(Static).update(self._heading(self.query_one(Input).value))
 
     def _heading(self, text: str) -> Content:

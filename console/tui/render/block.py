@@ -149,7 +149,6 @@ class Block:
         return self.title.append_text(f"{words}{f' ({self.opened_by})' * opens}", MUTED)
 
     def _wrap_on(self) -> None:
-        """Wrap the remaining text."""
         room = max(self._width - self.indent, 4)
         number, start = self._resume_point()
         for place in range(number, len(self.logical)):

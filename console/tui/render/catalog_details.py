@@ -122,7 +122,6 @@ def note_blocks(note: str) -> list[Block]:
 
 
 def _endpoints(line: ModelLine) -> list[Content]:
-    """Return a line per address of a model."""
     if not line.addresses:
         return [fact("endpoint", "none" if line.simulated else "the provider's own")]
     names = ["endpoint", *[""] * (len(line.addresses) - 1)]

@@ -307,14 +307,7 @@ def _dot_line(case: CasePair, means: tuple[float, float] | None, room: int, most
 
 
 def number_blocks(comparison: RunComparison, disputed: Sequence[int], apart: Section | None, width: int) -> list[Block]:
-    """Return the blocks: significance, cases, categories and error types.
-
-    Args:
-        comparison: the comparison.
-        disputed: number of cases in A and in B with a disputed ground truth.
-        apart: scores with decided keys and corrected by people, if any.
-        width: width in cells.
-    """
+    """Return the blocks: significance, cases, categories, error types, scores of people; `disputed` is by side."""
     if comparison.single is not None:
         return [Block("single", difference(comparison))]
     blocks = [Block("test", block_title("significance"), body=tuple(_test_lines(comparison)))]

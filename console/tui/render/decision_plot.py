@@ -37,14 +37,7 @@ def decision_title(until: Until) -> Content:
 
 
 def decision_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: int) -> list[Content]:
-    """Return the newest look in a line and, if there is room, a plot below it.
-
-    Args:
-        plan: of a run that its looks may end.
-        looks: at the run so far.
-        width: width in cells.
-        height: height in lines.
-    """
+    """Return the newest look in a line and, if there is room, a plot below it."""
     assert plan.until is not None
     if plan.until.rule is Rule.BEST:
         return _race_lines(plan, looks, width, height)

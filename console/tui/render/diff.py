@@ -143,8 +143,6 @@ def _worst_mark(pairs: Iterable[Pair]) -> Mark:
 
 
 class _Sides:
-    """The side-by-side layout."""
-
     def __init__(self, width: int, style: Style) -> None:
         self.left, self.right = _side_widths(width)
         self.width, self.style = width, style

@@ -63,7 +63,6 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
 
 
 def _basis(forecast: Forecast) -> Content:
-    """Return the basis of the estimates."""
     return one_line(f"estimated {'; '.join(forecast.bases)}", 400, MUTED)
 
 

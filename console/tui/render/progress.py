@@ -92,12 +92,7 @@ def _money(used: Iterable[Used], cost_usd: float = 0.0, *, partial: bool = False
 
 
 def outcome_words(tally: Tally, *, with_setup: bool = True) -> Content:
-    """Return the counts of the four outcomes, `✓ 96  ✗ 21  ! 0  ? 0`, and those of cases not run and of setup.
-
-    Args:
-        tally: the counts.
-        with_setup: whether setup rollouts are counted, too.
-    """
+    """Return the counts of the four outcomes, `✓ 96  ✗ 21  ! 0  ? 0`, of cases not run and, if asked for, of setup."""
     cells = [
         Content.styled(f"{mark} {number_format.count(count)}", style if count else MUTED)
         for mark, count, style in outcome_counts(tally)
@@ -115,7 +110,6 @@ def rollouts_left(overview: Overview, manifest: Manifest) -> int:
 
 
 def _setup_begun(overview: Overview, manifest: Manifest) -> list[Rollout]:
-    """Return the setup rollouts that have begun."""
     if not manifest.setup:
         return []
     slots = ((case, rollout) for case in overview.fold.ungraded for rollout in range(manifest.rollouts))
@@ -136,17 +130,7 @@ def begun_words(overview: Overview, manifest: Manifest) -> str:
 def progress_line(
     overview: Overview, manifest: Manifest, *, live: bool, now: float, width: int, average: Content, trend: str = ""
 ) -> Content:
-    """Return the progress line, dropping parts from the right that do not fit.
-
-    Args:
-        overview: the run.
-        manifest: the run's plan.
-        live: whether the run is being played.
-        now: time of the run or its replay, in seconds since the epoch.
-        width: width in cells.
-        average: the run's main score, such as its pass rate.
-        trend: sparkline of its speed.
-    """
+    """Return the progress line at a time of the run or its replay, dropping parts from the right that do not fit."""
     tally, left = overview.fold.tally, rollouts_left(overview, manifest)
     parts = [outcome_words(tally)]
     if left:
@@ -288,14 +272,7 @@ def is_starting(overview: Overview, manifest: Manifest) -> bool:
 
 
 def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_live: bool = False) -> Content:
-    """Return the reason that a run is stalled or ended early, and the remedy; may be empty.
-
-    Args:
-        overview: the run.
-        manifest: its plan.
-        live: whether it is being played.
-        nothing_live: whether no run at all is being played.
-    """
+    """Return the reason that a run is stalled or ended early, and the remedy; `nothing_live` is of all runs."""
     closed, status = overview.fold.closed, overview.status
     if status is not None and status.message:
         return one_line(status.message, 300, "$broken")

@@ -185,15 +185,7 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
 
 
 def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_cost: bool, width: int) -> Face:
-    """Return the cells of `run_columns`, or one line for a run that ended early and is drawn in little room.
-
-    Args:
-        line: the run, from its journal.
-        status: its engine's status; None without an engine or before its first message.
-        is_watched: whether the screen shows this run.
-        with_cost: whether there is a cost column.
-        width: width of the list in cells.
-    """
+    """Return the cells of `run_columns`, or one line for a run that ended early and is drawn in little room."""
     summary, is_wide = line.summary, width >= ROOM_FOR_FIGURES
     if summary is None:
         mistake = one_line(line.mistake, 200, "$broken")

@@ -110,7 +110,6 @@ class BaseScreen(Screen[None]):
 
     @property
     def run_under_cursor(self) -> RunFolder | None:
-        """The run under the cursor of a screen that lists runs."""
         return None
 
     def find_changed(self, text: str, *, done: bool) -> None:
@@ -199,7 +198,6 @@ class BaseScreen(Screen[None]):
         return (self.focused.where,) if isinstance(self.focused, HasOwnKeys) else ()
 
     def actions_here(self) -> tuple[Action, ...]:
-        """Return all actions of the screen and the focused pane."""
         here = actions_at(self.where, *self.kinds_of_focus(), "all")
         return here if self.services.workspace.has_graders else tuple(each for each in here if not each.of_graders)
 

@@ -23,13 +23,7 @@ def start_branch(services: Services, run: RunFolder, *, cases: tuple[str, ...]) 
 
 
 def start_plan(services: Services, plan: "Callable[[], Plan]", show: Callable[[RunFolder], None]) -> None:
-    """Start a run in an engine process and show it; an error is told. Call in a thread.
-
-    Args:
-        services: the app's services.
-        plan: checks the experiment and returns its plan.
-        show: opens the screen.
-    """
+    """Start a run in an engine process and show it; an error of checking the plan is told. Call in a thread."""
     from console.engine.launch import spawn
 
     def opened(started: RunFolder) -> None:

@@ -107,7 +107,6 @@ class FeedPump:
         return self.feed is not None and not self._is_slow(self.feed)
 
     def deliver(self) -> None:
-        """Pass on the collected changes."""
         if self.feed is not None and self._pending:
             changes, self._pending = self._pending, Changes()
             self._reader.fed(changes)

@@ -43,7 +43,6 @@ class FindSession:
         return self._bar is not None and self._bar.is_open
 
     def clear(self) -> None:
-        """Clear the text."""
         if self._bar is not None:
             self._bar.value = ""
         self._changed("", done=False)
@@ -56,7 +55,6 @@ class FindSession:
         self._closed()
 
     def close(self, text: str) -> None:
-        """Close the bar with this text and restore the focus."""
         if self._bar is not None:
             self._bar.close(text)
         if self.origin is not None:

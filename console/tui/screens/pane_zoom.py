@@ -37,7 +37,6 @@ class PaneZoom:
             self._screen.focus_previous(".pane")
 
     def action_view_zoom(self) -> None:
-        """Zoom the focused pane, or end the zoom."""
         pane = self._screen.focused
         if not self.is_chosen and (pane is None or not pane.has_class("pane")):
             return
@@ -51,7 +50,6 @@ class PaneZoom:
             self._apply(compact or self.is_chosen)
 
     def follow_focus(self) -> None:
-        """Show the newly focused pane if zoomed."""
         if self.is_on:
             self._show_alone(self._screen.focused)
 

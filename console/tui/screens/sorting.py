@@ -13,9 +13,7 @@ class SortedList(Protocol):
         """Sort by a column, reversed if it is chosen again; an empty name restores the list's own order."""
         ...
 
-    def reverse_order(self) -> None:
-        """Reverse the chosen order."""
-        ...
+    def reverse_order(self) -> None: ...
 
 
 @dataclass

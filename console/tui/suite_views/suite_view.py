@@ -107,9 +107,7 @@ class ConversationDrawer(Protocol):
         """Show a conversation from its top, or from its end when following."""
         ...
 
-    def update(self) -> None:
-        """Draw what is new in the conversation."""
-        ...
+    def update(self) -> None: ...
 
     def toggle(self) -> None:
         """Fold or unfold the block at the top of the viewport."""
@@ -193,7 +191,6 @@ class SuiteView:
         return {}
 
     def hint_label(self, verdict: Verdict | None) -> HintLabel:
-        """Return the label of a comparison's hint."""
         if verdict is not None and not verdict.outcome.is_graded:
             return HintLabel("to do", "$undecided")
         return HintLabel("would pass", "$pass")

@@ -66,7 +66,6 @@ class KeyLine(Widget):
         return line if short else Content("\n").join([Content.styled(SYMBOLS.rule * width, "$line"), line])
 
     def on_click(self, event: events.Click) -> None:
-        """Post the action that was clicked."""
         if event.y != self.size.height - 1:
             return
         if event.x >= self.size.width - (7 if self.size.height < 2 else 20):

@@ -228,7 +228,6 @@ class RowList(Viewport):
             self.post_message(self.RowChosen(self, self.cursor))
 
     def action_select(self) -> None:
-        """Select or deselect the row under the cursor."""
         if self._selectable and self.cursor is not None:
             self.toggle(self.cursor)
 
@@ -263,11 +262,9 @@ class RowList(Viewport):
             self._go(index)
 
     def on_focus(self) -> None:
-        """Redraw the cursor as active."""
         self._redraw(self._cursor)
 
     def on_blur(self) -> None:
-        """Redraw the cursor as inactive."""
         self._redraw(self._cursor)
 
     # Drawing ---------------------------------------------------------------------------------------------------------

@@ -33,13 +33,7 @@ class ListTitle(Static):
         self._left = self._right = Content.empty()
 
     def show(self, title: str, number: Content | str = "", aside: Content | str = "") -> None:
-        """Update the title.
-
-        Args:
-            title: trusted name of the list.
-            number: a count or short note next to it.
-            aside: keys or a file name at the right end.
-        """
+        """Update the list's trusted name, the count or note next to it, and keys or a file at the right end."""
         number = number if isinstance(number, Content) else Content(number)
         aside = aside if isinstance(aside, Content) else Content(aside)
         self._pane.border_title = Content.assemble(title, "  " if number else "", number.stylize_before(MUTED))

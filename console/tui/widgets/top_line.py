@@ -89,7 +89,6 @@ class TopLine(Widget):
         return lines.spread(left.append(" "), self._status or self._badge, width)
 
     def on_click(self, event: events.Click) -> None:
-        """Post the screen that was clicked."""
         if event.y == 0 and self._lists_screens and self.size.height > 1:
             start = len(" console ")
             for key, name, where in NUMBERED:

@@ -181,7 +181,6 @@ class Transcript(Viewport):
         self._grown(top)
 
     def append(self, key: str, text: str) -> None:
-        """Append foreign text to a block."""
         place = self._place[key]
         first = self._blocks[place].append(text)
         self._restack(place)
@@ -240,13 +239,11 @@ class Transcript(Viewport):
             self.toggle_fold(self._blocks[place].key)
 
     def scroll_to_block(self, key: str) -> None:
-        """Scroll the first line of a block to the top."""
         self._freeze()
         self._scroll(self._tops[self._place[key]])
         self._anchor = key
 
     def set_follow(self, follow: bool) -> None:
-        """Start or stop following the end."""
         self._live = True
         if follow and not self.follow:
             self._resume()
@@ -338,7 +335,6 @@ class Transcript(Viewport):
     # Measuring -------------------------------------------------------------------------------------------------------
 
     def _measure(self) -> None:
-        """Measure all blocks at the current width."""
         room = self.room
         self._tops = list(accumulate((block.height_at(room) for block in self._blocks), initial=0))
         self._strips.clear()

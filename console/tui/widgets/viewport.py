@@ -41,7 +41,6 @@ class Viewport(ScrollView, can_focus=True):
 
     @property
     def page(self) -> int:
-        """Number of visible lines."""
         return max(self.scrollable_content_region.height, 1)
 
     def set_length(self, length: int) -> None:
@@ -129,7 +128,6 @@ class Viewport(ScrollView, can_focus=True):
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     def redraw(self) -> None:
-        """Redraw all visible lines."""
         self._strips.clear()
         self.refresh()
 

@@ -94,7 +94,7 @@ def _read(run: RunFolder) -> tuple[list[Finished], dict[str, _PlayedRollout]]:
     order: dict[str, int] = {}
     for record in reader.iter_all():
         if isinstance(record, Finished):
-            latest[record.key.case, record.key.rollout] = record
+            latest[record.key.slot] = record
         elif isinstance(record, Started):
             order.setdefault(record.key.case, len(order))
             played.setdefault(str(record.key), _PlayedRollout(record.case))

@@ -133,7 +133,7 @@ def _read(run: RunFolder) -> tuple[dict[str, Case], list[Finished]]:
     latest: dict[Slot, Finished] = {}
     for record in reader.iter_all():
         if isinstance(record, Finished):
-            latest[record.key.case, record.key.rollout] = record
+            latest[record.key.slot] = record
         elif isinstance(record, Started):
             cases.setdefault(record.case.id, record.case)
     order = {name: number for number, name in enumerate(cases)}

@@ -101,7 +101,7 @@ def _conversations(folder: RunFolder) -> dict[Slot, _Conversation]:
         if isinstance(record, Started):
             cases[record.key.case] = record.case
         elif isinstance(record, Finished):
-            finished[record.key.case, record.key.rollout] = record
+            finished[record.key.slot] = record
     return {
         slot: _Conversation(cases[slot[0]], messages, record.verdict.outcome is Outcome.PASSED)
         for slot, record in finished.items()

@@ -85,7 +85,6 @@ class ComparisonCopies:
             self.services.copy(": ".join((str(pair.a.key), *change_words(pair))), "the change")
 
     def action_copy_command(self) -> None:
-        """Copy the shell command for the same comparison."""
         words = command("compare", *run_words(self.controller.folders), places=self.services.paths)
         self.services.copy(words, "the shell command")
 
@@ -105,7 +104,6 @@ class OtherRuns:
         self.in_worker(self._choose_b())
 
     def action_compare_add(self) -> None:
-        """Add a third run to the comparison."""
         self.in_worker(self._choose_third())
 
     def action_lost_again(self) -> None:

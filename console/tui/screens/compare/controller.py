@@ -177,7 +177,6 @@ class CompareController:
         return columns_section(zip("AB", self.pair.columns, strict=True)) if self.pair is not None else None
 
     def swap(self) -> None:
-        """Swap A and B."""
         if (pair := self.pair) is not None:
             self.folders = self.folders[1], self.folders[0]
             comparison = compare(pair.b.reader.side, pair.a.reader.side)
@@ -226,7 +225,6 @@ class CompareController:
         return [sum(bool(annotation.dispute) for annotation in of_run.values()) for of_run in annotations]
 
     def export_path(self, extension: str) -> Path:
-        """Return the default export path."""
         a, b = (slug(folder.name, 60) for folder in self.folders)
         return Path(f"compare-{a}-{b}{extension}")
 
@@ -278,13 +276,11 @@ class CompareController:
         return True
 
     def _case_key(self, key: str) -> str:
-        """Return the row key of the case of a row."""
         change = self.changes.get(key)
         return f"case/{change.slot[0]}" if isinstance(change, RolloutPair) else key
 
     @property
     def cases(self) -> list[CasePair]:
-        """The listed cases."""
         return [change for change in self.changes.values() if isinstance(change, CasePair)]
 
     def _is_in_scope(self, case: CasePair) -> bool:
@@ -298,7 +294,6 @@ class CompareController:
         self._list()
 
     def reverse_order(self) -> None:
-        """Reverse the chosen order."""
         if self.sorting is not None:
             self.sort(self.sorting.column)
 
@@ -322,7 +317,6 @@ class CompareController:
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
-        """The active text filter with its counts."""
         if not self.words or self.comparison is None:
             return None
         total = sum(map(self._is_in_scope, self.comparison.cases))
@@ -335,7 +329,6 @@ class CompareController:
 
     @property
     def empty_words(self) -> str:
-        """Message for an empty list."""
         if self.comparison is not None and not self.comparison.pairs:
             return "The two runs have no case in common. p picks another run."
         if self.words:
@@ -378,11 +371,9 @@ class CompareController:
         return f"{repeat}{keys.index(key) + 1} of {len(keys)} {self.scope}"
 
     def show_next_view(self) -> None:
-        """Switch to the next view."""
         self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
 
     def toggle_numbers(self) -> None:
-        """Toggle between the numbers and the case."""
         self.view = SIDE_BY_SIDE if self.view == NUMBERS else NUMBERS
 
     def case(self) -> CaseInBoth | None:
@@ -401,5 +392,4 @@ class CompareController:
             self._case_arrived()
 
     def close(self) -> None:
-        """Stop reading cases."""
         self._cases.close()

@@ -102,7 +102,6 @@ class CompareScreen(BaseScreen):
             yield self.case
 
     def on_mount(self) -> None:
-        """Start reading."""
         names = " and ".join(folder.name for folder in self.controller.folders)
         self.top_line.tell(title=one_line(names, 60))
         self.action_reload()
@@ -111,7 +110,6 @@ class CompareScreen(BaseScreen):
         self.controller.close()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Redraw for the new size."""
         self.call_after_refresh(self._draw)
 
     @work(thread=True, exclusive=True, group="read")
@@ -254,7 +252,6 @@ class CompareScreen(BaseScreen):
         self._show_case()
 
     def action_view_numbers(self) -> None:
-        """Toggle between the numbers and the case."""
         self.controller.toggle_numbers()
         self._show_case()
 

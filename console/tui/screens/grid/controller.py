@@ -169,7 +169,6 @@ class GridController:
         self._list()
 
     def close(self) -> None:
-        """Stop reading cases."""
         self._cases.close()
 
     # Categories ------------------------------------------------------------------------------------------------------
@@ -210,7 +209,6 @@ class GridController:
         self._list()
 
     def list_different(self) -> None:
-        """List only cases that differ."""
         self._only_different = True
         self._list()
 
@@ -249,7 +247,6 @@ class GridController:
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
-        """The active text filter with its counts."""
         return FilterInForce(self._words, len(self.rows), len(self._in_scope)) if self._words else None
 
     @property
@@ -267,7 +264,6 @@ class GridController:
 
     @property
     def empty_words(self) -> str:
-        """Message for an empty list."""
         if self.suspects is not None:
             return "No key is suspect."
         return "Nothing matches. F clears the filter." if self._words.split() else "No case differs. f lists all."

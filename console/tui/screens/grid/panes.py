@@ -38,7 +38,6 @@ class CategoryTable(RowList):
         self.show([], empty=literal(why, 400, "$broken"))
 
     def show_grid(self) -> None:
-        """Redraw the table and its cursor."""
         grid = self._controller.grid
         if grid is None:
             return
@@ -48,7 +47,6 @@ class CategoryTable(RowList):
         self.show(self._controller.category_keys, draw=self._face, empty=Content("No case was graded."))
 
     def on_resize(self, event: events.Resize) -> None:
-        """Redraw with the columns that fit."""
         self.show_grid()
 
     def _shown(self, grid: Grid) -> grid_rows.ShownRuns:
@@ -75,7 +73,6 @@ class GridCaseList(RowList):
         """Largest number of repeats of a listed case."""
 
     def show_outputs(self, controller: GridController) -> None:
-        """List the cases with the answers of the runs in the cells."""
         grid = controller.grid
         assert grid is not None
         self._rows, self._runs, self._place = controller.rows, len(controller.runs), controller.place

@@ -97,7 +97,6 @@ class GridScreen(BaseScreen):
         self.controller.close()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Redraw for the new width."""
         self.call_after_refresh(self._relist)
 
     @work(thread=True, exclusive=True, group="grid")
@@ -193,7 +192,6 @@ class GridScreen(BaseScreen):
             self._show_detail()
 
     def action_view_outputs(self) -> None:
-        """Toggle between verdicts and the answers themselves in the cells."""
         if self.controller.grid is None:
             return
         self.toggle_class("-outputs")
@@ -268,7 +266,6 @@ class GridScreen(BaseScreen):
             self.services.notify(Content("Only one run has this case."))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show details of the focused list."""
         super().on_descendant_focus(event)
         if self.focused in (self.categories, self.cases):
             self._set_cases_shown(self.focused is self.cases)
@@ -312,7 +309,6 @@ class GridScreen(BaseScreen):
                 self.cases.focus()
 
     def action_filter(self) -> None:
-        """Toggle between cases that differ and all cases."""
         self.controller.toggle_same()
         self._relist()
 

@@ -57,7 +57,6 @@ class QueueActions:
     action_queue_later = partialmethod(_move, 1)
 
     def action_queue_go(self) -> None:
-        """Restart the queue after its process was killed."""
         from console.engine.runner import wake
 
         queue = self._queue
@@ -122,7 +121,6 @@ class RunActions:
             self.services.navigator.open_review(line.folder)
 
     def action_run_failed(self) -> None:
-        """Open the launch form for the failed cases of the run under the cursor."""
         line = self.line_under_cursor()
         if line is None or line.summary is None or not line.tally.failed:
             self.services.notify(Content("The run under the cursor has no failed case."))
@@ -190,7 +188,6 @@ class OrganizeActions:
         self.runs_changed()
 
     def action_branch_regrade(self) -> None:
-        """Grade the run again, and compare the gradings."""
         if (run := self._run) is not None:
             from console.tui.screens.regrading import regrade
 

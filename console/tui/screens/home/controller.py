@@ -203,7 +203,6 @@ class HomeController:
         self._order = order
 
     def reverse_order(self) -> None:
-        """Reverse the chosen order."""
         self.sort(self._order)
 
     def _label(self, sign: str) -> str:
@@ -248,13 +247,7 @@ class HomeController:
     # Available actions ------------------------------------------------------------------------------------------------
 
     def why_not(self, action: str, line: RunLine | None, to_resume: RunLine | None) -> str:
-        """Return the reason that an action is unavailable; empty if it is available.
-
-        Args:
-            action: its id.
-            line: the run under the cursor.
-            to_resume: the run that would be resumed.
-        """
+        """Return the reason that an action on a run is unavailable; empty if it is available."""
         match action:
             case "queue.earlier" | "queue.later":
                 return "" if line is not None and line.is_queued else "this run is not queued"
@@ -282,11 +275,7 @@ class HomeController:
         return line is not None and (line.is_branch or bool(self.listing.branches.get(line.name)))
 
     def key_words(self, line: RunLine | None) -> dict[str, str]:
-        """Return the key line labels for a run; keys of unavailable actions are hidden.
-
-        Args:
-            line: the run under the cursor; None while another list is focused.
-        """
+        """Return the key line labels for a run, None in other lists; keys of unavailable actions are hidden."""
         is_queued, has_failed = line is not None and line.is_queued, line is not None and line.tally.failed > 0
         return {
             **({} if is_queued else {"queue.earlier": ""}),

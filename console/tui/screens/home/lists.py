@@ -147,13 +147,7 @@ class StartList(RowList):
         self._is_starting = False
 
     def set_steps(self, steps: NextSteps, *, wide: bool, most: int) -> None:
-        """Show the possible steps.
-
-        Args:
-            steps: the possible steps.
-            wide: whether the demo gets a second line.
-            most: maximum number of rows; steps left out have keys of their own.
-        """
+        """Show at most `most` steps; those left out have keys of their own. `wide`: the demo gets a second line."""
         self._steps = steps
         self.title_line.show("Start")
         keys = ["demo", "more", "gap", "new"] if wide else ["demo", "new"]

@@ -99,7 +99,6 @@ class StartActions(_FormActions):
             navigator.open_live(runs[0])
 
     def action_copy_command(self) -> None:
-        """Copy the shell command that starts the same runs."""
         if not self.controller.mistakes:
             command = command_of(self.controller.preset, self.services.paths, self.controller.target)
             self.services.copy(command, "the shell command")
@@ -112,7 +111,6 @@ class SampleRunActions(_FormActions):
     _is_closed = False
 
     def action_launch_try(self) -> None:
-        """Run three cases of each planned run."""
         if reason := self.controller.why_not_start():
             self.services.notify(one_line(reason, 300), severity="warning")
         elif not self.controller.is_sampling:
@@ -171,7 +169,6 @@ class PresetActions:
     """Called after a preset was loaded, with the reasons why chosen suites cannot be opened."""
 
     def action_preset_save(self) -> None:
-        """Ask for a name and save the form as a preset."""
         if mistakes := self.controller.mistakes:
             self.services.notify(one_line(mistakes[0], 200), severity="warning")
         else:
@@ -195,7 +192,6 @@ class PresetActions:
         self.services.notify(Content.assemble("Saved ", one_line(name, 40), " in ", literal(str(path), 300)))
 
     def action_preset_load(self) -> None:
-        """Choose a preset and load it into the form."""
         self.run_dialog(self._ask_and_load())
 
     async def _ask_and_load(self) -> None:

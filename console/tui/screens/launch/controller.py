@@ -294,7 +294,6 @@ class LaunchController:
         return "\n".join(self.refusals[0]).strip() if self.refusals else ""
 
     def request_start(self) -> Start:
-        """Request a start."""
         if self.is_starting:
             return "under way"
         if not self.mistakes and self.forecast is None:
@@ -317,7 +316,6 @@ class LaunchController:
 
     @property
     def is_sampling(self) -> bool:
-        """True if sample runs are in progress."""
         return any(not sample_run.is_over for sample_run in self.sample_runs)
 
     @property

@@ -47,7 +47,6 @@ class Field:
     """True if typing a digit starts editing."""
 
     def mistake_in(self, text: str) -> str:
-        """Return the error in a text, or an empty string."""
         try:
             self.value_of(text)
         except ValueError as error:
@@ -65,7 +64,6 @@ class Field:
         return self.read(text.strip())
 
     def next_choice(self, text: str) -> str:
-        """Return the choice after the given one."""
         index = self.choices.index(text) + 1 if text in self.choices else 0
         return self.choices[index % len(self.choices)]
 

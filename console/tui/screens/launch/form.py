@@ -63,7 +63,6 @@ class Form:
         self.texts = dict(draft.texts) | self.texts
 
     def replace(self, draft: Draft) -> None:
-        """Replace all choices."""
         self.models, self.texts = list(draft.models), dict(draft.texts)
         self.suites = {suite: set(ticked) for suite, ticked in draft.suites.items()}
 
@@ -99,7 +98,6 @@ class Form:
     # Fields ----------------------------------------------------------------------------------------------------------
 
     def fields(self, models: Models, runs: Sequence[RunLine]) -> list[Field]:
-        """Return the fields relevant to the choices."""
         roles = list(dict.fromkeys(role for suite in self.suites for role in self.roles.get(suite, ())))
         modes = [mode for suite in self.suites for mode in self.modes.get(suite, USUAL_MODES)] or USUAL_MODES
         fields = general_fields(models, runs, list(self.suites), roles, modes)

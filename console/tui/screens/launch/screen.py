@@ -285,7 +285,6 @@ class LaunchScreen(BaseScreen):
             workspace.in_thread(read)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show the meaning of the focused field."""
         self._show_meaning()
 
     def _forecast_came(self) -> None:

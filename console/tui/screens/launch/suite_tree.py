@@ -80,7 +80,6 @@ class SuiteTree:
         return rows
 
     def categories_of(self, part: Part) -> list[str]:
-        """Return the names of the categories of a part."""
         line = next((line for line in self.lines if line.name == part.suite), None)
         categories = line.categories if line is not None else ()
         return [

@@ -41,7 +41,6 @@ class LeaderboardController:
 
     @property
     def headings(self) -> set[str]:
-        """Keys of the heading rows."""
         return {key for key, (_, index) in self.rows.items() if index < 0}
 
     @property
@@ -51,7 +50,6 @@ class LeaderboardController:
         return f"{number_format.plural(len(models), 'model')}, {number_format.plural(len(self.boards), 'suite')}"
 
     def board_of(self, key: str | None) -> Leaderboard | None:
-        """Return the leaderboard of a row."""
         board, _ = self.rows.get(key or "", (None, -1))
         return board
 
@@ -77,7 +75,6 @@ class LeaderboardController:
         return min(self._first_column.get(board.suite, 0), last)
 
     def move_columns(self, board: Leaderboard, by: int, last: int) -> None:
-        """Scroll the columns of a leaderboard."""
         self._first_column[board.suite] = max(0, min(self.first_column(board, last) + by, last))
 
 
@@ -111,7 +108,6 @@ def _columns(folders: Mapping[str, RunFolder], data: Path | None) -> Iterator[tu
 
 
 def _rules_of(catalog: Catalog | None, suites: Iterable[str]) -> Mapping[str, LeaderboardRules]:
-    """Return the ranking rules of the suites that have any."""
     rules: dict[str, LeaderboardRules] = {}
     for name in suites:
         try:

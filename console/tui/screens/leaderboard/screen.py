@@ -116,7 +116,6 @@ class LeaderboardScreen(BaseScreen):
         self.call_after_refresh(self.show_workspace, "")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Redraw with the columns that fit."""
         self.call_after_refresh(self._draw)
 
     def action_reload(self) -> None:

@@ -27,7 +27,6 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """Unique key of the row."""
         return "\x1f".join((self.kind, self.name, self.category))
 
 
@@ -61,7 +60,6 @@ class LibraryController:
         return self.models.find(name) if self.models else None
 
     def official_suite(self, name: str) -> "OfficialData | None":
-        """Return the official data of that name if it can be pulled."""
         return next((suite for suite in self.suites.missing if suite.name == name), None) if self.suites else None
 
     @property

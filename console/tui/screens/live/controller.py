@@ -38,19 +38,13 @@ class WatchedRun(Protocol):
     """A run as read so far, implemented by `RunFeed` and `Replay`."""
 
     @property
-    def overview(self) -> Overview:
-        """Rollouts and figures."""
-        ...
+    def overview(self) -> Overview: ...
 
     @property
-    def manifest(self) -> Manifest:
-        """The plan of the run."""
-        ...
+    def manifest(self) -> Manifest: ...
 
     @property
-    def is_live(self) -> bool:
-        """True if an engine is running it."""
-        ...
+    def is_live(self) -> bool: ...
 
     @property
     def is_read(self) -> bool:
@@ -232,7 +226,6 @@ class LiveController:
 
     @property
     def is_live(self) -> bool:
-        """True if an engine is running the run."""
         return self.run is not None and self.run.is_live
 
     @property
@@ -272,7 +265,6 @@ class LiveController:
         return self._chosen_order if self._chosen_order in orders else orders[0]
 
     def next_order(self) -> SortOrder:
-        """Switch to the next order."""
         orders = self.orders
         self._chosen_order = orders[(orders.index(self.order) + 1) % len(orders)]
         return self._chosen_order
@@ -411,7 +403,7 @@ class LiveController:
         return bool(rollout.ended_at) and run.now() - rollout.ended_at > LINGER_S
 
     def is_watched(self, key: Key) -> bool:
-        return (key.case, key.rollout) in self.watched.slots
+        return key.slot in self.watched.slots
 
     def tile_states(self, at_end: Sequence[bool]) -> list[TileState]:
         """Return the titles of all tiles; `at_end` says for each tile whether its text is scrolled to the end."""

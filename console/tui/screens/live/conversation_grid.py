@@ -104,7 +104,6 @@ class ConversationTile(Vertical):
         self._drawer.show(conversation, follow=True)
 
     def update(self) -> None:
-        """Draw changes in the conversation."""
         if self._drawer is not None:
             self._drawer.update()
 
@@ -169,7 +168,6 @@ class ConversationGrid(Container):
 
     @property
     def tiles(self) -> Sequence[ConversationTile]:
-        """The visible tiles, row by row."""
         return self._made[: self.shape[0] * self.shape[1]]
 
     async def lay_out(self, shape: Shape) -> None:

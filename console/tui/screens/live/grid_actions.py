@@ -55,7 +55,6 @@ class GridActions:
 
     @property
     def active_tile(self) -> int:
-        """Index of the tile that actions apply to."""
         place = self.grid.place_of(self.focused())
         return self.controller.watched.cursor_place if place is None else place
 
@@ -133,11 +132,9 @@ class GridActions:
     # One conversation ------------------------------------------------------------------------------------------------
 
     def focus(self) -> None:
-        """Focus the tile that follows the cursor."""
         self.grid.tiles[self.controller.watched.cursor_place].transcript.focus()
 
     def find(self, text: str) -> None:
-        """Search the active conversation."""
         self.grid.tiles[self.active_tile].transcript.find(text)
 
     def action_follow(self) -> None:
@@ -170,7 +167,6 @@ class GridActions:
             self.services.copy(rollout.key.case, "the case id")
 
     def action_copy_actual(self) -> None:
-        """Copy the model's last answer."""
         conversation = self.grid.tiles[self.active_tile].conversation
         if conversation is not None and conversation.exchanges:
             reply = conversation.exchanges[-1].asked.reply

@@ -114,7 +114,6 @@ class FailureList(RowList):
         self._overview = Overview()
 
     def show_failures(self, overview: Overview) -> None:
-        """List the latest failures of a run."""
         self._overview = overview
         latest = [rollout.slot for rollout in reversed(overview.failures) if rollout.is_failure]
         keys = [row_key(slot) for slot in dict.fromkeys(latest)][:SHOWN_FAILURES]
@@ -122,7 +121,6 @@ class FailureList(RowList):
             self.show(keys, draw=self._draw_failure)
 
     def draw_title(self, overview: Overview) -> None:
-        """Show the numbers of failures of each kind."""
         counts = number_format.failures(overview.fold.tally)
         self.pane_title.tell(
             Content.assemble("Failures", (f"  {counts or 0}, latest first", MUTED)),
@@ -153,7 +151,6 @@ class ProblemList(RowList):
         self.pane_title = PaneTitle("problems", id="problems-caption")
 
     def show_problems(self, overview: Overview) -> None:
-        """List the problems kept in memory."""
         problems = list(overview.problems)
         first = overview.problem_count - len(problems)
         keys = [str(number) for number in reversed(range(first, overview.problem_count))]
@@ -167,7 +164,6 @@ class ProblemList(RowList):
             self.touch(_FAILING)
 
     def draw_title(self, overview: Overview) -> None:
-        """Show the total number of problems."""
         self.pane_title.tell(
             Content.assemble("Problems", (f"  {number_format.count(overview.problem_count)}", MUTED)),
             muted("i hides"),
@@ -252,7 +248,6 @@ class LiveRunsPanel(RowList):
 
     @property
     def line(self) -> RunLine | None:
-        """The run under the cursor."""
         return self._run_lines.get(self.cursor or "")
 
     @property
@@ -270,7 +265,6 @@ class LiveRunsPanel(RowList):
         self.styles.height = len(keys)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Select the columns that fit."""
         self._fit_columns()
 
     def _fit_columns(self) -> None:

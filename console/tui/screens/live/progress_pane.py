@@ -59,13 +59,7 @@ class DecisionPane(Static):
         super().__init__(id="decision", classes="pane")
 
     def show_run(self, run: WatchedRun, width: int, height: int) -> None:
-        """Draw the looks; hidden for other runs.
-
-        Args:
-            run: the watched run.
-            width: width of the screen in cells.
-            height: height of the screen in lines.
-        """
+        """Draw the looks for a screen of this size in cells and lines; hidden for other runs."""
         plan, fold = run.manifest.looks, run.overview.fold
         is_shown = plan is not None and plan.until is not None
         if self.display is not is_shown:
@@ -107,14 +101,7 @@ class ProgressPane(Vertical):
     def show_run(
         self, run: WatchedRun, width: int, speeds: Sequence[float | None] = (), *, nothing_live: bool = False
     ) -> None:
-        """Draw progress and warning.
-
-        Args:
-            run: the watched run.
-            width: width in cells.
-            speeds: tokens per second, latest last.
-            nothing_live: whether no run at all is live.
-        """
+        """Draw progress and warning; `speeds` are tokens per second, latest last, `nothing_live` is of all runs."""
         overview = run.overview
         by_look = overview.fold.is_shown_by_look(run.manifest, live=run.is_live)
         average = look_words_of(overview, run.manifest) if by_look else self.view.average(overview)

@@ -72,11 +72,9 @@ class RunControls:
         return None
 
     def action_run_pause(self) -> None:
-        """Pause or resume launching rollouts."""
         self._send(Command("resume" if self._is_paused(self.feed()) else "pause"))
 
     def action_run_stop(self) -> None:
-        """Ask how to stop the run, then stop it."""
         feed = self.feed()
         if feed is None or not feed.is_attached:
             self.services.notify(NO_ENGINE)
@@ -84,7 +82,6 @@ class RunControls:
             self.in_worker(self._ask_how_to_stop(feed))
 
     def action_workers(self) -> None:
-        """Show the workers of the run with their current work."""
         feed = self.feed()
 
         def read() -> list[Content]:
@@ -189,7 +186,6 @@ class ReplayControls:
         return self.replay is not None or self.can_start
 
     def start(self) -> None:
-        """Start a replay from the beginning of the run."""
         try:
             replay = Replay(self.run)
         except UsageError as error:

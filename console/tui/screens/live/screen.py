@@ -161,7 +161,6 @@ class LiveScreen(RunScreen):
         self.several_runs.suspend()
 
     def on_screen_resume(self) -> None:
-        """Update the list of runs."""
         self._draw_live_runs("runs")
 
     def on_screen_suspend(self) -> None:
@@ -177,7 +176,6 @@ class LiveScreen(RunScreen):
         return super().awaits(key) or (self.is_current and self.controller.is_watched(key))
 
     def fed(self, changes: Changes) -> None:
-        """Redraw what has changed."""
         feed = self.controller.run = self.feed
         if feed is None:
             self.conversations.show([], empty=self.problem)
@@ -387,7 +385,6 @@ class LiveScreen(RunScreen):
         return next((reason for group in groups if (reason := group.why_not(action)) is not None), "")
 
     def find_changed(self, text: str, *, done: bool) -> None:
-        """Search the active conversation."""
         self.grid_actions.find(text)
 
     def go_back(self) -> bool:
@@ -405,7 +402,6 @@ class LiveScreen(RunScreen):
         return True
 
     def action_order(self) -> None:
-        """Switch to the next sort order."""
         order = self.controller.next_order()
         self.fed(Changes())
         if order.goes_to_first:
@@ -413,11 +409,9 @@ class LiveScreen(RunScreen):
             self.conversations.move_to_first()
 
     def action_runs_ended(self) -> None:
-        """Fold or unfold the ended runs."""
         self.live_runs_panel.toggle_ended()
 
     def action_problems(self) -> None:
-        """Show or hide waits, retries and errors."""
         self.toggle_class("-problems")
         if self.feed is not None and self.has_class("-problems"):
             self.lists.problems.show_problems(self.feed.overview)
@@ -426,11 +420,9 @@ class LiveScreen(RunScreen):
             self.conversations.focus()
 
     def action_run_review(self) -> None:
-        """Open the run's failures so far in Review."""
         self.services.navigator.open_review(self.run_folder)
 
     def action_copy_command(self) -> None:
-        """Copy the shell command that watches this run."""
         words = command("watch", *run_words([self.run_folder]), places=self.services.paths)
         self.services.copy(words, "the shell command")
 

@@ -72,7 +72,6 @@ class LiveRuns:
 
     @property
     def statuses(self) -> Mapping[Path, Status]:
-        """Engine statuses by run folder."""
         return self._engines.statuses
 
     def update(self, feed: RunFeed | None) -> None:
@@ -91,7 +90,6 @@ class LiveRuns:
         self._engines.ask([line.folder.path for line in self.lines if line.is_live])
 
     def show_watched(self, feed: RunFeed) -> None:
-        """Update the watched run's row from its feed."""
         overview = feed.overview
         if not feed.is_live or not feed.is_read or not overview.fold.sessions:
             return
@@ -238,7 +236,6 @@ class SeveralRuns:
         return bool(self.runs.lines)
 
     def show_watched(self, feed: RunFeed) -> None:
-        """Update the watched run's row."""
         if self.runs.lines:
             self.runs.show_watched(feed)
             self._draw()
@@ -266,7 +263,6 @@ class SeveralRuns:
         return self._panel.line if self._panel.has_focus else self._services.workspace.find(self._watched.path)
 
     def find_feed(self, run: object) -> RunFeed | None:
-        """Return the feed of a run shown in a tile."""
         return next((feed for feed in (self._feed(), *self._wall.feeds) if feed is run), None)
 
     def suspend(self) -> None:

@@ -49,7 +49,6 @@ class StandardLiveView:
         return Content.empty()
 
     def facts(self, rollouts: Sequence[Rollout], width: int) -> list[Content]:
-        """Return nothing beyond the general facts."""
         return []
 
 
@@ -92,7 +91,6 @@ class PassageDrawer:
         self._transcript.show([*self._settled, *self._tail(conversation)], follow=follow)
 
     def update(self) -> None:
-        """Draw changes in the conversation."""
         conversation = self._conversation
         if conversation is None:
             return

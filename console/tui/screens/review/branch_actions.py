@@ -79,11 +79,9 @@ class BranchActions:
     """Starts a dialog or slow work."""
 
     def action_branch_here(self) -> None:
-        """Ask what to change and go on from the message that is read."""
         self.start(self._branch(), group="branch")
 
     def action_branch_regrade(self) -> None:
-        """Grade the whole run again, and compare the gradings."""
         from console.tui.screens.regrading import regrade
 
         work = regrade(self.services, self.run, lambda work: self.start(work, group="spawn"))

@@ -70,7 +70,6 @@ class TagActions:
     action_tag_none = partialmethod(_annotate_and_go_on, "tag", "")
 
     def action_review_done(self) -> None:
-        """Toggle the current case's review mark and move to the next case."""
         self._annotate_and_go_on("reviewed", "" if self.controller.cursor.annotation.reviewed else "yes")
 
     def _annotate(self, rollouts: Sequence[Rollout], kind: str, value: str) -> bool:
@@ -101,7 +100,6 @@ class TagActions:
         self.draw()
 
     def action_note_add(self) -> None:
-        """Edit the comment on the current case."""
         self.start(self._ask_for("comment", "Comment on ", self.controller.cursor.annotation.comment), group="tag")
 
     def action_dispute(self) -> None:
@@ -184,18 +182,15 @@ class CopyActions:
         self._copy("\n".join(verdict.messages) if verdict else "", "the grader's message")
 
     def action_copy_json(self) -> None:
-        """Copy the last reply as JSON, with control characters escaped."""
         case = self._case()
         exchanges = case.conversation.exchanges if case else []
         self._copy(reply_json(exchanges[-1]) if exchanges else "", "the reply as JSON")
 
     def action_copy_command(self) -> None:
-        """Copy the shell command that shows this case."""
         words = command("show", *run_words([self.run], self._case_id), places=self.services.paths)
         self._copy(words, "the shell command")
 
     def action_open_editor(self) -> None:
-        """Open the whole case as text in $PAGER or $EDITOR."""
         case = self._case()
         if case is None:
             return
@@ -210,7 +205,6 @@ class CopyActions:
         return list({shown.media.reference: shown for shown in shown}.values())
 
     def action_pictures(self) -> None:
-        """Show the pictures of the case as large as the terminal."""
         pictures = [shown for shown in self._media() if shown.media.kind == "image"]
         if not pictures:
             self.services.notify(Content("This case has no pictures."))
@@ -296,13 +290,11 @@ class RetryActions:
     """The run's feed, which passes commands to a live engine."""
 
     def action_run_again(self) -> None:
-        """Retry the current case."""
         rollout = self.controller.cursor.rollout
         if rollout is not None:
             self.start(self._retry([rollout]), group="retry")
 
     def action_run_again_shown(self) -> None:
-        """Retry all listed cases."""
         rollouts = list(self.controller.triage.order)
         if rollouts:
             self.start(self._retry(rollouts), group="retry")

@@ -41,9 +41,7 @@ class ReviewedRun(Protocol):
         ...
 
     @property
-    def is_live(self) -> bool:
-        """True if an engine is playing it."""
-        ...
+    def is_live(self) -> bool: ...
 
     @property
     def is_read(self) -> bool:
@@ -58,13 +56,9 @@ class ReviewedRun(Protocol):
         """
         ...
 
-    def prefetch(self, keys: Sequence[Key]) -> None:
-        """Read conversations in advance."""
-        ...
+    def prefetch(self, keys: Sequence[Key]) -> None: ...
 
-    def is_kept(self, key: Key) -> bool:
-        """Return whether a conversation is cached."""
-        ...
+    def is_kept(self, key: Key) -> bool: ...
 
 
 class CaseLoader:
@@ -101,7 +95,6 @@ class CaseLoader:
         self._reporting: Future[Report | None] | None = None
 
     def use_suite(self, suite: RunSuite) -> None:
-        """Set the suite that compares cases."""
         self.suite = suite
         self._comparisons.forget()
         self._report = self._reporting = None
@@ -152,7 +145,6 @@ class CaseLoader:
         self._has_new_branches = True
 
     def prefetch(self, run: ReviewedRun, keys: Sequence[Key]) -> None:
-        """Read and compare cases in advance."""
         run.prefetch(keys)
         for conversation in [run.conversation(key) for key in keys if run.is_kept(key)]:
             if not self._why_uncompared(conversation):

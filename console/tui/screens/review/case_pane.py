@@ -352,7 +352,6 @@ class CasePane(Vertical):
         return True
 
     def other_view_with(self, text: str) -> CaseView | None:
-        """Return the first other view of the case that contains a text."""
         shown = self._shown
         if shown is None:
             return None

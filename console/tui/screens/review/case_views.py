@@ -27,7 +27,6 @@ class CaseViews:
         self._id = STANDARD_VIEWS[0].id
 
     def of_case(self) -> Sequence[CaseView]:
-        """Return the views of the current case."""
         try:
             case = self._case()
         except UsageError:  # drawing the case reports it
@@ -46,24 +45,20 @@ class CaseViews:
         self._changed()
 
     def show_at(self, place: int) -> None:
-        """Show the view of a tab, by its place."""
         views = self.of_case()
         if place < len(views):
             self.show(views[place].id)
 
     def toggle(self, view_id: str) -> None:
-        """Toggle between a view of the current case and the first one."""
         if any(view.id == view_id for view in self.of_case()):
             self.show(STANDARD_VIEWS[0].id if self._id == view_id else view_id)
 
     def step(self, by: int) -> None:
-        """Move by N tabs."""
         ids = [view.id for view in self.of_case()]
         if ids:
             place = ids.index(self._id) if self._id in ids else 0
             self.show(ids[(place + by) % len(ids)])
 
     def restyle(self, **changes: Any) -> None:
-        """Change the layout of the diff."""
         self.style = replace(self.style, **changes)
         self._changed()

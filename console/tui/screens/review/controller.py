@@ -69,7 +69,6 @@ class ReviewController:
         self.choose_suite_view()
 
     def read_notes(self) -> None:
-        """Reread the notes of the run."""
         self.triage.annotations = self._notes.read()
 
     def choose_suite_view(self) -> None:
@@ -97,7 +96,6 @@ class ReviewController:
             cursor.is_moved = True
 
     def pop_stale(self) -> Stale:
-        """Return and clear the parts to redraw."""
         stale, self._stale = self._stale, Stale.NOTHING
         return stale
 
@@ -108,7 +106,6 @@ class ReviewController:
 
     @property
     def rollouts(self) -> Sequence[Rollout]:
-        """All rollouts in the run's order."""
         return self.run.overview.rollouts.all() if self.run is not None else ()
 
     @property
@@ -179,7 +176,6 @@ class ReviewController:
         self.relist()
 
     def clear_filter(self) -> None:
-        """Restore the initial list."""
         self.triage.scope, self.triage.narrow = read_filter(self.triage.home), Filter()
         self.relist()
 
@@ -194,7 +190,6 @@ class ReviewController:
         self.relist()
 
     def reverse_order(self) -> None:
-        """Reverse the chosen order."""
         if self.triage.sorting is not None:
             self.sort(self.triage.sorting.column)
 

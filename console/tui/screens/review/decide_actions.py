@@ -52,11 +52,9 @@ class DecideActions:
     _search: "subprocess.Popen[bytes] | None" = None
 
     def action_branch_list(self) -> None:
-        """Open a branch of the current case beside it."""
         self.start(self._open_branch(), group="branch")
 
     def action_branch_decide(self) -> None:
-        """Find the step that decided the current case."""
         if self._search is not None and self._search.poll() is None:
             self.controller.views.show(BRANCHES.id)
             self.draw()

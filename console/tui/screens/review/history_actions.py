@@ -44,7 +44,6 @@ class HistoryActions:
         return history_line(runs, self.run, feed.manifest.model.name, key, width)
 
     def action_history(self) -> None:
-        """List the current case in all runs, and open Review at the chosen one."""
         if self._runs:
             self.start(self._choose(), group="history")
             return

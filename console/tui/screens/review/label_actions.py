@@ -62,19 +62,16 @@ class LabelActions:
     # Keys ------------------------------------------------------------------------------------------------------------
 
     def action_label_ask(self) -> None:
-        """Label the listed failures with a model."""
         if self.session.is_running:
             self.services.notify(Content("Failures of this run are being labeled; X then s stops it."))
         else:
             self.start(self._ask(), group="label")
 
     def action_label_blind(self) -> None:
-        """Label answers yourself, with the verdicts hidden."""
         if self.controller.run is not None:
             self.start(self._label_blind(), group="label")
 
     def action_label_stop(self) -> None:
-        """Stop labeling; existing labels are kept."""
         if not self.session.is_running:
             self.services.notify(Content("No labeling is running."))
             return
@@ -84,7 +81,6 @@ class LabelActions:
             self.services.refuse(error)
 
     def action_label_undo(self) -> None:
-        """Remove the labels by the last model."""
         if self.session.is_running:
             self.services.notify(Content("Failures of this run are being labeled; X then s stops it."))
             return

@@ -110,7 +110,7 @@ class RunSearch:
         for search in searches:
             matches, has_new = self.matches[search.text], False
             for key in search.run(stopped):
-                slot = key.case, key.rollout
+                slot = key.slot
                 matches.add(slot, self._rollout_of(slot))
                 has_new = True
                 if time.monotonic() - handed_on_at > pause_s:
@@ -228,14 +228,12 @@ class FilterActions:
     action_filter_unseen = partialmethod(_add, NOT_REVIEWED)
 
     def action_filter_reason(self) -> None:
-        """List only cases with the current case's reason."""
         rollout = self.controller.cursor.rollout
         if rollout is not None and rollout.reason:
             subject = [_term("subject", rollout.subject)] if rollout.subject else []
             self._add(_term("error", rollout.reason), *subject)
 
     def action_filter_category(self) -> None:
-        """List only cases with the current case's category."""
         rollout = self.controller.cursor.rollout
         if rollout is not None and rollout.category:
             self._add(_term("cat", rollout.category))
@@ -251,7 +249,6 @@ class FilterActions:
         self.draw()
 
     def restore_grouping(self) -> None:
-        """Restore the grouping of the last session."""
         by = self.services.ui_state.text(_GROUPING_KEY)
         if by in {grouping.value for grouping in GroupBy}:
             self.controller.triage.regroup(GroupBy(by))
@@ -297,7 +294,6 @@ class ViewActions:
     action_view_prev = partialmethod(_step_view, -1)
 
     def _toggle(self, view_id: str) -> None:
-        """Toggle between a view and the first one."""
         self.controller.views.toggle(view_id)
         self.draw()
 
@@ -307,7 +303,6 @@ class ViewActions:
     action_view_raw = partialmethod(_toggle, "raw")
 
     def action_view_layout(self) -> None:
-        """Switch between side by side, stacked and changes only."""
         layouts = list(diff.Layout)
         shown = diff.fitting(self.controller.views.style.layout, self.pane.text_width)
         self.controller.views.restyle(layout=layouts[(layouts.index(shown) + 1) % len(layouts)])

@@ -129,7 +129,6 @@ class Listing:
         return self.places[rollout.order] if rollout is not None and rollout.order < len(self.places) else 0
 
     def leaf_of(self, rollout: Rollout | None) -> Group | None:
-        """Return the lowest group of a rollout."""
         if not self.place_of(rollout):
             return None
         return self.leaves[self.leaf_number_of(rollout)]
@@ -259,7 +258,6 @@ class Lister:
 
     @property
     def is_listing(self) -> bool:
-        """True if a thread is building a list."""
         return self._request is not None
 
     def list(
@@ -290,7 +288,6 @@ class Lister:
             threading.Thread(target=self._run, args=work, name="list", daemon=True).start()
 
     def close(self) -> None:
-        """Stop building lists."""
         self._end()
 
     def _end(self) -> None:
@@ -357,6 +354,5 @@ class ListPace:
         self.has_begun, self._is_listing, self._has_news, self._begun_at = True, True, False, self._clock()
 
     def end(self) -> None:
-        """Record the end of a list."""
         if self._is_listing:
             self._is_listing, self._took_s = False, self._clock() - self._begun_at

@@ -145,7 +145,6 @@ class ReviewScreen(RunScreen):
         self.top_line.tell(title=literal(self.run_folder.name))
 
     def on_unmount(self) -> None:
-        """Stop threads."""
         self.search.close()
         self._history.histories.close()
         self.loader.close()
@@ -237,7 +236,6 @@ class ReviewScreen(RunScreen):
         self.draw()
 
     def action_show_view(self, place: int) -> None:
-        """Show the view whose tab was clicked."""
         self.controller.views.show_at(place)
         self.draw()
 
@@ -266,7 +264,6 @@ class ReviewScreen(RunScreen):
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     def draw(self) -> None:
-        """Draw stale parts of the screen."""
         stale = self.controller.pop_stale()
         if Stale.LIST in stale:
             self._draw_list()

@@ -89,7 +89,6 @@ class Triage:
         )
 
     def use_listing(self, listing: Listing) -> None:
-        """Replace the list."""
         self._listing = listing
         if listing.is_whole:  # partial lists may have another order of groups
             self._group_places = listing.group_places
@@ -208,7 +207,6 @@ class Triage:
         return self.sorting is not None and self.sorting.column != BY_ID
 
     def group_of(self, rollout: Rollout | None) -> Group | None:
-        """Return the lowest group of a case."""
         return self._listing.leaf_of(rollout)
 
     @property
@@ -219,7 +217,6 @@ class Triage:
         return [part for top in self.groups for part in ([top] if top.has_cases else top.leaves)]
 
     def section_of(self, rollout: Rollout | None) -> Group | None:
-        """Return the section of a case."""
         leaf = self.group_of(rollout)
         if leaf is None or not leaf.is_case or self.by is GroupBy.REPEATS:
             return leaf
@@ -271,7 +268,6 @@ class Triage:
 
     @property
     def outcomes(self) -> Mapping[Outcome | None, int]:
-        """Number of listed rollouts by outcome."""
         return self._listing.outcomes
 
     @property

@@ -18,7 +18,6 @@ class UndoableNotes:
         self._replaced: list[list[Note]] = []
 
     def read(self) -> Mapping[Slot, Annotation]:
-        """Reread the notes of the run."""
         self.annotations = self._notes.annotations()
         return self.annotations
 

@@ -112,11 +112,9 @@ class SearchScreen(BaseScreen):
         self.call_after_refresh(self.find_session.action_find)
 
     def on_unmount(self) -> None:
-        """Stop the thread."""
         self._stop.set()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Redraw with the passages that fit."""
         self.call_after_refresh(self._draw)
 
     def show_workspace(self, part: str) -> None:
