@@ -12,7 +12,7 @@ from console.core.record import AnyRecord, Asked, Started
 from console.core.run import Manifest
 from console.insight.message import normalized_message
 from console.insight.overview import Overview
-from console.insight.rollout import Rollout
+from console.insight.rollouts import Rollouts
 
 
 class ComparisonSide:
@@ -38,7 +38,7 @@ class ComparisonSide:
             self.question_digests[record.key] = _question_digest(record.messages)
 
     @property
-    def rollouts(self) -> dict[Slot, Rollout]:
+    def rollouts(self) -> Rollouts:
         """Latest attempt at each rollout, in order of first start."""
         return self.overview.rollouts
 

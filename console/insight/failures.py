@@ -4,10 +4,12 @@ Groups have at most two levels: reason, then subject. Model failures come before
 first, ties in run order; the order is therefore stable. Cases within a group stay in run order.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from operator import attrgetter
 
 from console.core.annotation import NO_ANNOTATION, Annotation
@@ -15,6 +17,7 @@ from console.core.case import Slot
 from console.core.outcome import BLAME_PREFIX, Outcome
 from console.insight.reasons import WRITTEN_GROUP, cut_group, reason_words
 from console.insight.rollout import Rollout
+from console.insight.rollouts import RolloutList
 
 _RANKS: dict[Outcome | None, int] = {Outcome.FAILED: 0, Outcome.UNDECIDED: 1, Outcome.BROKEN: 2}
 _LAST = 3
@@ -55,7 +58,7 @@ class Group:
     """Identifier: recorded values from the top level down. Foreign text."""
     label: str
     """Display name: our words for a known reason, else foreign text."""
-    rollouts: list[Rollout] = field(default_factory=list[Rollout])
+    rollouts: RolloutList
     """Members in run order, including those of subgroups."""
     parts: list["Group"] = field(default_factory=list["Group"])
     """Subgroups, largest first; the last one collects subjects that occur once."""
@@ -81,20 +84,22 @@ class Group:
     def rank(self) -> int:
         """Sort rank by kind of outcome: 0 model failure, then undecided, broken, everything else."""
         rank = _LAST
-        for rollout in self.rollouts:  # usually the first decides
+        for rollout in self.rollouts.kinds():  # usually the first decides
             if (rank := min(rank, _rank(rollout))) == 0:
                 break
         return rank
 
     @property
-    def telling(self) -> list[Rollout]:
+    def telling(self) -> RolloutList:
         """Its failures; all of its rollouts if none failed."""
-        return [rollout for rollout in self.rollouts if rollout.is_failure] or self.rollouts
+        pairs = zip(self.rollouts.numbers, self.rollouts.kinds(), strict=True)
+        return self.rollouts.pick(number for number, kind in pairs if kind.is_failure) or self.rollouts
 
     @property
     def lead(self) -> Rollout:
         """Its first failure; its first rollout if none failed."""
-        return next((rollout for rollout in self.rollouts if rollout.is_failure), self.rollouts[0])
+        failing = (place for place, kind in enumerate(self.rollouts.kinds()) if kind.is_failure)
+        return self.rollouts[next(failing, 0)]
 
     @property
     def leaves(self) -> list["Group"]:
@@ -117,12 +122,12 @@ def group(
     contested: Collection[str] = (),
 ) -> list[Group]:
     """Group rollouts in run order; tags, labels and blame need annotations, blame also the contested cases."""
+    listed = RolloutList.of(rollouts)
     if by is GroupBy.NONE:
-        listed = list(rollouts)
         return [Group(("",), "all", listed)] if listed else []
     if by is GroupBy.REPEATS:
-        return _by_repeats(rollouts, repeats)
-    groups = _collect(rollouts, _readers(annotations or {}, contested)[by], ())
+        return _by_repeats(listed, repeats)
+    groups = _collect(listed, _readers(annotations or {}, contested)[by], (), of_kind=by in _OF_KIND)
     if by is GroupBy.REASON:
         for part in groups:
             _divide(part)
@@ -130,37 +135,46 @@ def group(
     return groups
 
 
-def _by_repeats(rollouts: Iterable[Rollout], repeats: int) -> list[Group]:
+def _by_repeats(rollouts: RolloutList, repeats: int) -> list[Group]:
     """Group rollouts by case, and cases by consistency, flaky ones first."""
-    cases: dict[tuple[str, str], list[Rollout]] = {}
-    for rollout in rollouts:
-        cases.setdefault((rollout.category, rollout.key.case), []).append(rollout)
     kinds: dict[str, Group] = {}
-    for (category, case), members in cases.items():
+    for (category, case), members in _cases(rollouts, rollouts.rollouts.cases()).items():
         label = _steadiness(members, repeats)
-        kind = kinds.setdefault(label, Group((label,), label))
-        kind.parts.append(Group((label, category, case), case, members, is_case=True))
-        kind.rollouts += members
+        if label not in kinds:
+            kinds[label] = Group((label,), label, rollouts.pick(()))
+        kinds[label].parts.append(Group((label, category, case), case, members, is_case=True))
+        kinds[label].rollouts.numbers.extend(members.numbers)
     return [kinds[label] for label in _KINDS if label in kinds]
+
+
+def _cases(rollouts: RolloutList, cases: Sequence[str]) -> dict[tuple[str, str], RolloutList]:
+    """Divide rollouts by category and case; `cases` has the case of each rollout of the run."""
+    members: dict[tuple[str, str], RolloutList] = {}
+    for number, kind in zip(rollouts.numbers, rollouts.kinds(), strict=True):
+        name = kind.category, cases[number]
+        if name not in members:
+            members[name] = rollouts.pick(())
+        members[name].numbers.append(number)
+    return members
 
 
 def with_cases(groups: Iterable[Group]) -> list[Group]:
     """Return the lowest groups, each divided into its cases, for runs that play a case several times."""
     divided: list[Group] = []
+    cases: Sequence[str] = ()
     for top in groups:
+        cases = cases or top.rollouts.rollouts.cases()
         for leaf in top.leaves:
-            cases: dict[tuple[str, str], list[Rollout]] = {}
-            for rollout in leaf.rollouts:
-                cases.setdefault((rollout.category, rollout.key.case), []).append(rollout)
-            parts = [Group((*leaf.path, *names), names[1], of, is_case=True) for names, of in cases.items()]
+            members = _cases(leaf.rollouts, cases)
+            parts = [Group((*leaf.path, *names), names[1], of, is_case=True) for names, of in members.items()]
             label = leaf.label if leaf is top else f"{top.label}: {leaf.label}"
-            rollouts = [rollout for part in parts for rollout in part.rollouts]
+            rollouts = leaf.rollouts.pick(chain.from_iterable(part.rollouts.numbers for part in parts))
             divided.append(Group(leaf.path, label, rollouts, parts, subject=leaf.subject))
     return divided
 
 
-def _steadiness(members: Sequence[Rollout], repeats: int) -> str:
-    outcomes = Counter(map(attrgetter("outcome"), members))
+def _steadiness(members: RolloutList, repeats: int) -> str:
+    outcomes = Counter(map(attrgetter("outcome"), members.kinds()))
     passed = outcomes[Outcome.PASSED]
     graded = sum(count for outcome, count in outcomes.items() if outcome is not None and outcome.is_graded)
     if not graded:
@@ -171,9 +185,10 @@ def _steadiness(members: Sequence[Rollout], repeats: int) -> str:
     return (_PASSED if is_over else _PASSED_SO_FAR) if passed else (_FAILED if is_over else _FAILED_SO_FAR)
 
 
-def in_order(groups: Sequence[Group]) -> list[Rollout]:
+def in_order(groups: Sequence[Group]) -> RolloutList:
     """Return all members in reading order, depth first."""
-    return [rollout for part in groups for leaf in part.leaves for rollout in leaf.rollouts]
+    source = groups[0].rollouts if groups else RolloutList.of(())
+    return source.pick(number for part in groups for leaf in part.leaves for number in leaf.rollouts.numbers)
 
 
 def _rank(rollout: Rollout) -> int:
@@ -183,6 +198,8 @@ def _rank(rollout: Rollout) -> int:
     return _RANKS.get(rollout.outcome, _LAST)
 
 
+_OF_KIND = (GroupBy.REASON, GroupBy.ERROR, GroupBy.PARAMETER, GroupBy.CATEGORY, GroupBy.OUTCOME)
+"""Groupings that read only what rollouts of a kind have in common."""
 Reader = Callable[[Rollout], tuple[str, str]]
 """Returns a group's key and label."""
 
@@ -252,7 +269,7 @@ def _by_subject(rollout: Rollout) -> tuple[str, str]:
 
 def _divide(whole: Group) -> None:
     """Divide a group by subject; subjects that occur once stay together, to keep groups fewer than cases."""
-    parts = _collect(whole.rollouts, _by_subject, whole.path)
+    parts = _collect(whole.rollouts, _by_subject, whole.path, of_kind=True)
     large = [part for part in parts if part.count > 1 and part.path[-1]]
     if not large or (len(large) == 1 and large[0].count == whole.count):
         whole.subject = large[0].label if large else ""
@@ -260,19 +277,25 @@ def _divide(whole: Group) -> None:
     kept = {id(part) for part in large}
     small = [part for part in parts if id(part) not in kept]
     if small:
-        slots = {rollout.slot for part in small for rollout in part.rollouts}
-        rest = [rollout for rollout in whole.rollouts if rollout.slot in slots]
+        numbers = {number for part in small for number in part.rollouts.numbers}
+        rest = whole.rollouts.pick(number for number in whole.rollouts.numbers if number in numbers)
         label = small[0].label if len(small) == 1 else "others"
         large.append(Group((*whole.path, ""), label, rest))
     whole.parts = large
 
 
-def _collect(rollouts: Iterable[Rollout], read: Reader, path: tuple[str, ...]) -> list[Group]:
+def _collect(rollouts: RolloutList, read: Reader, path: tuple[str, ...], *, of_kind: bool) -> list[Group]:
     groups: dict[str, Group] = {}
-    for rollout in rollouts:
-        value, label = read(rollout)
-        member_group = groups.get(value)
-        if member_group is None:
-            member_group = groups[value] = Group((*path, value), label)
-        member_group.rollouts.append(rollout)
+    numbers_of: dict[int, array[int]] = {}
+    """Members of the group of each kind, by identity."""
+    for number, rollout in zip(rollouts.numbers, rollouts.kinds() if of_kind else rollouts, strict=True):
+        members = numbers_of.get(id(rollout)) if rollout.order < 0 else None
+        if members is None:
+            value, label = read(rollout)
+            if value not in groups:
+                groups[value] = Group((*path, value), label, rollouts.pick(()))
+            members = groups[value].rollouts.numbers
+            if rollout.order < 0:
+                numbers_of[id(rollout)] = members
+        members.append(number)
     return sorted(groups.values(), key=lambda item: -item.count)

@@ -1,10 +1,11 @@
 """Overview of a run, updated record by record: rollouts, counts, pace, recent failures and problems.
 
-Counts and sums come from `core.tally`. Little is kept per rollout, so that ten thousand fit in memory;
+Counts and sums come from `core.tally`. Little is kept per rollout, so that a million fit in memory;
 `insight.conversation` builds transcripts one at a time. Records must be applied in journal order; frames in any order.
 """
 
 from collections import deque
+from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
 from sys import intern
 from typing import Any, cast
@@ -30,12 +31,13 @@ from console.core.record import (
     Tried,
 )
 from console.core.spending import RoleSpending, add_call
-from console.core.tally import RunFold, without_output
+from console.core.tally import Counted, RunFold, without_output
 from console.insight.executed_code import SANDBOX, Confinement, read_confinement
 from console.insight.failing_requests import FailingRequests
 from console.insight.functions_called import answered_functions, expected_functions, with_functions
 from console.insight.pace import Pace
 from console.insight.rollout import MESSAGE_LIMIT, NO_SCORES, Rollout, Track
+from console.insight.rollouts import Rollouts
 
 KEPT_PROBLEMS = 1000
 _BEFORE_TEXT = frozenset({"", "queued", "asking"})
@@ -57,13 +59,49 @@ class Problem:
     """True if it lost or stopped something."""
 
 
+class LatestEndings(MutableMapping[Slot, Counted]):
+    """Latest ending of each rollout: the rollout itself, except where it lacks the details or has begun again."""
+
+    def __init__(self, rollouts: Rollouts, others: dict[Slot, Counted] | None = None) -> None:
+        """Start with the endings of the rollouts; `others` replace them."""
+        self._rollouts, self.others = rollouts, others or {}
+
+    def __getitem__(self, slot: Slot) -> Counted:
+        if (ended := self.others.get(slot)) is not None:
+            return ended
+        rollout = self._rollouts[slot]
+        if rollout.outcome is None:
+            raise KeyError(slot)
+        return rollout
+
+    def __setitem__(self, slot: Slot, ended: Counted) -> None:
+        self.others[slot] = ended
+
+    def __delitem__(self, slot: Slot) -> None:
+        """Drop the ending kept beside the rollout."""
+        del self.others[slot]
+
+    def __iter__(self) -> Iterator[Slot]:
+        kinds = self._rollouts.all().kinds()
+        return (
+            slot
+            for slot, kind in zip(self._rollouts, kinds, strict=True)
+            if kind.outcome is not None or slot in self.others
+        )
+
+    def __len__(self) -> int:
+        kinds, others = self._rollouts.all().kinds(), [self._rollouts.kind_of(slot) for slot in self.others]
+        return sum(kind.outcome is not None for kind in kinds) + sum(kind.outcome is None for kind in others)
+
+
 class Overview:
     """Everything that lists and run headers show."""
 
     def __init__(self) -> None:
-        self.fold = RunFold()
-        self.rollouts: dict[Slot, Rollout] = {}
-        """In order of first start."""
+        self.rollouts = Rollouts()
+        self.endings = LatestEndings(self.rollouts)
+        """The `latest` of the fold."""
+        self.fold = RunFold(latest=self.endings)
         self.running: dict[Slot, Rollout] = {}
         """Started and not finished, in order of start."""
         self.failures: deque[Rollout] = deque(maxlen=500)
@@ -81,7 +119,7 @@ class Overview:
         """Thresholds of in-play scores by name, in order of appearance."""
         self.steered: list[Steered] = []
         self.changed: set[Slot] = set()
-        """Rollouts that changed since `pop_changes`."""
+        """Rollouts that changed since `pop_changes`; none of those restored."""
         self.opened_at = 0.0
         self._side_calls: dict[Key, set[int]] = {}
         """Calls of running conversations whose text is not shown: to other models, or next to a call that is shown."""
@@ -138,6 +176,19 @@ class Overview:
         """Return the rollout of a key, whatever the attempt."""
         return self.rollouts.get(key.slot)
 
+    def _to_change(self, key: Key) -> Rollout | None:
+        """Return the rollout of an attempt, which may be changed, unless there is a later attempt."""
+        rollout = self._opened(key.slot)
+        return rollout if rollout is not None and rollout.key == key else None
+
+    def _opened(self, slot: Slot) -> Rollout | None:
+        """Return a rollout that may be changed, or None."""
+        rollout = self.rollouts.to_change(slot)
+        if rollout is not None and rollout.is_failure:  # it has ended before, and may have been packed since
+            latest = [rollout if failed.key == rollout.key else failed for failed in self.failures]
+            self.failures = deque(latest, self.failures.maxlen)
+        return rollout
+
     @property
     def state(self) -> str:
         """State reported by the engine, else by the journal, such as `running`, `paused` or `completed`."""
@@ -166,11 +217,13 @@ class Overview:
 
     def _start(self, record: Started) -> None:
         slot = record.key.slot
-        earlier = self.rollouts.get(slot)
-        if earlier is not None and earlier.key == record.key:
-            self.running[slot] = earlier
+        if (same := self._to_change(record.key)) is not None:
+            self.running[slot] = same
             self.changed.add(slot)
             return
+        earlier = self.rollouts.get(slot)
+        if earlier is not None and earlier.outcome is not None:
+            self.endings.others.setdefault(slot, earlier)
         msgspec.structs.force_setattr(record.key, "case", intern(record.key.case))  # repeats share it, and the title
         rollout = Rollout(
             key=record.key,
@@ -183,16 +236,16 @@ class Overview:
             started_at=record.at,
             earlier=earlier.attempts if earlier else (),
         )
-        self.rollouts[slot] = rollout
+        self.rollouts.put(rollout)
         self.running[slot] = rollout
         self.changed.add(slot)
 
     def _finish(self, record: Finished, counted: Finished) -> None:
         slot = record.key.slot
-        rollout = self.rollouts.get(slot)
+        rollout = self._opened(slot)
         if rollout is None:
             rollout = Rollout(key=record.key, order=len(self.rollouts))
-            self.rollouts[slot] = rollout
+            self.rollouts.put(rollout)
         self.running.pop(slot, None)
         if self._shown_calls or self._side_calls:
             self._side_calls.pop(record.key, None)
@@ -204,7 +257,8 @@ class Overview:
         if rollout.outcome is Outcome.BROKEN and not self._gave_up(record.key):
             self._report(Problem(record.at, record.key, rollout.reason, rollout.message, is_error=True))
         if not counted.verdict.detail:
-            self.fold.latest[slot] = rollout  # already said by this record
+            del self.endings[slot]
+        self.rollouts.pack(rollout.order)
 
     def _gave_up(self, key: Key) -> bool:
         """Return whether the last problem already reports that this conversation was given up."""
@@ -212,8 +266,8 @@ class Overview:
         return last is not None and last.key == key and last.wait_s is None
 
     def _progress(self, record: Asked | Scored | Tried | Lost) -> None:
-        rollout = self.rollout(record.key)
-        if rollout is None or rollout.key != record.key:
+        rollout = self._to_change(record.key)
+        if rollout is None:
             return
         self.changed.add(rollout.slot)
         self.running.setdefault(rollout.slot, rollout)
@@ -254,8 +308,8 @@ class Overview:
     def _apply_status(self, frame: Status) -> None:
         self.status = frame
         for activity in frame.activities:
-            rollout = self.rollout(activity.key)
-            if rollout is None or rollout.key != activity.key or not rollout.is_running:
+            rollout = self._live(activity.key)
+            if rollout is None:
                 continue
             if (rollout.state, rollout.why) != (activity.state, activity.why):
                 rollout.state, rollout.why, rollout.since = activity.state, activity.why, activity.since
@@ -281,8 +335,8 @@ class Overview:
             self.changed.add(rollout.slot)
 
     def _live(self, key: Key) -> Rollout | None:
-        rollout = self.rollout(key)
-        return rollout if rollout is not None and rollout.key == key and rollout.is_running else None
+        rollout = self._to_change(key)
+        return rollout if rollout is not None and rollout.is_running else None
 
 
 def _conclude(rollout: Rollout, record: Finished) -> None:

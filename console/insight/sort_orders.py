@@ -1,12 +1,13 @@
 """Orders of a list of rollouts: fixed ones, and by a column that the reader chooses."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from console.core.outcome import Outcome
 from console.insight import number_format
 from console.insight.rollout import Rollout
+from console.insight.rollouts import RolloutList
 
 _SEVERITY = {Outcome.BROKEN: 0, Outcome.UNDECIDED: 1, Outcome.FAILED: 2, None: 3, Outcome.PASSED: 4, Outcome.NOT_RUN: 5}
 
@@ -65,16 +66,15 @@ class Sorting:
         """Return the sorting after a column was chosen: choosing it again reverses it."""
         return Sorting(column, is_reversed=self.column == column and not self.is_reversed)
 
-    def sorted(self, rollouts: Sequence[Rollout], passes: Mapping[str, tuple[int, int]]) -> list[Rollout]:
+    def sorted(self, rollouts: RolloutList, passes: Mapping[str, tuple[int, int]]) -> RolloutList:
         """Return rollouts in this order; ties keep theirs. `passes` gives passed and graded repeats by case."""
         if self.column == BY_ID:
-            return sorted(rollouts, key=lambda rollout: rollout.slot, reverse=self.is_down)
+            return rollouts.ordered(lambda rollout: rollout.slot, reverse=self.is_down)
         if self.column == BY_REPEATS:
             shares = {case: passed / played for case, (passed, played) in passes.items() if played}
-            return sorted(rollouts, key=lambda rollout: shares.get(rollout.key.case, 2.0), reverse=self.is_down)
-        return sorted(
-            rollouts, key=lambda rollout: self.place(SORT_COLUMNS[self.column].value(rollout)), reverse=self.is_down
-        )
+            return rollouts.ordered(lambda rollout: shares.get(rollout.key.case, 2.0), reverse=self.is_down)
+        value = SORT_COLUMNS[self.column].value
+        return rollouts.ordered(lambda rollout: self.place(value(rollout)), reverse=self.is_down)
 
     def place(self, value: float | None) -> tuple[bool, float]:
         """Return the sort key of a number; those that are not known come last."""
@@ -92,11 +92,11 @@ class Sorting:
         return "—" if value is None else column.write(value)
 
 
-def passes_by_case(rollouts: Iterable[Rollout]) -> dict[str, tuple[int, int]]:
+def passes_by_case(rollouts: RolloutList) -> dict[str, tuple[int, int]]:
     """Return passed and graded repeats of each case."""
     counts: dict[str, tuple[int, int]] = {}
-    for rollout in rollouts:
-        if rollout.outcome in (Outcome.PASSED, Outcome.FAILED):
-            passed, played = counts.get(rollout.key.case, (0, 0))
-            counts[rollout.key.case] = passed + (rollout.outcome is Outcome.PASSED), played + 1
+    for case, kind in zip(rollouts.cases(), rollouts.kinds(), strict=True):
+        if kind.outcome in (Outcome.PASSED, Outcome.FAILED):
+            passed, played = counts.get(case, (0, 0))
+            counts[case] = passed + (kind.outcome is Outcome.PASSED), played + 1
     return counts

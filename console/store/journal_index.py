@@ -8,9 +8,7 @@ may be deleted at any time.
 
 import contextlib
 from array import array
-from collections.abc import Callable, Collection, Iterator
-from itertools import repeat
-from operator import add, ge, gt
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 from zlib import crc32
@@ -18,6 +16,7 @@ from zlib import crc32
 import msgspec
 
 from console.core.case import Key
+from console.core.key_numbers import KeyNumbers, SavedNumbers
 from console.core.ready_type import ready_type
 from console.core.record import AnyRecord, Finished
 from console.store.atomic import PRIVATE, read_regular, write_atomically
@@ -43,7 +42,7 @@ class _SavedIndex(msgspec.Struct, array_like=True):
     damages: list[Damage]
     checksum: int
     """Checksum of everything indexed."""
-    keys: list[Key]
+    numbers: SavedNumbers
     last_lines: bytes
     starts: bytes
     lengths: bytes
@@ -59,8 +58,9 @@ class JournalIndex(JournalReader):
         """First byte and length of every line that belongs to a conversation."""
         self._before = array("i")
         """Number of the previous line of the same conversation; -1 for the first."""
-        self._last_line: dict[Key, int] = {}
-        """Number of the last line of each conversation, in order of first appearance."""
+        self._numbers = KeyNumbers()
+        self._last_lines = array("I")
+        """Number of the last line of each conversation."""
         self.place = (0, 0)
         """First byte and length of the record yielded last."""
 
@@ -89,14 +89,19 @@ class JournalIndex(JournalReader):
     def _add_line(self, start: int, line: bytes, record: AnyRecord | Skimmed) -> None:
         key = getattr(record, "key", None)
         if isinstance(key, Key):
+            number = self._numbers.add(key.case, key.rollout, key.attempt)
             self._starts.append(start)
             self._lengths.append(len(line))
-            self._before.append(self._last_line.get(key, -1))
-            self._last_line[key] = len(self._before) - 1  # last, as another thread may be looking up a conversation
+            if number == len(self._last_lines):
+                self._before.append(-1)
+                self._last_lines.append(len(self._before) - 1)
+            else:
+                self._before.append(self._last_lines[number])
+                self._last_lines[number] = len(self._before) - 1  # last, as another thread may look a conversation up
 
     def keys(self) -> list[Key]:
         """Return all conversations seen so far, in order of first appearance."""
-        return list(self._last_line)
+        return self._numbers.in_order(Key)
 
     def bytes_of(self, key: Key) -> int:
         """Return the number of journal bytes that belong to a conversation."""
@@ -109,10 +114,11 @@ class JournalIndex(JournalReader):
     def _lines_of(self, key: Key) -> list[int]:
         """Return the line numbers of a conversation, in order."""
         lines: list[int] = []
-        line = self._last_line.get(key, -1)
-        while line >= 0:
+        number, end = self._numbers.get(key.case, key.rollout, key.attempt), len(self._before)
+        line = self._last_lines[number] if 0 <= number < len(self._last_lines) else -1
+        while 0 <= line < end:  # the file of a saved index may have been written by anybody
             lines.append(line)
-            line = self._before[line]
+            line, end = self._before[line], line
         return lines[::-1]
 
     def record_at(self, span: tuple[int, int]) -> AnyRecord | None:
@@ -136,7 +142,7 @@ class JournalIndex(JournalReader):
         with open_journal(self.path) as file:
             for line in lines:
                 try:
-                    record = decode(read_span(file, self._starts[line], self._lengths[line]))
+                    record = decode(read_span(file, min(self._starts[line], self.offset), self._lengths[line]))
                 except BadLine as error:
                     self.damages.append(Damage(0, f"changed since it was read: {error}"))
                     continue
@@ -157,7 +163,6 @@ class JournalIndex(JournalReader):
             status = journal_status(self.path)
             if status.size != self.offset:
                 return
-            last_lines = array("I", self._last_line.values())
             head = msgspec.msgpack.encode(
                 _SavedIndex(
                     layout,
@@ -167,8 +172,8 @@ class JournalIndex(JournalReader):
                     self.lines,
                     self.damages,
                     self.checksum,
-                    list(self._last_line),
-                    *(numbers.tobytes() for numbers in (last_lines, self._starts, self._lengths, self._before)),
+                    self._numbers.saved(),
+                    *(numbers.tobytes() for numbers in (self._last_lines, self._starts, self._lengths, self._before)),
                 )
             )
             sums = crc32(derived, crc32(head)), len(head)
@@ -176,14 +181,14 @@ class JournalIndex(JournalReader):
             write_atomically(path, *parts, mode=PRIVATE, is_derived=True)
 
     def restore_saved(
-        self, path: Path, layout: int, read: Callable[[memoryview, Collection[Key]], MadeT], *, live: bool
+        self, path: Path, layout: int, read: Callable[[memoryview], MadeT], *, live: bool
     ) -> MadeT | None:
         """Restore a saved index and return the caller's data; None if the journal must be read from its start.
 
         Args:
             path: file of the saved index.
             layout: same as given to `save`.
-            read: decodes the derived data, given the keys of the index; raises ValueError if it cannot.
+            read: decodes the derived data; raises ValueError if it cannot.
             live: True if an engine has the run, in which case the journal may have grown since.
         """
         try:
@@ -200,30 +205,14 @@ class JournalIndex(JournalReader):
                 return None
             last_lines, lengths = array("I", saved.last_lines), array("I", saved.lengths)
             starts, before = array("Q", saved.starts), array("i", saved.before)
-            _check_lines(saved.size, starts, lengths, before, last_lines)
-            cases: dict[str, str] = {}
-            for key in saved.keys:  # with repeats, most keys share a few case ids
-                msgspec.structs.force_setattr(key, "case", cases.setdefault(key.case, key.case))
-            by_key = dict(zip(saved.keys, last_lines, strict=True))
+            numbers = KeyNumbers.restored(saved.numbers)
+            if not len(starts) == len(lengths) == len(before) or len(last_lines) != len(numbers):
+                return None
             saved.last_lines = saved.lengths = saved.starts = saved.before = b""  # copied
-            saved.keys = []
-            made = read(body[length:], by_key.keys())
+            made = read(body[length:])
         except (OSError, ValueError, RecursionError):
             return None
         self.offset, self.lines, self.damages = saved.size, saved.lines, saved.damages
-        self.checksum, self._last_line = saved.checksum, by_key
+        self.checksum, self._numbers, self._last_lines = saved.checksum, numbers, last_lines
         self._starts, self._lengths, self._before = starts, lengths, before
         return made
-
-
-def _check_lines(
-    size: int, starts: "array[int]", lengths: "array[int]", before: "array[int]", last: "array[int]"
-) -> None:
-    """Check that an index refers to lines inside its journal, and each line to an earlier one."""
-    count = len(starts)
-    if not count == len(lengths) == len(before) or max(last, default=-1) >= count:
-        raise ValueError("the numbers of lines differ")
-    if any(map(gt, map(add, starts, lengths), repeat(size))) or min(before, default=-1) < -1:
-        raise ValueError("a line lies outside")
-    if any(map(ge, before, range(count))):
-        raise ValueError("a line follows itself")

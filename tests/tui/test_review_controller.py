@@ -19,6 +19,7 @@ from console.insight.conversation import Conversation
 from console.insight.failures import GroupBy
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
+from console.insight.rollouts import RolloutList
 from console.insight.sort_orders import Sorting
 from console.store.notes import Note, Notes
 from console.suites.run_suite import RunSuite
@@ -464,7 +465,7 @@ def test_a_slow_filter_shows_what_it_has_so_far_and_leaves_the_cursor_alone(run:
     for number in range(3 * SLICE):
         run.end(f"n{number}", reason="type_error:simple")
     triage, times = Triage(), iter(range(0, 1000, 10))  # seconds: each portion is long due
-    portions = list(listings(triage.request(), list(run.overview.rollouts.values()), clock=lambda: next(times)))
+    portions = list(listings(triage.request(), run.overview.rollouts.all(), clock=lambda: next(times)))
     assert [portion.is_whole for portion in portions] == [False, False, False, False, True]
     counts = [len(portion.order) for portion in portions]
     assert counts == sorted(counts)
@@ -484,7 +485,7 @@ def test_portions_of_a_slow_list_become_rarer(run: RunDouble) -> None:
     for number in range(40 * SLICE):
         run.end(f"n{number}")
     times = iter(step * 0.1 for step in range(1000))
-    portions = list(listings(Triage().request(), list(run.overview.rollouts.values()), clock=lambda: next(times)))
+    portions = list(listings(Triage().request(), run.overview.rollouts.all(), clock=lambda: next(times)))
     assert 3 <= len(portions) <= 6
 
 
@@ -497,7 +498,7 @@ def test_a_thread_that_computes_rests_as_long_but_never_for_long() -> None:
 
 
 def test_a_list_that_nobody_wants_any_more_ends(run: RunDouble) -> None:
-    assert not list(listings(Triage().request(), list(run.overview.rollouts.values()), lambda: True))
+    assert not list(listings(Triage().request(), run.overview.rollouts.all(), lambda: True))
 
 
 def test_cases_with_repeats_are_sorted_by_the_value_that_they_show() -> None:
@@ -512,7 +513,7 @@ def test_cases_with_repeats_are_sorted_by_the_value_that_they_show() -> None:
     triage.repeats = 2
     for column, order in ((None, "abc"), ("time", "bca"), ("id", "abc"), (None, "abc")):
         triage.sorting = Sorting(column) if column else None
-        for listing in listings(triage.request(), rollouts):
+        for listing in listings(triage.request(), RolloutList.of(rollouts)):
             triage.use_listing(listing)
         assert "".join(leaf.rollouts[0].key.case for leaf in triage.leaves) == order
         if column == "time":

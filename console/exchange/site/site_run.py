@@ -36,7 +36,7 @@ class SiteRun:
         self.groups = sorted(
             group(rollouts, GroupBy.REASON), key=lambda part: not any(rollout.is_failure for rollout in part.rollouts)
         )
-        self.order = in_order(self.groups)
+        self.order = list(in_order(self.groups))
         self.failures = [rollout for rollout in self.order if rollout.is_failure]
         self.failure_places = [place for place, rollout in enumerate(self.order) if rollout.is_failure]
         self.numbers = {rollout.slot: number for number, rollout in enumerate(rollouts, 1)}

@@ -306,6 +306,7 @@ class RunFeed:
         read_until = self._read_until
         if self._recalled is not None:
             self.overview, self._recalled = self._recalled, None
+            changes.rewound = True
         while self._pieces and time.perf_counter() < until:
             self._apply_some(self._pieces[0], until, changes)
             if not self._pieces[0]:

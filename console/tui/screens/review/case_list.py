@@ -100,7 +100,7 @@ def group_line(head: Head, largest: int, width: int) -> Content:
 def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     """Return the line of a case with the outcome of each of its rollouts, or the id of the only one listed."""
     rollouts, triage = head.group.rollouts, controller.triage
-    outcomes = Counter(map(attrgetter("outcome"), rollouts))
+    outcomes = Counter(map(attrgetter("outcome"), rollouts.kinds()))
     annotation = triage.annotation(head.group.lead.slot)
     indent = ("  " if head.is_open else "") + "  " * head.depth
     fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded if len(rollouts) > 1 else " "

@@ -106,7 +106,7 @@ class ReviewController:
 
     @property
     def rollouts(self) -> Sequence[Rollout]:
-        return list(self.run.overview.rollouts.values()) if self.run is not None else ()
+        return self.run.overview.rollouts.all() if self.run is not None else ()
 
     @property
     def is_listing(self) -> bool:
@@ -122,7 +122,7 @@ class ReviewController:
         """Rebuild the list; the cursor stays on its case or moves to the first unreviewed one."""
         if self.run is not None:
             self._is_list_of_all = self.run.is_read  # before the rollouts, since reading goes on
-            rollouts = list(self.run.overview.rollouts.values())
+            rollouts = self.run.overview.rollouts.all()
             self._lister.list(self.triage.request(), rollouts, self._use_listing, self.relist)
 
     def _use_listing(self, listing: Listing) -> None:

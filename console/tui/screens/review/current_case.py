@@ -53,9 +53,9 @@ class CurrentCase:
             style=views.style,
             suite_view=views.suite_view,
             words=next(iter(triage.narrow.words), ""),
-            rollouts=lambda: list(overview.rollouts.values()),
+            rollouts=lambda: overview.rollouts.all(),
             report=lambda: self._loader.report(run),
-            judging=lambda: judging_of(manifest, list(overview.rollouts.values()), triage.annotations),
+            judging=lambda: judging_of(manifest, overview.rollouts.all(), triage.annotations),
             apart=lambda: self._loader.scores_apart(run, triage.annotations),
         )
 

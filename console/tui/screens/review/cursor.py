@@ -102,7 +102,7 @@ class CaseCursor:
             return
         self.slot, self._left = rollout.slot, None
         is_opened = self._triage.open_group_of(rollout)
-        is_hidden = self._triage.selected(rollout)[0] is not rollout
+        is_hidden = self._triage.selected(rollout)[0].slot != rollout.slot
         if (is_hidden and self._triage.unfold(rollout)) or is_opened:
             self._mark_stale(Stale.LIST)
         self._mark_stale(Stale.CASE)

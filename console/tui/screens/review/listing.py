@@ -20,6 +20,7 @@ from console.core.outcome import Outcome
 from console.insight.failures import Group, GroupBy, group, in_order, with_cases
 from console.insight.filter import Filter
 from console.insight.rollout import Rollout
+from console.insight.rollouts import RolloutList, Rollouts
 from console.insight.sort_orders import Sorting, passes_by_case
 from console.tui.data.throttle import Throttle
 
@@ -55,7 +56,23 @@ class ListRequest:
     contested: Collection[str] = ()
     """Cases whose key is wrong or ambiguous by the suite's errata."""
 
-    def keeps(self, rollout: Rollout) -> bool:
+    def tester(self, rollouts: Rollouts) -> Callable[[int], bool]:
+        """Return a function that tests the filter on a rollout of the run, by number."""
+        kept_kinds: dict[int, bool] = {}
+        is_by_kind = not self.scope.tests and not self.narrow.tests
+
+        def keeps(number: int) -> bool:
+            kind = rollouts.kind_at(number)
+            is_kept = kept_kinds.get(id(kind))
+            if is_kept is None:
+                is_kept = self.scope.matches_kind(kind) and self.narrow.matches_kind(kind)
+                if kind.order < 0:  # shared, so that it stays
+                    kept_kinds[id(kind)] = is_kept
+            return is_kept and (is_by_kind or self._keeps(rollouts.at(number)))
+
+        return keeps
+
+    def _keeps(self, rollout: Rollout) -> bool:
         """Return whether a rollout matches the filter."""
         annotation = self.annotations.get(rollout.slot, NO_ANNOTATION) if self.annotations else NO_ANNOTATION
         words = [text for text in self.narrow.words if rollout in self.matches.get(text, ())]
@@ -79,7 +96,7 @@ class Listing:
     groups: Sequence[Group] = ()
     leaves: Sequence[Group] = ()
     """The lowest groups, in order."""
-    order: Sequence[Rollout] = ()
+    order: RolloutList = field(default_factory=lambda: RolloutList.of(()))
     """All listed rollouts in reading order."""
     places: "array[int]" = field(default_factory=lambda: array("i"))
     """Position in `order` from 1 by `Rollout.order`; 0 if not listed."""
@@ -124,24 +141,25 @@ class Listing:
 
 def listings(
     request: ListRequest,
-    rollouts: Sequence[Rollout],
+    rollouts: RolloutList,
     stopped: Callable[[], bool] = lambda: False,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Listing]:
     """Yield partial lists of what has been filtered so far, then the complete one, unless `stopped`."""
-    kept: list[Rollout] = []
+    kept, keeps = rollouts.pick(()), request.tester(rollouts.rollouts)
     shown_at, pause_s = clock(), PORTION_AFTER_S
     for start in range(0, len(rollouts), SLICE):
         if stopped():
             return
-        kept += [rollout for rollout in rollouts[start : start + SLICE] if request.keeps(rollout)]
+        kept.numbers.extend(filter(keeps, rollouts.numbers[start : start + SLICE]))
         if kept and not request.lists_whole_cases and clock() - shown_at > pause_s:
             yield _listing(request, kept, kept, len(rollouts), is_whole=False)
             shown_at, pause_s = clock(), 2 * pause_s
     listed = kept
     if request.lists_whole_cases:  # a case with any matching rollout is listed with all of them
-        cases = {rollout.key.case for rollout in kept}
-        listed = [rollout for rollout in rollouts if rollout.key.case in cases]
+        names = rollouts.rollouts.cases()
+        cases = {names[number] for number in kept.numbers}
+        listed = rollouts.pick(number for number in rollouts.numbers if names[number] in cases)
     if not stopped():
         passes = passes_by_case(rollouts) if request.sorting is not None else {}
         yield _listing(request, listed, kept, len(rollouts), is_whole=True, passes=passes)
@@ -149,8 +167,8 @@ def listings(
 
 def _listing(
     request: ListRequest,
-    listed: Sequence[Rollout],
-    kept: Sequence[Rollout],
+    listed: RolloutList,
+    kept: RolloutList,
     length: int,
     *,
     is_whole: bool,
@@ -174,15 +192,14 @@ def _listing(
         if request.sorting is None or not top.has_cases:  # cases are in the chosen order already
             top.parts = in_known_order(top.parts)
     order, leaves = in_order(groups), [leaf for top in groups for leaf in top.leaves]
-    length = max(length, 1 + max(map(attrgetter("order"), order), default=-1))
     places, leaf_numbers = array("i", bytes(4 * length)), array("i", b"\xff" * 4 * length)
-    for place, rollout in enumerate(order, 1):
-        places[rollout.order] = place
-    for number, leaf in enumerate(leaves):
-        for rollout in leaf.rollouts:
-            leaf_numbers[rollout.order] = number
+    for place, number in enumerate(order.numbers, 1):
+        places[number] = place
+    for leaf_number, leaf in enumerate(leaves):
+        for number in leaf.rollouts.numbers:
+            leaf_numbers[number] = leaf_number
 
-    unseen, seen = _unseen(order, leaves, annotations) if annotations else (order, 0)
+    unseen, seen = _unseen(order, leaves, annotations) if annotations else (order.numbers, 0)
     return Listing(
         groups,
         leaves,
@@ -194,29 +211,25 @@ def _listing(
         first_unseen=_first(order, unseen, kept),
         is_whole=is_whole,
         passes=passes,
-        outcomes=Counter(map(attrgetter("outcome"), order)),
+        outcomes=Counter(map(attrgetter("outcome"), order.kinds())),
     )
 
 
 def _unseen(
-    order: Sequence[Rollout], leaves: Sequence[Group], annotations: Mapping[Slot, Annotation]
-) -> tuple[list[Rollout], int]:
-    """Return the rollouts that the user has not dealt with, and the number of rows with which the user has."""
-
-    def is_seen(rollout: Rollout) -> bool:
-        return annotations.get(rollout.slot, NO_ANNOTATION).is_seen
-
-    unseen = [rollout for rollout in order if not is_seen(rollout)]
+    order: RolloutList, leaves: Sequence[Group], annotations: Mapping[Slot, Annotation]
+) -> tuple[Sequence[int], int]:
+    """Return the rollouts that the user has not dealt with, by number, and how many rows the user has dealt with."""
+    seen = {order.rollouts.number_of(slot) for slot, annotation in annotations.items() if annotation.is_seen}
+    unseen = [number for number in order.numbers if number not in seen]
     if leaves and leaves[0].is_case:
-        return unseen, sum(all(map(is_seen, leaf.telling)) for leaf in leaves)
+        return unseen, sum(seen.issuperset(leaf.telling.numbers) for leaf in leaves)
     return unseen, len(order) - len(unseen)
 
 
-def _first(order: Sequence[Rollout], unseen: Sequence[Rollout], kept: Sequence[Rollout]) -> Rollout | None:
-    if len(kept) == len(order):
-        return next(iter(unseen or order), None)
-    left = {rollout.order for rollout in kept}
-    return next((rollout for rollout in chain(unseen, order) if rollout.order in left), None)
+def _first(order: RolloutList, unseen: Sequence[int], kept: RolloutList) -> Rollout | None:
+    left = None if len(kept) == len(order) else set(kept.numbers)
+    first = next((number for number in chain(unseen, order.numbers) if left is None or number in left), None)
+    return None if first is None else order.rollouts.at(first)
 
 
 class Lister:
@@ -250,7 +263,7 @@ class Lister:
     def list(
         self,
         request: ListRequest,
-        rollouts: Sequence[Rollout],
+        rollouts: RolloutList,
         take: Callable[[Listing], None],
         again: Callable[[], None],
     ) -> None:
@@ -284,7 +297,7 @@ class Lister:
     def _run(
         self,
         request: ListRequest,
-        rollouts: Sequence[Rollout],
+        rollouts: RolloutList,
         take: Callable[[Listing], None],
         stop: threading.Event,
     ) -> None:

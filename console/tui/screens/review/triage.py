@@ -15,6 +15,7 @@ from console.core.outcome import Outcome
 from console.insight.failures import Group, GroupBy, possible_grouping
 from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Rollout
+from console.insight.rollouts import RolloutList
 from console.insight.sort_orders import BY_ID, Sorting
 from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.screens.review.listing import WHOLE_CASES, GroupPath, Listing, ListRequest
@@ -102,7 +103,7 @@ class Triage:
         return self._listing.leaves
 
     @property
-    def order(self) -> Sequence[Rollout]:
+    def order(self) -> RolloutList:
         """All listed rollouts in reading order."""
         return self._listing.order
 
@@ -242,7 +243,7 @@ class Triage:
         order, place = self.order, self.place_of(rollout) - 1
         leaf, leaves = self.group_of(rollout), self._listing.leaves
         if leaf is not None and leaf.is_case:
-            if self.shows_repeats and 0 <= place + by < len(order) and order[place + by] in leaf.rollouts:
+            if self.shows_repeats and 0 <= place + by < len(order) and self.group_of(order[place + by]) is leaf:
                 return order[place + by]
             number = self._listing.leaf_number_of(rollout) + by
             return leaves[number].lead if 0 <= number < len(leaves) else None
@@ -258,7 +259,7 @@ class Triage:
             return [near for by in steps if (near := self.step(rollout, by)) is not None]
         place = self.place_of(rollout) - 1
         after = self.order[place + 1 : place + 1 + reach]
-        return [*after, *self.order[max(place - reach, 0) : max(place, 0)][::-1]]
+        return [*after, *reversed(self.order[max(place - reach, 0) : max(place, 0)])]
 
     @property
     def listed(self) -> int:

@@ -1,0 +1,107 @@
+"""Numbers for the conversations of a run, in a few bytes each where cases are repeated: a run may have a million."""
+
+from array import array
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import msgspec
+
+from console.core.case import Key
+
+MadeT = TypeVar("MadeT")
+_MOST_SKIPPED = 64
+"""Repeats of a case that may appear late; numbers of those far ahead are kept one by one."""
+
+
+class SavedNumbers(msgspec.Struct, array_like=True):
+    """Numbers as saved."""
+
+    of_case: dict[str, int | bytes]
+    others: list[tuple[Key, int]]
+
+
+class KeyNumbers:
+    """Numbers keys from 0 in order of first appearance."""
+
+    def __init__(self) -> None:
+        self._of_case: dict[str, int | array[int]] = {}
+        """Number of a case without repeats, or numbers by rollout with -1 for those to come; of first attempts."""
+        self._others: dict[Key, int] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def get(self, case: str, rollout: int, attempt: int = 1) -> int:
+        """Return the number of a key; -1 if it has not appeared."""
+        if attempt == 1:
+            numbers = self._of_case.get(case, -1)
+            if isinstance(numbers, int):
+                if rollout == 0:
+                    return numbers
+            elif rollout < len(numbers):
+                return numbers[rollout]
+        return self._others.get(Key(case, rollout, attempt), -1) if self._others else -1
+
+    def add(self, case: str, rollout: int, attempt: int = 1) -> int:
+        """Return the number of a key, the next one if it appears for the first time."""
+        number = self.get(case, rollout, attempt)
+        if number >= 0:
+            return number
+        number, self._count = self._count, self._count + 1
+        numbers = self._of_case.get(case)
+        if attempt > 1 or rollout > _MOST_SKIPPED + (len(numbers) if isinstance(numbers, array) else 0):
+            self._others[Key(case, rollout, attempt)] = number
+        elif numbers is None and rollout == 0:
+            self._of_case[case] = number
+        else:
+            if not isinstance(numbers, array):
+                numbers = self._of_case[case] = array("i", () if numbers is None else (numbers,))
+            numbers.extend([-1] * (rollout + 1 - len(numbers)))
+            numbers[rollout] = number
+        return number
+
+    def in_order(self, make: Callable[[str, int, int], MadeT]) -> list[MadeT]:
+        """Return the objects made from case, rollout and attempt of all keys, in order of first appearance.
+
+        Raises:
+            ValueError: saved numbers are inconsistent.
+        """
+        made: list[MadeT | None] = [None] * self._count
+        try:
+            for case, numbers in self._of_case.items():
+                if isinstance(numbers, int):
+                    made[numbers] = make(case, 0, 1)
+                    continue
+                for rollout, number in enumerate(numbers):
+                    if number >= 0:
+                        made[number] = make(case, rollout, 1)
+            for key, number in self._others.items():
+                made[number] = make(key.case, key.rollout, key.attempt)
+        except IndexError:
+            raise ValueError("a number is too large") from None
+        if None in made:
+            raise ValueError("a number stands twice")
+        return cast(list[MadeT], made)
+
+    def saved(self) -> SavedNumbers:
+        """Return the numbers to be saved."""
+        numbers = self._of_case.items()
+        return SavedNumbers(
+            {case: of if isinstance(of, int) else of.tobytes() for case, of in numbers}, list(self._others.items())
+        )
+
+    @classmethod
+    def restored(cls, saved: SavedNumbers) -> "KeyNumbers":
+        """Return saved numbers.
+
+        Raises:
+            ValueError: they have another form.
+        """
+        numbers = cls()
+        numbers._of_case = {case: of if isinstance(of, int) else array("i", of) for case, of in saved.of_case.items()}
+        numbers._others = dict(saved.others)
+        by_rollout = [of for of in numbers._of_case.values() if not isinstance(of, int)]
+        numbers._count = len(numbers._of_case) - len(by_rollout) + len(numbers._others)
+        numbers._count += sum(len(of) - of.count(-1) for of in by_rollout)
+        return numbers
