@@ -57,6 +57,11 @@ def test_a_known_key_is_found_in_any_spelling(spelling):
     assert KEY[:8].casefold() not in text.casefold()
 
 
+@pytest.mark.parametrize("change", [str.upper, str.lower, str.swapcase])
+def test_a_key_in_another_case_is_redacted_whole(change: Callable[[str], str]) -> None:
+    assert Redactor(["sk-AbCdEfGhIjKlMnOpQrSt"]).known(change("sk-AbCdEfGhIjKlMnOpQrSt")) == REDACTED
+
+
 @pytest.mark.parametrize(("encode", "growth"), [(base64.b64encode, 4 / 3), (base64.b32encode, 8 / 5)])
 @given(st.binary(min_size=9, max_size=60), st.binary(max_size=9), st.binary(max_size=9))
 def test_no_alignment_of_base64_or_base32_hides_a_key(encode, growth, raw, before, after):

@@ -1,6 +1,6 @@
 """Streams that end anywhere, fail anywhere and are ended by any word: what is not proven whole is never an answer.
 
-Seeded, so that a failure comes again. `make test` tries some thousand answers; EVAL_CONSOLE_STREAMS=40 (`make soak`)
+Seeded, so that a failure comes again. `make test` tries some thousand answers; EVAL_CONSOLE_STREAMS=20 (`make soak`)
 tries many streams. All of it goes through real connections, many at once.
 """
 
