@@ -20,7 +20,7 @@ from textual.screen import Screen
 from console.tui.screens.base import BaseScreen
 
 _PATIENCE = 40
-"""Turns a key waits for the previous one, whose `KeyHandled` is lost if its widget is removed.
+"""Turns a key waits for the previous one.
 
 Turns of the app's own messages, not seconds: while the app is blocked, none pass.
 """
@@ -39,7 +39,8 @@ class KeyQueue:
         self._app = app
         self._deliver = deliver
         self._waiting: deque[events.Key] = deque()
-        self._is_in_flight = False
+        self._in_flight_at: DOMNode | None = None
+        """Where `KeyHandled` was posted after the key in flight; None without one."""
         self._turns = 0
         """Turns that the first key has waited."""
         self._is_turning = False
@@ -51,28 +52,32 @@ class KeyQueue:
 
     async def release_next(self) -> None:
         """Send the next key, after the previous one was handled."""
-        self._is_in_flight = False
+        self._in_flight_at = None
         await self._send_next()
 
     async def _send_next(self) -> None:
         """Send the next key, unless one is in flight or the screen is not ready."""
         if not self._waiting:
             return
-        if (self._is_in_flight or not self._is_ready()) and self._turns < _PATIENCE:
+        if (self._is_in_flight() or not self._is_ready()) and self._turns < _PATIENCE:
             if not self._is_turning:
                 self._is_turning = True
                 # Not set_timer, which may never fire on a busy machine.
                 asyncio.get_running_loop().call_later(_TURN_S, self._app.call_later, self._turn)
             return
-        self._is_in_flight, self._turns = True, 0
+        self._turns = 0
         await self._deliver(self._waiting.popleft())
-        if not (self._app.focused or self._app.screen).post_message(KeyHandled()):
-            self._is_in_flight = False
+        node = self._app.focused or self._app.screen
+        self._in_flight_at = node if node.post_message(KeyHandled()) else None
 
     async def _turn(self) -> None:
         self._is_turning = False
         self._turns += 1
         await self._send_next()
+
+    def _is_in_flight(self) -> bool:
+        """Return whether the previous key is still being handled; if its widget was removed, `KeyHandled` is lost."""
+        return self._in_flight_at is not None and self._in_flight_at.is_attached
 
     def _is_ready(self) -> bool:
         """Return whether the top screen is mounted and, unless it wants none, has a focused widget."""

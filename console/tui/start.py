@@ -13,7 +13,6 @@ from types import FrameType
 
 from console.config.paths import WorkspacePaths, state_dir
 from console.core.fault import UsageError
-from console.tui.serve import is_served
 
 CODES = {signal.SIGTERM: 143, signal.SIGHUP: 129}
 PATIENCE_S = 3.0
@@ -97,8 +96,11 @@ def run_app(
         UsageError: stdin or stdout is not a terminal, or the theme is unknown.
         Exception: the error that ended the app; the terminal is restored.
     """
-    if not is_served() and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("the app needs a terminal for both input and output", hint=HEADLESS)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        from console.tui.serve import is_served  # needed in a browser only
+
+        if not is_served():
+            raise UsageError("the app needs a terminal for both input and output", hint=HEADLESS)
     gc.disable()  # the first collection would delay the first frame; the app enables it afterwards
     from console.tui.app import ConsoleApp
     from console.tui.data.ui_state import UiState

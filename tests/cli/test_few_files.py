@@ -84,7 +84,7 @@ def test_running_out_of_them_in_the_middle_is_said_and_resumed(
             except OSError as error:
                 raise ExceptionGroup("tasks", [RuntimeError("of a library")]) from error
 
-        patch.setattr("console.cli.history.read_history", run_out)
+        patch.setattr("console.cli.run_report.read_history", run_out)
         ended = console(*line)
     assert ended.code == Exit.USAGE
     assert "too many open files" in ended.err

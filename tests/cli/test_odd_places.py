@@ -151,4 +151,4 @@ def test_closed_streams_stop_no_run_and_no_file_takes_their_place(home: Path, re
 
 def test_a_port_that_does_not_exist_is_named(console: Any) -> None:
     ended = console("--serve", "--port", "99999999")
-    assert (ended.code, "there is no port 99999999" in ended.err) == (2, True)
+    assert (ended.code, "invalid port 99999999" in ended.err) == (2, True)

@@ -198,7 +198,7 @@ def test_errata_are_shared_and_go_stale_with_their_case(console, home, harbor):
     (home / "bad.toml").write_text(text.replace('"ambiguous"', '"perhaps"'))
     refused = console("suspects", "harbor", "--import", home / "bad.toml", *data)
     assert refused.code == 2
-    assert "'perhaps' is no decision" in refused.err
+    assert "'perhaps' is not a decision" in refused.err
     unknown = console("suspects", "harbor", "--wrong", "simple_pythn_3", *data)
     assert unknown.code == 2
     assert "Did you mean" in unknown.err

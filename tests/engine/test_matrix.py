@@ -66,7 +66,7 @@ def test_options_and_roles_go_to_the_suites_that_have_a_use_for_them(where):
     [
         ({"models": ()}, "", "-m MODEL is required"),
         ({"suites": {}}, "", "-s SUITE is required"),
-        ({"options": {"cave/x": 1}}, "--option", "not chosen"),
+        ({"options": {"cave/x": 1}}, "--option", "not selected"),
         ({"options": {"no_such": 1}}, "--option", "no chosen suite has an option"),
         ({"roles": {"critic": "x"}}, "--critic", "no chosen suite uses the role"),
         ({"ids": ("causes-1", "causes-x")}, "--ids", "bfcl-starter has none"),

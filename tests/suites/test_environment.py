@@ -163,7 +163,7 @@ async def test_snapshots_need_a_function(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("play", "words"),
     [
-        ("async with env: await act('outer', lambda world: act('inner'))", "cannot wait for another one"),
+        ("async with env: await act('outer', lambda world: act('inner'))", "cannot await another action"),
         ("await act()", "in its `async with` only"),
         ("async with env: pass\n    await act()", "in its `async with` only"),
     ],

@@ -1,5 +1,6 @@
 """`+` and `t` on Home: a model is added without an editor, and the endpoint of one is checked."""
 
+from threading import Event
 from typing import Any
 
 from server.openai_server import OpenAIServer, Scripted, last_text
@@ -7,6 +8,7 @@ from support.screen_text import assert_until, see, text_of
 from textual.widgets import Input
 
 from console.tui.data.models import Models
+from console.tui.data.verb_output import verb_output
 from console.tui.dialogs.filter_dialog import FilterDialog
 from console.tui.dialogs.small_dialogs import NameScreen, Question, Waiting
 from console.tui.screens.launch.choices import SuiteChoices
@@ -43,12 +45,22 @@ async def test_the_only_model_of_a_server_is_not_asked_for(opened: Any, workspac
     assert 'model_id = "the-one"' in workspace.paths.models.read_text()
 
 
-async def test_keys_typed_while_a_server_is_asked_reach_no_other_screen(opened: Any) -> None:
+async def test_keys_typed_while_a_server_is_asked_reach_no_other_screen(opened: Any, monkeypatch: Any) -> None:
+    answers = Event()
+
+    def answer_late(*args: Any) -> Any:
+        assert answers.wait(60)
+        return verb_output(*args)
+
+    monkeypatch.setattr("console.tui.screens.home.adding.verb_output", answer_late)
     with OpenAIServer(models=("m",), answer=lambda request: Scripted("ok", latency_s=0.2)) as server:
         async with opened((80, 24)) as (app, pilot):
-            await pilot.press("plus", "enter", "L")  # on Home, each would open something
+            await see(pilot, lambda: isinstance(app.screen, Waiting), "plus", "enter", "L")
+            await pilot.press("g")  # each would do something on Home
             assert isinstance(app.screen, Waiting)
+            answers.set()
             await assert_until(pilot, lambda: isinstance(app.screen, FilterDialog))
+            assert app.screen.query_one(Input).value == ""
             await see(pilot, lambda: isinstance(app.screen, NameScreen), *"other", "enter")
             app.screen.query_one(Input).value = server.base_url
             await see(pilot, lambda: isinstance(app.screen, Waiting), "enter")

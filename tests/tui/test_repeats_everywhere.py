@@ -138,7 +138,7 @@ async def test_reasons_list_a_case_once_and_fold(opened: Any, runs: Any, frame: 
         assert len(triage.order) > len(failed) == triage.listed == triage.groups[0].size
         heads = [head.group.label for head in triage.heads.values() if head.group.is_case]
         assert sorted(heads) == sorted(failed), "one row for each case of the reason"
-        assert f"{len(failed)}  cases with failures · by reason" in frame(app)
+        assert f"{len(failed)} cases with failures · by reason" in frame(app)
         assert "multiple_1 r3" in frame(app), "the repeats of the case under the cursor"
         await pilot.press("G")
         assert controller.cursor.slot == triage.order[-1].slot

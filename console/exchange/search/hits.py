@@ -191,12 +191,12 @@ class RunConversations:
         self._folder = folder
         self._facts = facts
         self._query = query
-        self._annotations = Notes(folder.path).annotations() if query.filter.tests else {}
+        self._annotations = Notes(folder.path).annotations() if query.filter.text else {}
 
     def matches(self, conversation: ConversationFacts) -> bool:
         """Return whether a conversation satisfies the filter."""
         chosen = self._query.filter
-        if not chosen.tests:
+        if not chosen.text:
             return True
         rollout = conversation.rollout
         named = msgspec.structs.replace(rollout, model=f"{self._facts.model} {rollout.model}")

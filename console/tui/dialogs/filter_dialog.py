@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from console.tui.data.filter_in_force import match_rank
-from console.tui.dialogs.dialog import Dialog
+from console.tui.dialogs.small_dialogs import Dialog
 from console.tui.render.columns import Column, Face
 from console.tui.widgets.row_list import RowList
 

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from console.tui.actions import Action, ActionSource
-from console.tui.dialogs.dialog import Dialog
+from console.tui.dialogs.small_dialogs import Dialog
 from console.tui.keymap import KeyMap, find_action, name_of_key
 from console.tui.render import lines
 from console.tui.render.block import Block

@@ -14,7 +14,7 @@ from console.core.fault import UsageError
 from console.exchange.imports.importing import ImportReport, partial_words, total_sign
 from console.insight import number_format
 from console.tui.data.import_session import ImportSession
-from console.tui.dialogs.dialog import Dialog
+from console.tui.dialogs.small_dialogs import Dialog
 from console.tui.sanitize import literal, one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted
 

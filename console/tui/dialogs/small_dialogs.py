@@ -1,4 +1,4 @@
-"""Small dialogs: a question, a text field, the second key of a menu, waiting."""
+"""`Dialog`, the base of all, and small ones: a question, a text field, the second key of a menu, waiting."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -7,17 +7,30 @@ from typing import ClassVar, Generic, TypeVar
 import msgspec
 from textual import events, on
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from console.core.fault import UsageError
 from console.tui.actions import Action
-from console.tui.dialogs.dialog import Dialog
 from console.tui.keymap import KeyMap, name_of_key
 from console.tui.render import lines
 from console.tui.sanitize import marks_in, one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted
+
+ResultT = TypeVar("ResultT")
+
+
+class Dialog(ModalScreen[ResultT]):
+    """A modal screen that can be dismissed once.
+
+    Textual pops the top screen, whichever it is: a second key that reached a dismissed dialog closed the screen below.
+    """
+
+    def dismiss(self, result: ResultT | None = None) -> AwaitComplete:
+        return super().dismiss(result) if self.is_active else AwaitComplete()
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -62,9 +75,6 @@ class Question(Dialog[str]):
             self.dismiss(self._answers[0].key)
         elif (pressed := event.character or event.key) in {answer.key for answer in self._answers}:
             self.dismiss(pressed)
-
-
-ResultT = TypeVar("ResultT")
 
 
 class Waiting(Dialog[ResultT | UsageError | None], Generic[ResultT]):

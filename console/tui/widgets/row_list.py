@@ -356,13 +356,15 @@ class RowList(Viewport):
             return
         self._is_unmoved = False
         before, self._cursor = self._cursor, index
-        self._bring_into_view(index)
+        self._bring_cursor_into_view()
         if before != index:
             self._redraw(before, index)
             self._announce()
 
-    def _bring_into_view(self, index: int) -> None:
-        top, page = self.scroll_offset.y, self.page
+    def _bring_cursor_into_view(self) -> None:
+        top, page, index = self.scroll_offset.y, self.page, self._cursor
+        if index is None:
+            return
         if index < top or (index == top and page > 1):
             self.go_to(self._with_heading(index))
         elif index >= top + page:
@@ -378,12 +380,8 @@ class RowList(Viewport):
         was_seen = cursor is not None and top <= cursor < top + self.page
         changed = super().apply_size(update)
         if was_seen and changed:
-            self.call_next(self._keep_in_view)
+            self.call_next(self._bring_cursor_into_view)
         return changed
-
-    def _keep_in_view(self) -> None:
-        if self._cursor is not None:
-            self._bring_into_view(self._cursor)
 
     def _redraw(self, *indexes: int | None) -> None:
         for index in indexes:

@@ -240,5 +240,5 @@ def test_a_picture_is_drawn_in_half_blocks_and_a_bomb_is_not() -> None:
     assert "#ff0000" in str(drawn[0].spans[0].style)
     assert "#0000ff" in str(drawn[1].spans[0].style)
     assert "gone" in lines(None)[0].plain
-    assert "no picture" in lines(b"GIF89a" + bytes(50))[0].plain
+    assert "cannot be shown" in lines(b"GIF89a" + bytes(50))[0].plain
     assert len(lines(png(3000, 30))) <= 16

@@ -15,8 +15,7 @@ from textual.widgets import Static
 from console.core.fault import UsageError
 from console.exchange.reader_labels import LabelQueue, ShownAnswer
 from console.store.runs import RunFolder
-from console.tui.dialogs.dialog import Dialog
-from console.tui.dialogs.small_dialogs import CommentScreen
+from console.tui.dialogs.small_dialogs import CommentScreen, Dialog
 from console.tui.keymap import actions_at, bindings_for
 from console.tui.sanitize import literal, one_line
 from console.tui.services import Services
