@@ -3,7 +3,9 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from itertools import count as numbers
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from server.openai_server import OpenAIServer, Scripted, last_text
@@ -144,17 +146,29 @@ def test_every_other_signal_at_every_point(
 def test_killed_with_two_addresses_and_resumed(
     tmp_path: Path, witness: Witness, undisturbed: tuple[dict[str, object], Counter[str]], is_other_down: bool
 ) -> None:
-    folder, other = tmp_path / "killed", OpenAIServer(witness.answer)
+    folder, are_both_asked = tmp_path / "killed", Barrier(2)
+
+    def server() -> OpenAIServer:
+        calls = numbers()
+
+        def answer(request: dict[str, object]) -> Scripted:
+            if next(calls) == 0:
+                are_both_asked.wait(60)  # so that neither has answered all calls before the other has its first
+            return witness.answer(request)
+
+        return OpenAIServer(answer)
+
     witness.asked.clear()
-    with other:
-        both = f"{witness.server.base_url},{other.base_url}"
-        assert play(folder, both, "after asked", 6) == -9
-        assert len(set[str]().union(*addresses(folder).values())) == 2
-        if not is_other_down:
+    with server() as first:
+        with server() as other:
+            both = f"{first.base_url},{other.base_url}"
+            assert play(folder, both, "after asked", 6) == -9
+            assert len(set[str]().union(*addresses(folder).values())) == 2
+            if not is_other_down:
+                assert play(folder, both) == 0
+                assert {len(places) for places in addresses(folder).values()} == {1}, "each stays where it began"
+        if is_other_down:
             assert play(folder, both) == 0
-            assert {len(places) for places in addresses(folder).values()} == {1}, "a conversation stays where it began"
-    if is_other_down:
-        assert play(folder, both) == 0
     assert results(folder) == undisturbed[0]
     paid = Counter(witness.asked)
     twice = Counter(conversation(question) for question in (paid - undisturbed[1]).elements())
