@@ -1,6 +1,6 @@
 """`branch --decide`: continuations from the steps of a failed conversation, until its chance falls at one.
 
-Each point is a branch of its own. Those that are there already are not played again; the search goes on where it was.
+Each point is a branch of its own. One that was continued often enough is not played again: the search resumes there.
 """
 
 import dataclasses
@@ -39,7 +39,7 @@ def decide(
     from console.engine.experiment import rehearse
     from console.engine.experiment_use import search_use
     from console.exchange.tried import branches_of
-    from console.insight.deciding import curve_of, next_point, searches_left
+    from console.insight.deciding import continued, curve_of, next_point, searches_left
     from console.store.runs import create_run
 
     case, model = rollout.key.case, args.model or reader.manifest.model.name
@@ -47,13 +47,14 @@ def decide(
     def read_curve() -> "Curve":
         return curve_of(branches_of(reader.folder).get(case, ()), case, rollout.key.rollout, model)
 
-    curve = read_curve()
-    if next_point(curve, len(points)) is not None:
+    curve, times = read_curve(), args.repeats or USUAL_CONTINUATIONS
+    if next_point(continued(curve, times), len(points)) is not None:
         beginnings = [point.beginning for point in points]
-        use = search_use(_prepared(args, reader, case, points[0]), beginnings, searches_left(curve, len(points)))
+        left = searches_left(continued(curve, times), len(points))
+        use = search_use(_prepared(args, reader, case, points[0]), beginnings, left)
         accept_cost(args, "; ".join(use.lines), use.most, args.max_cost)
     spent = 0.0
-    while (replies := next_point(curve, len(points))) is not None:
+    while (replies := next_point(continued(curve, times), len(points))) is not None:
         prepared = _prepared(args, reader, case, points[replies])
         if args.max_cost is not None:
             budget = msgspec.structs.replace(prepared.manifest.budget, cost_usd=max(args.max_cost - spent, 1e-9))
@@ -72,6 +73,7 @@ def decide(
                 f"no continuation from {points[replies].beginning.place} could be graded", where=ending.folder.name
             )
         curve = read_curve()
+        times = min(times, curve[replies].graded)  # broken continuations are not asked for again
     return curve
 
 

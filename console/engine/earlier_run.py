@@ -79,7 +79,7 @@ def earlier_run(manifest: Manifest, runs_root: Path) -> EarlierRun | None:
     """Open the run that a run regrades or continues; None if it plays its own conversations.
 
     Raises:
-        UsageError: that run is gone, or has not finished what is to be gone on with.
+        UsageError: that run is gone, or has not finished what is to be continued.
     """
     beginnings = manifest.experiment.beginnings if manifest.experiment is not None else {}
     if not manifest.regraded and not beginnings:
@@ -101,7 +101,7 @@ def open_run(manifest: Manifest, runs_root: Path) -> EarlierRun:
     """
     folder = RunFolder(runs_root / (manifest.regraded or manifest.parent))
     if not folder.has_journal:
-        done = "graded again" if manifest.regraded else "gone on with"
+        done = "graded again" if manifest.regraded else "continued"
         raise UsageError(f"the run whose conversations are {done} is gone", where=str(folder.path), hint="Put it back.")
     earlier = open_recorded(folder)
     earlier.repeats, earlier.asked_anew = manifest.judge_repeats, frozenset(manifest.asked_anew)

@@ -129,7 +129,7 @@ class EarlierPlay:
             Fault: it has not (kind `unanswered`).
         """
         if self.effects.unused:
-            words = "cannot be gone on with from here: it does less before this point than was recorded"
+            words = "cannot be continued from here: it does less before this point than was recorded"
             raise Fault(FaultKind.UNANSWERED, words)
 
 

@@ -451,7 +451,7 @@ class JournaledStage(Stage):
             return effect
         if self._is_live and (not earlier.is_closed or role in JUDGES):
             return None
-        words = "graded again" if self._is_live else "gone on with from here"
+        words = "graded again" if self._is_live else "continued from here"
         raise Unanswered(words, request, earlier.effects.threads[role].messages if role else [])
 
     def _account(self, role: str, reply: Reply, tools: Sequence[dict[str, Any]], *, is_kept: bool) -> Reply:

@@ -70,7 +70,10 @@ Curve = Mapping[int, Chance]
 
 
 def curve_of(branches: Iterable[Branch], case: str, rollout: int, model: str) -> dict[int, Chance]:
-    """Return how often a rollout came right with a model, from the unchanged branches of its case, newest first."""
+    """Return how often a rollout came right with a model, from the unchanged branches of its case, newest first.
+
+    Branches from the same point are independent continuations, and are added up.
+    """
     curve: dict[int, Chance] = {}
     for branch in branches:
         beginning = branch.experiment.beginnings.get(case)
@@ -78,8 +81,14 @@ def curve_of(branches: Iterable[Branch], case: str, rollout: int, model: str) ->
         if beginning is None or beginning.replies is None or beginning.rollout != rollout or not is_unchanged:
             continue
         if branch.graded:
-            curve.setdefault(beginning.replies, Chance(branch.passed, branch.graded, branch.run))
+            newer = curve.get(beginning.replies, Chance(0, 0, branch.run))
+            curve[beginning.replies] = Chance(newer.passed + branch.passed, newer.graded + branch.graded, newer.run)
     return curve
+
+
+def continued(curve: Curve, times: int) -> Curve:
+    """Return the points from which the conversation was continued at least so many times."""
+    return {point: chance for point, chance in curve.items() if chance.graded >= times}
 
 
 def next_point(curve: Curve, replies: int) -> int | None:

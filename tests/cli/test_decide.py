@@ -44,6 +44,10 @@ def test_a_planted_step_is_found(console, home, suite: str, category: str, mode:
     again = console("branch", f"{spoilt['run']}#{case}", "--decide", "-r", "12")
     assert len(list((home / "runs").iterdir())) == before, "nothing is played twice"
     assert "◀ here" in again.out
+    if suite == "bfcl-starter":
+        more = console("branch", f"{spoilt['run']}#{case}", "--decide", "-r", "14", "--json")
+        curve = json.loads(more.out.splitlines()[-1])["curve"]
+        assert curve[0]["graded"] == 12 + 14, "more continuations are played, and added to those before"
 
 
 @pytest.mark.slow

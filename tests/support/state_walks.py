@@ -520,7 +520,7 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
 
 
 TRANSFERS = ("check_balance", "transfer", "transfer", "confirm")
-"""Calls of a conversation that is gone on with, one in each step of its turn."""
+"""Calls of a conversation that is continued, one in each step of its turn."""
 
 
 def transfer_run(root: Path, name: str, outcome: Outcome = Outcome.FAILED, last: str = "Done.", **more: Any) -> Any:

@@ -58,7 +58,7 @@ DECIDING_STEP = JsonKind(
 BRANCH = JsonKind(
     "branch",
     "branch",
-    "A conversation that was gone on with.",
+    "A conversation that was continued.",
     {
         "run": "the new run",
         "folder": "its path",

@@ -112,7 +112,7 @@ class DecideActions:
         from console.engine.experiment import experiment_plan
         from console.engine.experiment_use import search_use
         from console.engine.plan import prepare
-        from console.insight.deciding import curve_of, searches_left
+        from console.insight.deciding import continued, curve_of, searches_left
 
         paths, beginnings, key = self.services.paths, [point.beginning for point in points], rollout.key
         curve = curve_of(self.controller.case.branches, key.case, key.rollout, self.run.manifest().model.name)
@@ -124,7 +124,7 @@ class DecideActions:
             models_path=paths.models,
             data_path=paths.data,
         )
-        return search_use(prepare(plan), beginnings, searches_left(curve, len(points)))
+        return search_use(prepare(plan), beginnings, searches_left(continued(curve, times), len(points)))
 
     async def _follow(self, words: list[str]) -> None:
         """Search in a process of its own, and draw the curve as it grows."""
