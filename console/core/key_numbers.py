@@ -48,8 +48,7 @@ class KeyNumbers:
         number = self.get(case, rollout, attempt)
         if number >= 0:
             return number
-        number, self._count = self._count, self._count + 1
-        numbers = self._of_case.get(case)
+        number, numbers = self._count, self._of_case.get(case)
         if attempt > 1 or rollout > _MOST_SKIPPED + (len(numbers) if isinstance(numbers, array) else 0):
             self._others[Key(case, rollout, attempt)] = number
         elif numbers is None and rollout == 0:
@@ -59,29 +58,28 @@ class KeyNumbers:
                 numbers = self._of_case[case] = array("i", () if numbers is None else (numbers,))
             numbers.extend([-1] * (rollout + 1 - len(numbers)))
             numbers[rollout] = number
+        self._count = number + 1  # last, as another thread may be in `in_order`
         return number
 
     def in_order(self, make: Callable[[str, int, int], MadeT]) -> list[MadeT]:
         """Return the objects made from case, rollout and attempt of all keys, in order of first appearance.
 
+        Keys that another thread adds meanwhile are left out.
+
         Raises:
             ValueError: saved numbers are inconsistent.
         """
-        made: list[MadeT | None] = [None] * self._count
-        try:
-            for case, numbers in self._of_case.items():
-                if isinstance(numbers, int):
-                    made[numbers] = make(case, 0, 1)
-                    continue
-                for rollout, number in enumerate(numbers):
-                    if number >= 0:
-                        made[number] = make(case, rollout, 1)
-            for key, number in self._others.items():
+        count = self._count
+        made: list[MadeT | None] = [None] * count
+        for case, numbers in list(self._of_case.items()):
+            for rollout, number in enumerate((numbers,) if isinstance(numbers, int) else numbers):
+                if 0 <= number < count:
+                    made[number] = make(case, rollout, 1)
+        for key, number in list(self._others.items()):
+            if 0 <= number < count:
                 made[number] = make(key.case, key.rollout, key.attempt)
-        except IndexError:
-            raise ValueError("a number is too large") from None
         if None in made:
-            raise ValueError("a number stands twice")
+            raise ValueError("a number stands twice, or is too large")
         return cast(list[MadeT], made)
 
     def saved(self) -> SavedNumbers:

@@ -143,7 +143,7 @@ class Rollouts(Mapping[Slot, Rollout]):
 
     def cases(self) -> list[str]:
         """Return the case of each rollout."""
-        if not self._portions:
+        if not len(self._numbers):  # only listed
             return [row.key.case for row in self._rows]
         return self._numbers.in_order(lambda case, rollout, attempt: case)
 

@@ -97,6 +97,20 @@ def test_keys_are_numbered_as_they_appear(keys: list[Key]) -> None:
         assert (len(each), each.get("c", 0), each.get("a", 9), each.get("a", 0, 9)) == (len(expected), -1, -1, -1)
 
 
+def test_keys_that_another_thread_adds_while_they_are_listed_are_left_out() -> None:
+    numbers = KeyNumbers()
+    before = [Key("a", 0, 1), Key("a", 1, 1), Key("b", 0, 1), Key("b", 0, 2)]
+    for key in before:
+        numbers.add(key.case, key.rollout, key.attempt)
+
+    def make(case: str, rollout: int, attempt: int) -> Key:
+        numbers.add(f"{case}+", rollout, attempt)
+        numbers.add(case, rollout + 1, attempt)
+        return Key(case, rollout, attempt)
+
+    assert numbers.in_order(make) == before
+
+
 def test_a_list_is_sorted_by_number_and_ties_keep_their_order() -> None:
     overview = Overview()
     for at, case in enumerate("cab"):
