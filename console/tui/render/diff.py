@@ -422,9 +422,9 @@ def _first_difference(left: str, right: str | None) -> int:
     return min(len(left), len(right))
 
 
-def first_lines(content: Content, width: int, whole: bool) -> list[Content]:
+def first_lines(content: Content, width: int, whole: bool, *, hang: int = 0) -> list[Content]:
     """Return a value wrapped, and unless `whole`, cut to `ALONE_LINES` lines."""
-    parts = _cut(content, width, 0, True)
+    parts = _cut(content, width, hang, True)
     if whole or len(parts) <= ALONE_LINES:
         return parts
     return [*parts[: ALONE_LINES - 1], parts[ALONE_LINES - 1].truncate(width - 1).append_text(SYMBOLS.cut, MUTED)]
