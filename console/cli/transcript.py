@@ -59,7 +59,9 @@ def show_comparison(output: Output, comparison: Comparison) -> None:
 def _show_pair(output: Output, whole: Pair) -> None:
     paths = structured(whole)
     pair = paths.pair
-    if pair.expected or pair.mark in (Mark.MISSING, Mark.EXTRA):
+    if pair.kind == "blame":
+        _below(output, f"  {pair.mark.value} {pair.expected}  {pair.actual}")
+    elif pair.expected or pair.mark in (Mark.MISSING, Mark.EXTRA):
         _below(output, f"  {pair.mark.value} expected {pair.expected or '(nothing)'}")
         _below(output, f"    actual   {pair.actual or '(nothing)'}")
     else:

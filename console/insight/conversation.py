@@ -261,7 +261,7 @@ class Conversation:
         """Return whether the message is a simulated user's reply, or words that a simulated user is sent again."""
         if role == SIMULATED_USER:
             return message.role not in ("system", "tool")
-        return message.role == "user" and message.text in self._user_words
+        return message.role == "user" and message.text.strip() in self._user_words
 
     def _show_reply(self, record: Asked) -> None:
         reply = record.reply

@@ -177,6 +177,16 @@ def test_a_request_seen_before_the_record_of_the_users_reply_does_not_repeat_it(
     assert [it.text for it in conversation.passages].count("Please cancel.") == 1
 
 
+def test_words_of_a_simulated_user_that_end_with_a_space_are_not_repeated():
+    please, words = Reply(content="Please cancel. "), {"role": "user", "content": "Please cancel. "}
+    conversation = folded([
+        RECORDS[0],
+        asked(1, please, [{"role": "system", "content": "You call."}], role="user"),
+        asked(2, SECOND, [SYSTEM, words]),
+    ])  # fmt: skip
+    assert [it.text for it in conversation.passages].count(words["content"]) == 1
+
+
 def test_every_result_names_its_call_in_both_modes():
     unnamed = {"role": "tool", "tool_call_id": "id1", "content": "1"}
     native = folded([asked(1, FIRST, [USER]), asked(2, SECOND, [FIRST.message(), unnamed], prefix=1, step=1)])

@@ -60,6 +60,16 @@ def test_the_time_left_grows_while_nothing_is_answered_and_is_then_left_out(tmp_
     assert any("ETA" in line and "–, nothing is answered at present" in line for line in facts)
 
 
+def test_figures_have_no_mean_of_blame_which_only_failures_have() -> None:
+    run = Manifest(id="r", at=100.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=2)
+    overview = Overview()
+    failed = Verdict(Outcome.FAILED, scores={"reward": 0.0, "blame: agent": 1.0})
+    overview.apply(Finished(at=130.0, key=Key("case-1"), verdict=failed))
+    facts = "\n".join(line.plain for line in facts_lines(overview, run, live=False, now=131.0))
+    assert "reward" in facts
+    assert "blame" not in facts
+
+
 async def test_a_run_that_ends_while_it_is_seen_stays_among_the_runs(opened: Any, workspace: Any) -> None:
     root = workspace.root / "runs"
     one = FakeEngine(root, name="2026-01-01T0000-a", model=ModelFacts("hasty"))

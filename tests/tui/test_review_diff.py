@@ -49,6 +49,33 @@ def test_side_by_side():
     ]
 
 
+def test_a_long_call_is_cut_before_its_last_argument():
+    call = "assert_data_refueling_amount(customer_id='C1001', line_id='L1002', expected_amount=2.0) is True"
+    assert drawn([Pair(Mark.DIFFERS, call, "does not hold", kind="check")]) == [
+        " ≠ assert_data_refueling_amount(         │ does not hold",
+        "     customer_id='C1001',                │",
+        "     …expected_amount=2.0) is True       │",
+    ]
+    ending = f"amounts=[{', '.join(['2.0'] * 60)}], total=120.0)"
+    for pair in (Pair(Mark.SAME, f"pay({ending}", f"pay({ending}"), Pair(Mark.MISSING, f"pay({ending}")):
+        for layout in (Layout.SIDES, Layout.STACKED):
+            shown = drawn([pair], layout=layout)
+            assert shown[2].endswith(" total=120.0)")
+            assert len(drawn([pair], layout=layout, wrap=True)) > len(shown)
+
+
+def test_signs_of_blame_are_neither_expected_nor_actual():
+    signs = [
+        Pair(Mark.OMITTED, "blame: agent", "by these signs", kind="blame"),
+        Pair(Mark.OMITTED, "agent: missing write", "refuel_data is not done", kind="blame"),
+    ]
+    for layout in Layout:
+        assert drawn(signs, layout=layout) == [
+            " · blame: agent  by these signs",
+            " · agent: missing write  refuel_data is not done",
+        ]
+
+
 def test_a_value_is_wrapped_beside_its_name_and_below_a_long_one():
     ids = '["1151293680", "4983901480"]'
     rows = (Row(Mark.DIFFERS, "item_ids", (ids,), "[]"), Row(Mark.DIFFERS, "line_items[0].description", (ids,), "null"))

@@ -5,6 +5,7 @@ from operator import eq
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from console.benchmarks.tau2.rules.domain import Domain
 from console.benchmarks.tau2.rules.domains.world import AGENT, Difference, canonical, differing
@@ -42,12 +43,10 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
                 pairs += map(_world_pair, trial.differences)
             except ReplayError as error:
                 pairs.append(Pair(Mark.DIFFERS, "the expected world", str(error), kind="state"))
-    note = ""
-    if set(criteria.reward_basis) <= {"DB", "COMMUNICATE"}:
-        is_idle = not differing(begun(domain, task), trial.expected)
-        note = "the world is right without any action" if is_idle else ""
     rule = f"{', '.join(verdict.messages) or 'passed'}; what counts: {', '.join(criteria.reward_basis)}"
-    return Comparison(sentence, tuple(pairs), note=note, rule=rule)
+    if set(criteria.reward_basis) <= {"DB", "COMMUNICATE"} and not differing(begun(domain, task), trial.expected):
+        rule += "; right without any action"
+    return Comparison(sentence, tuple(pairs), rule=rule)
 
 
 def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
@@ -78,9 +77,12 @@ def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:
             rows = _rows(action.arguments, call.arguments, eq)
             yield Pair(Mark.DIFFERS, action.name, call.name, tuple(rows), note=note)
         else:
-            alike = {name: call.arguments[name] for name in action.arguments if name in call.arguments}
-            if action.arguments.keys() > call.arguments.keys():
-                note = note or "arguments left out are not compared"
+            if action.arguments.keys() - call.arguments.keys():
+                rows = _rows(action.arguments, call.arguments, eq)
+                shown = tuple(row if row.mark is Mark.SAME else replace(row, mark=Mark.OMITTED) for row in rows)
+                yield Pair(Mark.SAME, action.name, call.name, shown, note or "arguments left out are not compared")
+                continue
+            alike = {name: call.arguments[name] for name in action.arguments}
             texts = call_text(action.name, action.arguments), call_text(call.name, alike | call.arguments)
             yield Pair(Mark.SAME, *texts, note=note)
 

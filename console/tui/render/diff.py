@@ -81,6 +81,9 @@ def pair_lines(pairs: Sequence[Pair], width: int, style: Style) -> list[Content]
     made = draw[fitting(style.layout, width)](width, style)
     drawn: list[Content] = []
     for pair in pairs:
+        if pair.kind == "blame":
+            drawn += _across(pair, _sign_text(pair), width, style)
+            continue
         paths = structured(pair, with_equal=style.equal is Equal.SHOWN)
         drawn += made.pair(paths.pair)
         drawn += _equal_line(paths.equal, style)
@@ -150,14 +153,11 @@ class _Sides:
     def pair(self, pair: Pair) -> Iterator[Content]:
         expected, actual = _pair_texts(pair, min(self.left, self.right), self.style)
         if pair.expected == pair.actual and expected.cell_length > self.left:
-            yield sign(pair.name_mark, False).append(lines.fit(expected, self.width - 3))
+            yield from _across(pair, expected, self.width, self.style)
         elif pair.mark in _LONE and max(expected.cell_length - self.left, actual.cell_length - self.right) > 0:
-            lone = expected if pair.expected else actual
-            for place, part in enumerate(first_lines(lone, self.width - 3, self.style.wrap, hang=4)):
-                yield (Content("   ") if place else sign(pair.name_mark, False)).append(part)
+            yield from _across(pair, expected if pair.expected else actual, self.width, self.style)
         else:
-            wrap = self.style.wrap
-            parts = first_lines(expected, self.left, wrap, hang=2), first_lines(actual, self.right, wrap, hang=2)
+            parts = _call_lines(expected, self.left, self.style, 2), _call_lines(actual, self.right, self.style, 2)
             yield from self._line(pair.name_mark, *parts)
         yield from self._note(pair.note, 1)
         names = _name_width(pair.rows, min(NAME_LIMIT, self.left // 2))
@@ -229,11 +229,11 @@ class _Stacked:
     def pair(self, pair: Pair) -> Iterator[Content]:
         name = pair.expected if pair.expected == pair.actual else ""
         if name:
-            yield sign(pair.name_mark, False).append(one_line(name, self.width - 3, "bold"))
+            yield from _across(pair, one_line(name, VALUE_LIMIT, "bold"), self.width, self.style)
         else:
             texts = _pair_texts(pair, self.width - 13, self.style)
             for word, shown in zip(("expected", "actual"), texts, strict=True):
-                yield from self._labeled_lines(pair.mark, word, shown, 10)
+                yield from self._labeled_lines(pair.mark, word, _call_lines(shown, self.width - 13, self.style, 2), 10)
         yield from _notes(pair.note, 4, self.width)
         for row in _unfolded(pair.rows, self.style):
             yield from self._row(row)
@@ -247,18 +247,15 @@ class _Stacked:
             .append("  ")
             .append(one_line(row.name, self.width - 6, "bold" if row.decisive else MUTED))
         )
-        if row.mark is Mark.SAME:
-            yield from self._labeled_lines(None, "both", actual, 12)
-        else:
-            yield from self._labeled_lines(None, "expected", expected, 12)
-            yield from self._labeled_lines(None, "actual", actual, 12)
+        values = [("both", actual)] if row.mark is Mark.SAME else [("expected", expected), ("actual", actual)]
+        for word, value in values:
+            yield from self._labeled_lines(None, word, first_lines(value, self.width - 15, self.style.wrap), 12)
         yield from _notes(row.note, 7, self.width)
 
-    def _labeled_lines(self, mark: Mark | None, word: str, value: Content, indent: int) -> Iterator[Content]:
+    def _labeled_lines(self, mark: Mark | None, word: str, value: Sequence[Content], indent: int) -> Iterator[Content]:
         head = sign(mark, False) if mark else Content("   ")
         pad = " " * max(indent - 10, 0)
-        room = self.width - indent - 3
-        for place, line in enumerate(first_lines(value, room, self.style.wrap)):
+        for place, line in enumerate(value):
             label = lines.fit_text(word if not place else "", 10)
             yield Content.assemble(head if not place else "   ", pad, (label, MUTED), line)
 
@@ -431,6 +428,27 @@ def first_lines(content: Content, width: int, whole: bool, *, hang: int = 0) -> 
     if whole or len(parts) <= ALONE_LINES:
         return parts
     return [*parts[: ALONE_LINES - 1], parts[ALONE_LINES - 1].truncate(width - 1).append_text(SYMBOLS.cut, MUTED)]
+
+
+def _sign_text(pair: Pair) -> Content:
+    """Return a sign of blame and its evidence; neither is expected or actual."""
+    return one_line(pair.expected, VALUE_LIMIT, "bold").append("  ").append(one_line(pair.actual, VALUE_LIMIT))
+
+
+def _across(pair: Pair, call: Content, width: int, style: Style) -> Iterator[Content]:
+    """Draw one call of a pair across both sides."""
+    for place, part in enumerate(_call_lines(call, width - 3, style, 4)):
+        yield (Content("   ") if place else sign(pair.name_mark, False)).append(part)
+
+
+def _call_lines(call: Content, width: int, style: Style, hang: int) -> list[Content]:
+    """Return a call wrapped, and unless `style` wraps, cut to `ALONE_LINES` lines before its last arguments."""
+    parts = _cut(call, width, hang, True)
+    if style.wrap or len(parts) <= ALONE_LINES:
+        return parts
+    end = call[max(len(call) - (width - hang - 1), 0) :]
+    end = end[end.plain.find(" ") + 1 :].truncate(width - hang - 1)
+    return [*parts[: ALONE_LINES - 1], Content(" " * hang).append_text(SYMBOLS.cut, MUTED).append(end)]
 
 
 def _cut(content: Content, width: int, hang: int, wrap: bool) -> list[Content]:

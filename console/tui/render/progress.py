@@ -7,6 +7,7 @@ from textual.content import Content
 
 from console.core.live import EndpointState, Status, WorkerState, slowed_words
 from console.core.looks import latest_look
+from console.core.outcome import BLAME_PREFIX
 from console.core.run import Manifest, ModelFacts, Tally
 from console.core.spending import RoleSpending
 from console.core.wait import batch_words, slowed_by
@@ -341,7 +342,8 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool, now: floa
     elif scores and not headline and tally.rate is not None:
         lines.append(_fact("passed", number_format.with_interval(tally.rate.value, tally.rate.low, tally.rate.high)))
     first = (headline, *manifest.further_headlines)
-    for name in sorted(scores, key=lambda name: first.index(name) if name in first else len(first))[:4]:
+    means = [name for name in scores if not name.startswith(BLAME_PREFIX)]  # blame is set for failures only
+    for name in sorted(means, key=lambda name: first.index(name) if name in first else len(first))[:4]:
         lines.append(_fact(name, f"mean {number_format.number(scores[name], manifest.units.get(name, ''))}"))
     if overview.status is not None and overview.status.message:
         lines.append(one_line(overview.status.message, 300, "$broken"))

@@ -25,6 +25,8 @@ from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_c
 TAIL = 34
 """Maximum characters of streamed text in a row, limited by its column's width."""
 _QUIET = frozenset({"", "queued"})
+_SHORTER_STATES = {"running code": "runs code", "user writing": "user writes"}
+"""Words that fit the column of states."""
 
 CASES = (
     Column("", 1),
@@ -86,7 +88,7 @@ def _state_word(rollout: Rollout, live: bool) -> Content:
         return muted("interrupted")
     if not rollout.state:
         return muted("begun")
-    word = "runs code" if rollout.state == "running code" else rollout.state  # fits the column
+    word = _SHORTER_STATES.get(rollout.state, rollout.state)
     return one_line(word, 20, "$undecided" if rollout.state == "waiting" else "")
 
 

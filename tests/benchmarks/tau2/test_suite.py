@@ -140,6 +140,14 @@ def test_a_wrong_call_is_the_agents_fault_and_shown_in_the_world(suite: Tau2Suit
     assert "blame" not in "".join(expected_lines(comparison))
 
 
+def test_a_world_that_is_right_without_any_action_is_no_fault_of_the_grader(suite: Tau2Suite) -> None:
+    output = {"messages": [user("How much?"), agent("1234.5"), STOP], "reason": "user_stop"}
+    case = case_of(suite, "airline_2")
+    comparison = suite.compare(case, output, suite.score(case, output, SETTING), SETTING)
+    assert comparison.rule == "passed; what counts: DB, COMMUNICATE; right without any action"
+    assert not comparison.note
+
+
 def _messages(said: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
     first, call, last, stop = said
     calls = [{"id": "c", **item} for item in call["tool_calls"]]

@@ -130,7 +130,7 @@ def truth_blocks(conversation: Conversation, comparison: Comparison | None, expe
         Block(f"truth {name}", block_title(f"{name} of the case"), text=show_json_lines(value))
         for name, value in truths.items()
     ]
-    if not truths:
+    if not truths and not expected:
         words = "This case has no ground truth of its own; it is graded by a rule."
         blocks.append(Block("none", muted(words)))
     rest = {name: value for name, value in data.items() if name not in truths and value not in ("", None, [], {})}
