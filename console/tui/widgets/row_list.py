@@ -356,13 +356,15 @@ class RowList(Viewport):
             return
         self._is_unmoved = False
         before, self._cursor = self._cursor, index
-        self._bring_cursor_into_view()
+        self._bring_into_view(index)
         if before != index:
             self._redraw(before, index)
             self._announce()
 
-    def _bring_cursor_into_view(self) -> None:
-        top, page, index = self.scroll_offset.y, self.page, self._cursor
+    def _bring_into_view(self, index: int | None = None) -> None:
+        """Scroll as little as is needed to show a row, by default that of the cursor."""
+        top, page = self.scroll_offset.y, self.page
+        index = self._cursor if index is None else index
         if index is None:
             return
         if index < top or (index == top and page > 1):
@@ -380,7 +382,7 @@ class RowList(Viewport):
         was_seen = cursor is not None and top <= cursor < top + self.page
         changed = super().apply_size(update)
         if was_seen and changed:
-            self.call_next(self._bring_cursor_into_view)
+            self.call_next(self._bring_into_view)
         return changed
 
     def _redraw(self, *indexes: int | None) -> None:
