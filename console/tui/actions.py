@@ -462,7 +462,7 @@ _BOARD = (
 )  # fmt: skip
 
 _LIBRARY = (
-    Action("find", ("/",), "Library: narrow", "narrow by words", "library", "LIBRARY", "narrow", 60),
+    Action("find", ("/",), "Library: filter", "filter by words", "library", "LIBRARY", "filter", 60),
     Action("filter.clear", ("F",), "Library: show all", "show all", "library", "LIBRARY"),
     Action("fold", ("x",), "Library: fold", "fold or unfold", "library", "LIBRARY"),
     Action("model.ping", ("p",), "Model: ping", "ping its server", "library", "LIBRARY", "ping", 55),
@@ -482,7 +482,7 @@ _GRID = (
     Action("column.prev", ("h", "left"), "Grid: run before", "run before, after", "grid", "RUNS", "run", 75,
            pair="column.next"),
     Action("column.next", ("l", "right"), "Grid: run after", "run after", "grid", "RUNS", pair="column.prev"),
-    Action("find", ("/",), "Grid: narrow", "narrow by words", "grid", "CASES", "narrow", 60),
+    Action("find", ("/",), "Grid: filter", "filter by words", "grid", "CASES", "filter", 60),
     Action("filter", ("f",), "Grid: what differs, or all", "differing, or all", "grid", "CASES", "differing/all",
            65),
     Action("view.outputs", ("v",), "Grid: answers in cells", "answers, or verdicts", "grid", "CASES", "answers", 62),

@@ -41,6 +41,18 @@ async def test_blocks_are_drawn_with_title_and_aside() -> None:
         ]
 
 
+async def test_a_wrapped_fact_hangs_below_its_value_and_is_copied_without_the_indent() -> None:
+    app = TextApp()
+    async with app.run_test(size=(24, 8)) as pilot:
+        view = app.query_one(Transcript)
+        view.show([Block("a", body=[Content("from  a folder that the reader made")], hang=6)])
+        await pilot.pause()
+        assert app.lines()[:3] == ["  from  a folder that", "        the reader made", ""]
+        view.text_select_all()
+        await pilot.pause()
+        assert app.screen.get_selected_text() == "from  a folder that the reader made"
+
+
 async def test_a_stream_is_followed_until_the_reader_scrolls_up_and_again_at_the_end() -> None:
     app = TextApp(follow=True)
     async with app.run_test(size=(40, 8)) as pilot:

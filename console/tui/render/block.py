@@ -35,6 +35,8 @@ class Block:
     style: str = ""
     """Style of `text`."""
     indent: int = 2
+    hang: int = 0
+    """Further indent of the lines that continue a wrapped one."""
     folded: bool = False
     """True if only the title line, with the number of lines, and the `tail` are shown."""
     tail: int = 0
@@ -118,7 +120,11 @@ class Block:
         if place >= len(self._cuts):
             return Content.empty()
         number, start, end = self._cuts[place]
-        return Content(" " * self.indent).append(self.logical[number][start:end])
+        return Content(" " * self.indent_at(start)).append(self.logical[number][start:end])
+
+    def indent_at(self, start: int) -> int:
+        """Return the cells before a line that begins at an offset of its logical line."""
+        return self.indent + (self.hang if start else 0)
 
     def part_at(self, place: int) -> tuple[int, int, int] | None:
         """Return (logical line, start, end) of line `place`; None for title and gap."""
@@ -154,7 +160,10 @@ class Block:
         number, start = self._resume_point()
         for place in range(number, len(self.logical)):
             plain = self.logical[place].plain
-            self._cuts += [(place, first, last) for first, last in lines.wrap(plain, room, start)]
+            cuts = lines.wrap(plain, room, start)
+            if self.hang and len(cuts) > 1:
+                cuts[1:] = lines.wrap(plain, room - self.hang, cuts[1][0])
+            self._cuts += [(place, first, last) for first, last in cuts]
             start = 0
 
     def _resume_point(self) -> tuple[int, int]:

@@ -56,7 +56,7 @@ def suite_blocks(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
         fact("files", one_line(display_path(entry.folder), 400)),
         fact("sha256", *_checksum(checksum)),
     ]
-    blocks = [Block("suite", one_line(line.name, 200, "bold"), body=about)]
+    blocks = [Block("suite", one_line(line.name, 200, "bold"), body=about, hang=_NAME + 1)]
     if line.mistake:
         words = "NOT USABLE" if line.may_run else "NOT ALLOWED TO RUN: enter shows its code"
         return [*blocks, Block("mistake", Content.styled(words, "bold $broken"), text=line.mistake)]
@@ -104,14 +104,14 @@ def category_blocks(line: SuiteLine, category: str) -> list[Block]:
         fact("group", one_line(part.group or "none", 100)),
         fact("score", "in the total" if part.scored else "run, not in the total"),
     ]
-    return [Block("category", title, body=body), _hint("enter shows its cases; L runs it")]
+    return [Block("category", title, body=body, hang=_NAME + 1), _hint("enter shows its cases; L runs it")]
 
 
 def pull_blocks(suite: "OfficialData") -> list[Block]:
     """Describe official data that can be pulled, with the command to do so."""
     about = [fact("what", suite.title), fact("state", "not installed")]
     return [
-        Block("pull", Content.styled(suite.name, "bold"), body=about),
+        Block("pull", Content.styled(suite.name, "bold"), body=about, hang=_NAME + 1),
         _next(f"eval-console pull {suite.name}", "installs it into the data folder; ctrl+r then refreshes"),
     ]
 
@@ -148,7 +148,7 @@ def model_blocks(line: ModelLine, ping: Ping | None, runs: Sequence[RunLine], *,
     body.append(
         fact("used in", number_format.plural(len(used), "run"), f", {number_format.money(cost)}" if cost else "")
     )
-    blocks = [Block("model", one_line(line.name, 200, "bold"), body=body)]
+    blocks = [Block("model", one_line(line.name, 200, "bold"), body=body, hang=_NAME + 1)]
     if not line.ready:
         blocks.append(_hint("Set the variable where you start the app, or in .env; ctrl+r reloads."))
     return [*blocks, *_results(used)]
@@ -211,7 +211,7 @@ def case_blocks(case: Case, suite: str) -> list[Block]:
     about = [fact("suite", one_line(suite, 80), " / ", one_line(case.category, 80))]
     about += [fact("after", one_line(", ".join(case.depends_on), 300))] if case.depends_on else []
     about += [] if case.graded else [fact("graded", "no: setup for other cases")]
-    blocks = [Block("case", title, body=about)]
+    blocks = [Block("case", title, body=about, hang=_NAME + 1)]
     for name, heading in _PARTS:
         if case.data.get(name):
             blocks.append(_part(name, heading, case.data[name]))

@@ -16,7 +16,7 @@ COLUMNS = (
     Column("when", 16),
     Column("model", 12, 2),
     Column("data", 10),
-    Column("run", 12, 3),
+    Column("run", 12, 3, is_name=True),
 )
 MOST_MARKS = 8
 _MOST_MODELS = 4

@@ -50,7 +50,7 @@ class BaseScreen(Screen[None]):
     """Name in the action table."""
     heading: ClassVar[str] = ""
     """Title on the top line."""
-    find_hint: ClassVar[str] = "type to narrow, enter keeps, esc clears"
+    find_hint: ClassVar[str] = "type to filter, enter keeps, esc clears"
     """Placeholder of the find bar."""
     shown_parts: ClassVar[frozenset[str]] = frozenset()
     """Parts of the workspace that the screen shows: `runs`, `models`, `suites`. See `show_workspace`."""

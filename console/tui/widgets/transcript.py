@@ -408,7 +408,7 @@ class Transcript(Viewport):
             end = last.x if y == last.y else len(plain)
             now = (place, part[0]) if part else None
             parts.append("" if not parts else " " if now is not None and now == before else "\n")
-            indent = self._blocks[place].indent if part else 0
+            indent = self._blocks[place].indent_at(part[1]) if part else 0
             parts.append(plain[max(start, indent) : end] if part else plain[start:end].rstrip())
             before = now
         return "".join(parts), "\n"
@@ -435,7 +435,8 @@ class Transcript(Viewport):
         block, inner = self._blocks[place], y - self._tops[place]
         line, part = block.line_at(inner, self.room, opens=self._opens_at(y)), block.part_at(inner)
         if part and self._hits.hits:
-            line = self._hits.painted(line, place, part, block.indent, _ANSI_HITS if is_ansi(self) else _HITS)
+            styles = _ANSI_HITS if is_ansi(self) else _HITS
+            line = self._hits.painted(line, place, part, block.indent_at(part[1]), styles)
         return place, line, part
 
     def _opens_at(self, y: int) -> bool:

@@ -465,6 +465,15 @@ def test_comparison_shows_the_match_argument_by_argument(tmp_path: Path) -> None
     assert extra.actual == "other()"
 
 
+@pytest.mark.parametrize(("played", "failed"), [(["add", ""], "turn 2"), (["", ""], "turns 1 2")])
+def test_the_hint_names_the_failed_turns(tmp_path: Path, played: list[str], failed: str) -> None:
+    turn = {"query": "x", "expected_function_calls": [{"name": "add"}]}
+    suite, case = scenario(tmp_path, turn, turn)
+    output = {"turns": [{"calls": [{"function": name, "arguments": {}}] if name else []} for name in played]}
+    comparison = suite.compare(case, output, suite.score(case, output, setting("json")), setting("json"))
+    assert comparison.hint == f"passes when no turn fails; failed: {failed}"
+
+
 def test_report_sums_turns_and_names_both_counts_of_missing_calls(tmp_path: Path) -> None:
     expected = [{"name": "add", "arguments": [{"name": "a", "value": n}]} for n in (1, 2)]
     suite, case = scenario(tmp_path, {"query": "x", "expected_function_calls": expected}, {"query": "y"})

@@ -39,7 +39,7 @@ class EntryList(RowList):
         library = self._library
         self._entries = {entry.key: entry for entry in library.entries}
         cases = sum(line.cases for line in library.suites.lines) if library.suites else 0
-        self.title_line.show("Library", number_format.plural(cases, "case") if cases else "", "/ narrow")
+        self.title_line.show("Library", number_format.plural(cases, "case") if cases else "", "/ filter")
         words = one_line(library.words, 30)
         empty = Content.assemble("Nothing matches “", words, "”. F shows all.") if library.words else None
         named = (entry for entry in library.entries if entry.kind != "note")

@@ -222,7 +222,7 @@ def _result_words(result: LabelResult) -> Content:
     if result.message:
         return Content.assemble("Nothing was labeled: ", one_line(result.message, 300))
     if not result.model:
-        return Content("Stopped; existing labels are kept, o then l groups by it.")
+        return Content("Stopped; existing labels are kept. o then l groups by label.")
     by = f"{result.model}, simulated" if result.simulated else result.model
     cost = "" if result.simulated else f", {number_format.money(result.cost_usd)}"
     words = Content.assemble(f"{result.labelled} labeled by ", one_line(by, 50), cost)
