@@ -47,6 +47,15 @@ _SAID = {
 EMBEDDED = "answer embedded"
 SIMULATED_USER = "user"
 """Role of a model that plays the user: it sees the same conversation from the other side."""
+_SPEAKERS = {
+    ("judge", True): "judge",
+    ("judge", False): "to the judge",
+    ("second_judge", True): "second judge",
+    ("second_judge", False): "to the second judge",
+    (SIMULATED_USER, True): "user",
+    (SIMULATED_USER, False): "to the simulated user",
+}
+"""Speaker by role and whether the passage is a reply, for roles other than the model."""
 _TITLE = 120
 _RESENT = ("system", "prompt")
 """Roles that every request repeats: instructions, and the pieces of a plain-text prompt."""
@@ -499,6 +508,13 @@ def _effect_text(record: Performed) -> str:
         item if isinstance(item, str) else show_json_lines(item) for item in (record.request, record.result) if item
     ]
     return "\n".join(parts)
+
+
+def speaker_of(passage: Passage) -> str:
+    """Name the speaker of a message, or the kind of another passage."""
+    if passage.kind not in (PassageKind.SYSTEM, PassageKind.USER, PassageKind.ASSISTANT):
+        return passage.kind.value
+    return _SPEAKERS.get((passage.role, passage.kind is PassageKind.ASSISTANT), passage.kind.value)
 
 
 def shared_passages(a: Conversation, b: Conversation) -> int:

@@ -8,8 +8,8 @@ from console.core.chat import Reply, ToolCall, Usage
 from console.core.live import Activity, Began, Delta
 from console.core.outcome import Outcome, Verdict
 from console.core.record import GREETING, Asked, Finished, Noted, Performed, Scored, Started, Tried
-from console.insight.conversation import Conversation
-from console.insight.passage import PassageKind, read_arguments
+from console.insight.conversation import Conversation, speaker_of
+from console.insight.passage import Passage, PassageKind, read_arguments
 
 KEY = Key("c1")
 SYSTEM = {"role": "system", "content": "be brief"}
@@ -242,3 +242,10 @@ def test_streamed_text_is_the_sum_of_its_deltas(parts, data):
     shown = {it.kind: it.text for it in conversation.tail()}
     assert shown.get(PassageKind.ASSISTANT, "") == sent["text"]
     assert shown.get(PassageKind.REASONING, "") == sent["reasoning"]
+
+
+def test_a_simulated_users_reply_and_a_judges_are_not_called_the_assistants() -> None:
+    said = [Passage(PassageKind.ASSISTANT, "Hello!", role=role) for role in ("model", "user", "judge")]
+    assert [speaker_of(passage) for passage in said] == ["assistant", "user", "judge"]
+    assert speaker_of(Passage(PassageKind.SYSTEM, "You play a user.", role="user")) == "to the simulated user"
+    assert speaker_of(Passage(PassageKind.CALL, "{}", role="user")) == "call"

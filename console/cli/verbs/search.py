@@ -21,6 +21,7 @@ from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 from console.exchange.search.hits import FEW_HITS, Hit, RunHits
+from console.insight.conversation import speaker_of
 from console.insight.number_format import moment, plural
 from console.insight.rollout import outcome_word
 from console.insight.search_query import Excerpt, SearchQuery, excerpt, marks_in, passage_text, read_query
@@ -92,7 +93,7 @@ def _passage_parts(hit: Hit, query: SearchQuery) -> Iterator[tuple[str, str]]:
     if hit.passage is None:
         yield "its journal can no longer be read", "faint"
         return
-    label = f"{hit.passage.kind.value}: "
+    label = f"{speaker_of(hit.passage)}: "
     yield label, "faint"
     yield from _styled_parts(
         excerpt(passage_text(hit.passage), query.terms, terminal_width() - len(label) - 8), "warning"

@@ -7,7 +7,7 @@ from textual.content import Content
 from console.core.outcome import Outcome
 from console.core.wait import wait_words
 from console.insight import number_format
-from console.insight.conversation import SIMULATED_USER, Conversation
+from console.insight.conversation import SIMULATED_USER, Conversation, speaker_of
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import hint, reason_words
 from console.insight.rollout import SETUP, Rollout
@@ -76,21 +76,9 @@ def block_key(index: int) -> str:
     return f"talk {index}"
 
 
-_ROLE_WORDS = {
-    ("judge", True): "judge",
-    ("judge", False): "to the judge",
-    ("second_judge", True): "second judge",
-    ("second_judge", False): "to the second judge",
-    (SIMULATED_USER, True): "user",
-    (SIMULATED_USER, False): "to the simulated user",
-}
-"""Speaker by role and whether the passage is a reply, for roles other than the model."""
-
-
 def _plain(passage: Passage, key: str, gap: bool) -> Block:
     is_reply = passage.kind is PassageKind.ASSISTANT
-    word = _ROLE_WORDS.get((passage.role, is_reply), passage.kind.value)
-    word = "output sent to the model" if passage.repeats else word
+    word = "output sent to the model" if passage.repeats else speaker_of(passage)
     is_user = passage.kind is PassageKind.USER or (passage.role == SIMULATED_USER and is_reply)
     style = "bold" if is_user else "bold $live" if passage.kind is PassageKind.ASSISTANT else f"bold {MUTED}"
     folded = passage.kind is PassageKind.SYSTEM or (passage.role in _JUDGES and is_user)

@@ -17,6 +17,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from console.exchange.search.hits import Coverage, Hit, RunHits
+from console.insight.conversation import speaker_of
 from console.insight.number_format import count, moment, plural
 from console.insight.search_query import Excerpt, SearchQuery, excerpt, passage_text
 from console.tui.data.throttle import Throttle
@@ -67,7 +68,7 @@ class PassageDetails(Static):
             return
         passage = hit.passage
         turn = f", turn {passage.turn + 1}" if passage.turn else ""
-        head = Content.assemble(outcome_sign(hit.rollout.outcome), " ", key, muted(f"   {passage.kind.value}{turn}"))
+        head = Content.assemble(outcome_sign(hit.rollout.outcome), " ", key, muted(f"   {speaker_of(passage)}{turn}"))
         room = max(self.content_size.width, 40) * max(self.content_size.height - 1, 2)
         text = marked_words(excerpt(passage_text(passage), query.terms, min(room, _LONGEST)))
         self.update(Content("\n").join([head, text]))
