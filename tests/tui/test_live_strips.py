@@ -82,8 +82,7 @@ async def test_a_run_that_ends_while_it_is_seen_stays_among_the_runs(opened: Any
 
 
 async def test_the_key_line_offers_to_resume_a_run_that_dies_while_it_is_watched(opened: Any, workspace: Any) -> None:
-    async with FakeEngine(workspace.root / "runs", name="2026-01-01T0000-a") as engine, opened(size=(130, 36)) as opening:
-        app, pilot = opening
+    async with FakeEngine(workspace.root / "runs") as engine, opened(size=(130, 36)) as (app, pilot):
         await assert_until(pilot, lambda: bool(app.services.workspace.live))
         app.navigator.open_live(engine.recorder.folder)
         await see(pilot, "running")
