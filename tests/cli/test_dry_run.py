@@ -40,3 +40,13 @@ def test_a_cap_in_dollars_says_what_it_cannot_count(console, home):
     run = ("run", "-m", "mine", "-s", "bfcl-starter/multiple", "--dry-run")
     assert "price of mine unknown; --max-cost counts only" in console(*run, "--max-cost", "1").out
     assert "--max-cost" not in console(*run).out
+
+
+def test_runs_without_a_price_cost_nothing_known_together(console, home):
+    unpriced = '[mine]\nmodel_id = "m"\nbase_url = "http://127.0.0.1:9/v1"\n'
+    (home / "models.toml").write_text(unpriced + unpriced.replace("mine", "priced") + "price = { in = 1, out = 1 }\n")
+    run = ("run", "-s", "bfcl-starter/multiple", "--dry-run", "-m", "mine")
+    assert console(*run, "-m", "sim/careful").out.splitlines()[-1].endswith(" calls, price of mine unknown")
+    total = console(*run, "-m", "priced").out.splitlines()[-1]
+    assert ", at least $0.0" in total
+    assert total.endswith(", price of mine unknown")

@@ -91,6 +91,22 @@ async def test_a_run_that_ends_while_it_is_seen_stays_among_the_runs(opened: Any
         await assert_until(pilot, lambda: app.screen.where == "live" and not app.screen.has_class("-several-runs"))
 
 
+async def test_the_key_line_offers_to_resume_a_run_that_dies_while_it_is_watched(opened: Any, workspace: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened(size=(130, 36)) as (app, pilot):
+        await assert_until(pilot, lambda: bool(app.services.workspace.live))
+        app.navigator.open_live(engine.recorder.folder)
+        await see(pilot, "running")
+        engine.recorder.start("case-1")
+        await engine.die()
+        await see(pilot, "r resumes it")
+
+        def is_offered() -> bool:
+            app.services.workspace.look()
+            return "r resume " in text_of(app).splitlines()[-1]
+
+        await assert_until(pilot, is_offered)
+
+
 async def test_an_interrupted_run_says_of_nothing_that_it_runs(opened: Any, workspace: Any) -> None:
     engine = FakeEngine(workspace.root / "runs", name="2026-01-01T0000-a")
     async with engine:

@@ -318,8 +318,10 @@ def _protocol_lines(run: "RunForecast") -> list[str]:
 def _total_text(forecast: "Forecast") -> str:
     from console.insight.number_format import plural, with_setup
 
-    bound = "at least" if forecast.unpriced else "about"
-    price = "free" if forecast.is_free else f"{bound} {dollars(forecast.cost_usd)}"
+    price = "free" if forecast.is_free else f"about {dollars(forecast.cost_usd)}"
+    if forecast.unpriced:
+        known = f"at least {dollars(forecast.cost_usd)}, " if forecast.cost_usd else ""
+        price = f"{known}price of {', '.join(forecast.unpriced)} unknown"
     price += f", at most {dollars(forecast.most_usd)}" if forecast.most_usd is not None else ""
     rollouts = with_setup(plural(forecast.cases, "rollout"), forecast.setup)
     return f"{len(forecast.runs)} runs, {rollouts}, about {forecast.calls:,.0f} calls, {price}"

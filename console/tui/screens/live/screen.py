@@ -301,8 +301,9 @@ class LiveScreen(RunScreen):
         if self.has_class("-several-runs") is not has_others:
             self.set_class(has_others, "-several-runs")
             self.refresh_keys()
-        if self.feed is not None and not self.feed.is_live:  # only the number of live runs still changes
+        if self.feed is not None and not self.feed.is_live:  # the number of live runs still changes, and what r does
             self._draw_figures(self.feed)
+            self.refresh_keys()
 
     def _keep_toasts_below(self, strips: int) -> None:
         """Keep toasts below the list of runs; in a wide layout they are at the bottom."""
