@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from itertools import count as numbers
 from pathlib import Path
-from threading import Barrier
+from threading import Event
 
 import pytest
 from server.openai_server import OpenAIServer, Scripted, last_text
@@ -146,14 +146,17 @@ def test_every_other_signal_at_every_point(
 def test_killed_with_two_addresses_and_resumed(
     tmp_path: Path, witness: Witness, undisturbed: tuple[dict[str, object], Counter[str]], is_other_down: bool
 ) -> None:
-    folder, are_both_asked = tmp_path / "killed", Barrier(2)
+    folder, are_both_asked, unasked = tmp_path / "killed", Event(), numbers(1, -1)
 
     def server() -> OpenAIServer:
         calls = numbers()
 
         def answer(request: dict[str, object]) -> Scripted:
             if next(calls) == 0:
-                are_both_asked.wait(60)  # so that neither has answered all calls before the other has its first
+                if next(unasked) == 0:
+                    are_both_asked.set()
+            else:  # so that neither has answered all calls before the other has its first
+                assert are_both_asked.wait(60)
             return witness.answer(request)
 
         return OpenAIServer(answer)
