@@ -677,7 +677,7 @@ MUTATIONS = (
     Mutation(
         "a wrong address counts as lost batches",
         "console/engine/batches.py",
-        "                await self._candidates(batch)  # fails at an address that has no batches at all\n", "",
+        "                await self._candidates(batch)  # fails at an address without batches\n", "",
         "tests/cli/test_batches.py",
     ),
     Mutation(

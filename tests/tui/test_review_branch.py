@@ -246,7 +246,7 @@ async def test_the_step_that_decided_is_searched_for_and_drawn_in_the_case_pane(
 
 async def test_only_what_failed_was_decided_by_a_step(opened: Any, workspace: Any) -> None:
     async with reviewing(opened, plain_run(workspace.root / "runs").folder, "live_simple_0-0-0") as (app, pilot, _):
-        await see(pilot, lambda: any("only what failed" in it.plain for it in app.services.messages), "A", "d")
+        await see(pilot, lambda: any("only a failure" in it.plain for it in app.services.messages), "A", "d")
         await see(pilot, "no branch yet", "A", "b")
 
 

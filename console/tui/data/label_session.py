@@ -128,7 +128,7 @@ class LabelSession:
         return is_held(self._run.labels_lock_path)
 
     def take_up(self) -> None:
-        """Follow a labeling from here on."""
+        """Follow a labeling from now on."""
         self._notes_before, self._calls_before = self._answered(), len(self._costs())
 
     def look(self) -> LabelProgress:

@@ -29,7 +29,7 @@ class CaseHistories:
 
         Args:
             root: the runs folder.
-            when_idle: schedules a call behind what shows the case.
+            when_idle: schedules a call after the case has been drawn.
             in_loop: schedules a call in the event loop; thread-safe.
             arrived: called in that loop when a history that `get` did not have has been read.
         """

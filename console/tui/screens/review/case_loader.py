@@ -79,7 +79,7 @@ class CaseLoader:
             changed: called in that loop when a delayed result is available.
             read_apart: returns the run's scores with decided keys and corrected by people; called in a thread.
             read_branches: returns the branches of the run by case; called in a thread. None: there are none.
-            when_idle: schedules a call behind what shows the case.
+            when_idle: schedules a call after the case has been drawn.
         """
         self.suite: RunSuite | None = None
         """The run's suite; None while it is being opened."""
@@ -91,7 +91,7 @@ class CaseLoader:
         self._has_new_branches = True
         self._branch_thread, self._read_branches, self._when_idle = SuiteThread(), read_branches, when_idle
         self._report: tuple[object, Report | None] | None = None
-        """The last report, and how far the run was then."""
+        """The last report, and the progress of the run at that time."""
         self._reporting: Future[Report | None] | None = None
 
     def use_suite(self, suite: RunSuite) -> None:
