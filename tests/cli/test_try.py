@@ -102,7 +102,7 @@ def test_a_stratum_without_a_drawn_case_makes_the_sentence_impossible(console, h
     assert ended.code == Exit.INCONCLUSIVE
     told = json.loads(ended.out)
     assert told["effect"] is None
-    assert "nothing can be said of the whole suite" in told["sentence"]
+    assert "the effect on the whole suite is unknown" in told["sentence"]
 
 
 def test_a_trial_ends_at_the_look_that_decides_it_and_its_interval_is_that_of_the_look(console, home, recorded):

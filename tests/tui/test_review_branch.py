@@ -166,7 +166,7 @@ async def test_of_a_trial_the_report_is_shown_and_its_cases_are_opened(
     await asyncio.to_thread(lambda: asyncio.run(Engine(folder, prepared).run()))
     async with opened() as (app, pilot):
         await read_talk(app, pilot, folder)
-        await see(pilot, "of the whole suite, as only 1", "A", "t")
+        await see(pilot, "whole suite is unknown, as only 1", "A", "t")
         assert "+Be kind." in text_of(app)
         await pilot.press("o")
         verdict = "fixed" if folder.summary().tally.passed else "unchanged"
