@@ -35,14 +35,14 @@ TRIED = JsonKind(
         "parent": "the recorded run",
         "changes": "each with `what` and its `diff`, as lines",
         "effect": "on the whole suite: value, low, high, p, and p after Holm's correction; null if unknown",
-        "why_not": "reason why the effect is unknown; empty otherwise",
+        "why_not": "reason for an unknown effect; empty otherwise",
         "chosen": "cases, those that pass now, and those expected to pass by chance; null if unknown",
         "guard": "the same for the guard",
         "cases": "ids of fixed, lost and unchanged cases",
         "control": "true if an unchanged arm was played too",
         "calls": "number of calls made",
         "full_calls": "number of calls of the whole suite",
-        "sentence": "the result in a sentence",
+        "sentence": "summary in a sentence",
     },
     is_stream=True,
 )
@@ -130,8 +130,7 @@ def run(args: TryArguments) -> int:
         repeats=args.repeats,
         seed=seed,
         budget=budget_of(args),
-        models_path=args.models,
-        data_path=args.data,
+        paths=args.workspace,
     )
     prepared = prepare(plan)
     for warning in [*notes, *prepared.warnings, *rehearse(prepared)]:
