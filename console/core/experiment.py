@@ -224,8 +224,8 @@ def _with_content(messages: list[dict[str, Any]], place: int, change: Change) ->
 def edited(text: str, before: str, after: str) -> str:
     """Apply the line changes of an edit to a similar text.
 
-    This changes prompts alike that differ from case to case, such as in the functions they describe. Changed lines that
-    the text lacks are skipped; a text that lacks all of them is replaced.
+    Prompts may differ from case to case, such as in the functions they describe, and still get the same edit. Changed
+    lines that the text lacks are skipped; a text that lacks all of them is replaced.
     """
     if text == before:
         return after

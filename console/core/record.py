@@ -193,7 +193,7 @@ class Steered(Record, frozen=True):
 
 
 CLOCK = "clock"
-"""Value of `what` after the system clock was set or the machine slept; `value` holds the jump in seconds.
+"""Value of `what` after the system clock was set or the machine slept; `value` is the jump in seconds.
 
 The times before and after are not comparable.
 """

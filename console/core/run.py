@@ -212,7 +212,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
 
     @property
     def counts(self) -> Counts:
-        """Graded cases and clusters; old tallies without case counts hold cases played once."""
+        """Graded cases and clusters; in old tallies without case counts, every case was played once."""
         return Counts(self.cases or {1: {0: self.failed, 1: self.passed}}, self.clustered, self.clusters)
 
     @property

@@ -152,7 +152,7 @@ def comparability_notes(comparison: RunComparison) -> list[str]:
 
 
 def served_words(comparison: RunComparison) -> str:
-    """Name the servers of the runs, as far as they are known. Parts are foreign text."""
+    """Name the known servers of the runs. Parts are foreign text."""
     a, b = comparison.a, comparison.b
     asked = [manifest.model.model_id for manifest in (a.manifest, b.manifest)]
     return comparison_words(a.overview.fold, b.overview.fold, asked)

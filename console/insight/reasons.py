@@ -47,7 +47,7 @@ _BARE = {
 
 
 def reason_words(reason: str, outcome: Outcome | None = None) -> str:
-    """Return a reason in words, or the outcome without one. Unknown reasons are foreign text."""
+    """Return a reason as text, or the outcome without one. Unknown reasons are foreign text."""
     if not reason:
         return _BARE[outcome] if outcome is not None else "not finished"
     phrase = own_words().get(reason) or _WORDS.get(reason)
@@ -61,7 +61,7 @@ def reason_words(reason: str, outcome: Outcome | None = None) -> str:
 
 
 def counts_in_words(reasons: Mapping[str, int]) -> dict[str, int]:
-    """Return reason counts in words, most frequent first; reasons with the same words are added up."""
+    """Return reason counts as text, most frequent first; counts of reasons with the same text are added."""
     counts: Counter[str] = Counter()
     for reason, count in reasons.items():
         counts[reason_words(reason)] += count

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 ODD_FROM = 5
-"""Number of models from which discrimination is measured."""
+"""Minimum number of models for measuring discrimination."""
 _ODD_WEIGHT = 0.25
 
 

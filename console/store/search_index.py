@@ -1,6 +1,6 @@
 """Full-text index of all conversations in a runs folder, and of the runs of every case: an SQLite file.
 
-Holds no text: the FTS5 table is contentless, and each conversation has a row with the journal bytes at which its
+Stores no text: the FTS5 table is contentless, and each conversation has a row with the journal bytes at which its
 records start, from which its text is read. Row numbers are the run's number, which grows with its creation time,
 followed by the conversation's number in it, so that the newest matches come first without sorting. Prefixes of three
 letters have their own index (a third of the size), because FTS5 merges the rows of all words with a prefix before the

@@ -246,7 +246,7 @@ class WorkerSession:
             fault = messages.FaultFacts.of(conversation.fault) if conversation.fault else None
             self.send(messages.Ended(play.job, finished, fault), soon=True)
         except asyncio.CancelledError as error:
-            if play.job not in self._cancelled:  # else its result is no longer wanted
+            if play.job not in self._cancelled:  # else its result is no longer needed
                 finished = conversation.finished(cancelled_by_code(error, self.suite))
                 self.send(messages.Ended(play.job, finished, None), soon=True)
         except Exception as error:  # an internal error: the engine records the outcome

@@ -232,7 +232,7 @@ class RowList(Viewport):
             self.toggle(self.cursor)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave space to the screen if rows cannot be selected."""
+        """Let the screen handle space if rows cannot be selected."""
         return self._selectable if action == "select" else True
 
     def toggle(self, key: str) -> None:

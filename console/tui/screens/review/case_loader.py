@@ -78,7 +78,7 @@ class CaseLoader:
             in_loop: schedules a call in the event loop; thread-safe.
             changed: called in that loop when a delayed result is available.
             read_apart: returns the run's scores with decided keys and corrected by people; called in a thread.
-            read_branches: returns the branches of the run by case; called in a thread. None: there are none.
+            read_branches: returns the branches of the run by case; called in a thread. None without any.
             when_idle: schedules a call after the case has been drawn.
         """
         self.suite: RunSuite | None = None
@@ -125,7 +125,7 @@ class CaseLoader:
         return ReviewedCase(rollout, conversation, None if why else comparison, why, attempts, branches)
 
     def branches(self, case: str) -> "Sequence[Branch]":
-        """Return the branches of a case as far as they are read, newest first."""
+        """Return the branches of a case read so far, newest first."""
         if self._has_new_branches and self._read_branches is not None:
             self._has_new_branches = False
             self._when_idle(partial(self._start_reading, self._read_branches))
