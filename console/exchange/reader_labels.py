@@ -33,7 +33,7 @@ from console.suites.run_suite import open_run_suite
 from console.suites.stage import JUDGE
 
 MOST = 5
-"""Best grade that a reader gives."""
+"""Best grade on a reader's scale."""
 LABEL_KEYS = {"p": PASSED, "f": FAILED, "u": UNCLEAR}
 """Verdicts by the key that gives them."""
 

@@ -48,7 +48,7 @@ class RunSuite:
         return self.suite.compare(case, finished.output, finished.verdict, self.setting)
 
     def contradiction(self, case: Case | None) -> str:
-        """Return the reason that no answer can pass a case, as far as the suite knows. Foreign text."""
+        """Return the reason that no answer can pass a case, according to the suite. Foreign text."""
         return self.suite.contradiction(case, self.setting) if self.suite is not None and case is not None else ""
 
     def judged_answer(self, finished: Finished | None, turn: int) -> str:

@@ -193,7 +193,7 @@ class DialogueSuite(Suite):
 
     @cached_property
     def scales(self) -> Mapping[str, tuple[float, float]]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Lowest and highest value by score; empty if the rows are not here."""
+        """Lowest and highest value by score; empty if the rows are missing."""
         from console.benchmarks.dialogue.rules.judging import scales_of
 
         try:

@@ -1,8 +1,8 @@
 """Downloads the official AidanBench questions and wording: three pinned source files, parsed and never run.
 
 The questions and most of the wording come from the original program, the follow-up of the growing chat from the
-environment that the document describes. Everything is checked against pinned digests. Neither project states a license
-for these texts, so they are written only to the user's data folder.
+environment of verifiers. Everything is checked against pinned digests. Neither project states a license for these
+texts, so they are written only to the user's data folder.
 """
 
 import hashlib

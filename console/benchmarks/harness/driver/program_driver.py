@@ -18,7 +18,7 @@ _MOST = 2_000_000
 
 
 class Programs:
-    """The processes that run, by token."""
+    """The running processes, by token."""
 
     def __init__(self, link: Link) -> None:
         self._link, self._opening = link, link.opening
