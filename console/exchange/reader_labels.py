@@ -254,7 +254,7 @@ def read_label_lines(path: Path, folder: RunFolder) -> list[Note]:
     """Read labels from a file of JSON lines.
 
     Raises:
-        UsageError: the file cannot be read, or a line is invalid; names the line. Nothing is written then.
+        UsageError: the file cannot be read, or a line is invalid; names the line. Nothing is written in this case.
     """
     run = RunReader(folder)
     slots = run.side.rollouts

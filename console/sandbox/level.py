@@ -77,7 +77,7 @@ class Level:
         """Raise if the confinement is too weak.
 
         Raises:
-            UsageError: names what stays open and the option that accepts it.
+            UsageError: names the unblocked access and the option that accepts it.
         """
         if self.is_enough:
             return

@@ -16,8 +16,8 @@ from console.core.record import Finished
 from console.core.run import Manifest
 from console.suites.catalog import find_suite
 from console.suites.planned_order import first_results
+from console.suites.report import build_report
 from console.suites.suite import Report, Result, Suite
-from console.suites.summing import summed_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class RunSuite:
             return None
         if by_look:
             results = first_results(self.suite, results, self.manifest, look)
-        return summed_up(self.suite, results, self.setting)
+        return build_report(self.suite, results, self.setting)
 
 
 def _both_requests(verdict: Verdict) -> Comparison | None:

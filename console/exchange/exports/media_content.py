@@ -56,7 +56,7 @@ def media_html(passage: Passage, room: int = EMBEDDED_AT_MOST) -> str:
     """Return the pictures and sounds of a passage as HTML with their bytes.
 
     Args:
-        passage: the passage; its text has words for each.
+        passage: the passage, whose text names each of them.
         room: maximum characters; files that do not fit are omitted.
     """
     parts: list[str] = []

@@ -129,7 +129,7 @@ def limit_of(criterion: Criterion, rubric: Rubric) -> float:
 
 
 def weighted_mean(grades: Sequence[Grade], rubric: Rubric, tag: str = "") -> float | None:
-    """Return the mean of the grades, weighted by criterion, as points over the most that can be reached.
+    """Return the mean of the grades, weighted by criterion, as earned points divided by the maximum.
 
     Args:
         grades: one for each criterion.

@@ -50,7 +50,7 @@ class Judge:
         return await self._number(prompt, read, scripted_coherence(answer), step=0)
 
     @property
-    def is_doubled(self) -> bool:
+    def has_second(self) -> bool:
         """True if there is a second judge."""
         return self._options.has_second_judge
 

@@ -170,7 +170,7 @@ async def _grades(judge: Judge, answer: str) -> Grades:
 
 async def _both(judge: Judge, answer: str) -> tuple[Grade, Grade | None]:
     """Ask the judge, and the second one if there is one."""
-    if not judge.is_doubled:
+    if not judge.has_second:
         return await judge.grade(answer), None
     results = await asyncio.gather(judge.grade(answer), judge.grade_again(answer), return_exceptions=True)
     for result in results:

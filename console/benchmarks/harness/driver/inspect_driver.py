@@ -61,7 +61,7 @@ def list_cases(link: Link) -> None:
     link.say("cases", name=task.name, cases=cases, versions=versions_now, repeats=task.epochs or 1)
 
 
-def tell_versions(link: Link) -> None:
+def send_versions(link: Link) -> None:
     """Send the versions and end."""
     link.say("versions", versions=versions_of(link.opening))
 
@@ -213,7 +213,7 @@ def main() -> None:
     """Carry out the first message."""
     link = Link()
     try:
-        {"list": list_cases, "versions": tell_versions, "play": play}[link.opening["do"]](link)
+        {"list": list_cases, "versions": send_versions, "play": play}[link.opening["do"]](link)
     except Exception as error:
         link.say("failed", message=f"{type(error).__name__}: {error}")
         raise
