@@ -13,7 +13,7 @@ from console.benchmarks.aidanbench.rules.acceptance import Rule, Thresholds
 from console.config.endpoint_address import address_mistake
 from console.core.fault import UsageError
 from console.core.ranges import LARGEST_COUNT
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.suites.options import read_values
 from console.suites.stage import JUDGE_REPEATS, MOST_JUDGE_REPEATS
 from console.suites.suite import Option
@@ -204,6 +204,5 @@ def _turns(values: Mapping[str, Any]) -> int | None:
 
 
 def _unknown(kind: str, name: str, names: list[str]) -> UsageError:
-    close = nearest(name, names)
-    hint = f"Did you mean {close}?" if close else f"Known: {', '.join(names)}."
+    hint = suggest(name, names, f"Known: {', '.join(names)}.")
     return UsageError(f"unknown {kind} {name!r}", where=f"{kind}s", hint=hint)

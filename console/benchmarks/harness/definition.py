@@ -13,7 +13,7 @@ import msgspec
 
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.suites.catalog import read_suite_toml
 from console.suites.suite import SuiteEntry
 
@@ -123,8 +123,7 @@ def read_definition(entry: SuiteEntry) -> Definition:
     names = Definition.__struct_fields__
     for name in table:
         if name not in names:
-            close = nearest(name, names)
-            hint = f"Did you mean {close}?" if close else f"Its fields: {', '.join(names)}."
+            hint = suggest(name, names, f"Its fields: {', '.join(names)}.")
             raise UsageError(f"has an unknown field `{name}`", where=place, hint=hint)
     try:
         read = msgspec.convert(table, ready_type(Definition))

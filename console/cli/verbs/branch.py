@@ -175,8 +175,7 @@ def _play(
         model=args.model,
         repeats=args.repeats or 1,
         budget=budget_of(args),
-        models_path=args.models,
-        data_path=args.data,
+        paths=args.workspace,
     )
     prepared = prepare(plan)
     for warning in [*prepared.warnings, *rehearse(prepared)]:

@@ -127,8 +127,7 @@ def run(args: TryArguments) -> int:
         repeats=args.repeats,
         seed=seed,
         budget=budget_of(args),
-        models_path=args.models,
-        data_path=args.data,
+        paths=args.workspace,
     )
     prepared = prepare(plan)
     for warning in [*notes, *prepared.warnings, *rehearse(prepared)]:
