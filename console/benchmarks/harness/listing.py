@@ -1,4 +1,4 @@
-"""The list of cases, asked from the harness once and kept in the suite's folder."""
+"""The list of cases, requested from the harness once and saved in the suite's folder."""
 
 import json
 import subprocess

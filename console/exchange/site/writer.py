@@ -31,7 +31,7 @@ CASE_BYTES = 40_000_000
 _LEAST, _MOST = 3_000, 400_000
 """Minimum and maximum bytes of a case page, regardless of their number."""
 _MARKER = "eval-console-site.json"
-"""File that marks a folder as a site of ours, which may be replaced."""
+"""File that marks a folder as an exported site, which may be replaced."""
 _OURS = re.compile(
     rf"(run-\d+/)?(index\.html|list-\d+\.html|{LIST}|cases/\d+\.html)|texts/\d+\.html|compare-\d+\.html"
     rf"|site\.css|site\.js|{re.escape(_MARKER)}"

@@ -165,4 +165,4 @@ def _append(path: Path, line: Line) -> None:
                 file.truncate(start)
                 raise OSError(28, "No space left on device")
     except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(path), hint="Make room.") from None
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(path), hint="Free some space.") from None

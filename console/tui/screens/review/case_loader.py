@@ -19,9 +19,9 @@ from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.report import Section
 from console.insight.rollout import Rollout
+from console.suites.report import results_of
 from console.suites.run_suite import RunSuite
 from console.suites.suite import Report
-from console.suites.summing import results_of
 from console.tui.data.case_reads import WAIT_S, CaseReads, SuiteThread
 from console.tui.suite_views.suite_view import ReviewedCase
 
