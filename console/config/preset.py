@@ -55,7 +55,7 @@ class Preset:
     until: str = ""
     """When the looks at each run end it: `decided`, or a half width such as `2pt`; empty: never."""
     baseline: str = ""
-    """Run to compare with, for `decided`; also its margin, and `category` to ask the question of each category."""
+    """Baseline run for `decided`; `margin` is its margin, and `by` is `category` to decide each category separately."""
     margin: str = ""
     by: str = ""
     batch: bool = False

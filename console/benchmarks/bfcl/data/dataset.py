@@ -362,13 +362,13 @@ def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[st
         try:
             msgspec.convert(row, ready_type(row_type))
             if b"\\ud" in line.lower():
-                msgspec.json.encode(row)  # fails for half of a surrogate pair, which no file could hold
+                msgspec.json.encode(row)  # fails for half of a surrogate pair, which no file could contain
             if b"NaN" in line or b"Infinity" in line:
                 json.dumps(row, allow_nan=False)
         except ValueError as error:
             raise UsageError(f"damaged line: {error}", where=where) from error
         if (first := seen.setdefault(str(row.get("id", number)), number)) != number:
-            raise UsageError(f"the id {row['id']!r} occurs before, in line {first}", where=where)
+            raise UsageError(f"the id {row['id']!r} already occurs in line {first}", where=where)
         out.append((number, row))
     return out
 

@@ -136,7 +136,7 @@ def _field_names(form: Any) -> Iterable[str]:
 
 
 def _choices_of(form: Any, path: str) -> Iterable[str]:
-    """Yield what the last field of a path may be, in words."""
+    """Yield descriptions of the values that the last field of a path accepts."""
     name = (re.findall(r"\w+", path) or [""])[-1]
     for kind in _structs_in(form, set()):
         for item in msgspec.structs.fields(kind):
