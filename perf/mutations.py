@@ -676,7 +676,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a batch that the provider does not have is paid again without a word",
-        "console/engine/batches.py", "if batch.record.missing and batch.is_recorded:", "if True:",
+        "console/engine/batches.py", "if batch.record.missing and batch.is_recorded:", "if batch.is_recorded:",
         "tests/cli/test_batches.py",
     ),
     Mutation(

@@ -20,8 +20,8 @@ from console.store.journal_index import SAVED_FROM_BYTES, JournalIndex
 from console.store.runs import RunFolder
 from console.suites.catalog import find_suite
 from console.suites.planned_order import first_results
+from console.suites.report import build_report, results_of
 from console.suites.suite import Report, Result, Suite
-from console.suites.summing import results_of, summed_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _read(folder: RunFolder, index: JournalIndex, *, live: bool) -> Overview:
 def report_of(history: History, data_path: Path | None) -> Report:
     """Aggregate a run by its suite's formula."""
     suite = find_suite(history.manifest, data_path)
-    return summed_up(suite, shown_results(history, suite), history.manifest.setting)
+    return build_report(suite, shown_results(history, suite), history.manifest.setting)
 
 
 def shown_results(history: History, suite: Suite) -> Sequence[Result]:

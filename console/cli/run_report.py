@@ -25,9 +25,9 @@ from console.insight.report import reason_sections, report_sections
 from console.insight.servers import server_words
 from console.insight.warnings import run_warnings
 from console.store.notes import Notes
+from console.suites.report import build_report
 from console.suites.stage import JUDGE
 from console.suites.suite import Metric, Report, Suite
-from console.suites.summing import summed_up
 
 if TYPE_CHECKING:
     from console.engine.launch import Ending
@@ -98,7 +98,7 @@ def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> fl
     if not math.isfinite(least):
         raise UsageError(f"{text!r} is not a number", where="--fail-under", hint="Write 0.8 or 80%.")
     for suite, setting in measures:
-        metrics = summed_up(suite, [], setting).metrics  # no results are needed for the unit
+        metrics = build_report(suite, [], setting).metrics  # no results are needed for the unit
         is_rate = bool(metrics) and metrics[0].unit == "rate"
         if is_rate and not 0 <= least <= 1:
             message = f"{text} is out of range: the score of {suite.entry.name} is a rate from 0 to 1"
@@ -112,7 +112,7 @@ def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> fl
 def report_played(output: Output, prepared: "PreparedRun", ending: "Ending", fail_under: float | None = None) -> Exit:
     """Print the report of a run that was played, and return its exit code."""
     history = read_history(ending.folder)
-    report = summed_up(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
+    report = build_report(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
     show_report(output, history, report)
     return exit_code(history.summary, report, fail_under, ending.signal)
 

@@ -8,6 +8,8 @@
 A fault is never the model's answer and never a score (specs: reliability §1.3–1.4).
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from enum import StrEnum
 
 
@@ -122,3 +124,12 @@ class UsageError(Exception):
         """Join location, message and hint."""
         place = f"{self.where}: " if self.where else ""
         return f"{place}{self.message}" + (f"\n  {self.hint}" if self.hint else "")
+
+
+@contextmanager
+def os_errors_as(message: str, *, where: object = "", hint: str = "") -> Generator[None]:
+    """Raise errors of the operating system as a UsageError that ends with the system's reason."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{message}: {error.strerror or error}", where=str(where), hint=hint) from None

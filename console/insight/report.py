@@ -13,8 +13,8 @@ from console.insight.number_format import metric_bounds, metric_value
 from console.insight.reasons import counts_in_words
 from console.insight.warnings import parser_warning
 from console.suites.metrics import basis_words
+from console.suites.report import split_words
 from console.suites.suite import Metric, Repeats, Report
-from console.suites.summing import split_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from console.config.paths import state_dir
-from console.core.fault import UsageError
+from console.core.fault import os_errors_as
 from console.core.fingerprint import Fingerprint
 from console.core.json_text import decode_as
 from console.core.price import dollars, price_of
@@ -66,11 +66,9 @@ def keep_fingerprint(model: ModelFacts, fingerprint: Fingerprint) -> None:
         UsageError: it cannot be written.
     """
     path = _path(model, ".drift.json")
-    try:
+    with os_errors_as("cannot be written", where=path):
         path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         write_atomically(path, msgspec.json.encode(fingerprint), mode=PRIVATE)
-    except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
 
 
 def last_fingerprint(model: ModelFacts) -> Fingerprint | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import tomli
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.ready_type import ready_type
 from console.store.atomic import read_regular, write_atomically
 
@@ -77,8 +77,6 @@ def write_errata(path: Path, errata: dict[str, Erratum]) -> None:
     Raises:
         UsageError: it cannot be written.
     """
-    try:
+    with os_errors_as("cannot be written", where=path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, errata_text(errata).encode())
-    except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from None

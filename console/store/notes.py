@@ -14,7 +14,7 @@ import msgspec
 
 from console.core.annotation import Annotation, Label, PeopleVerdict, ReaderLabel
 from console.core.case import Key, Slot
-from console.core.fault import UsageError
+from console.core.fault import os_errors_as
 from console.core.json_text import decode_as
 from console.core.ranges import Moment
 from console.store.atomic import open_private, read_regular
@@ -71,13 +71,10 @@ class Notes:
         """
         if not notes:
             return
-        try:
-            with open_private(self.path) as file:
-                file.write(_missing_newline(file) + b"".join(msgspec.json.encode(note) + b"\n" for note in notes))
-                file.flush()
-                sync_file(file.fileno())
-        except OSError as error:
-            raise UsageError(f"the note cannot be saved: {error.strerror}", where=str(self.path)) from None
+        with os_errors_as("the note cannot be saved", where=self.path), open_private(self.path) as file:
+            file.write(_missing_newline(file) + b"".join(msgspec.json.encode(note) + b"\n" for note in notes))
+            file.flush()
+            sync_file(file.fileno())
 
     def all(self) -> list[Note]:
         """Return every readable note in order of writing."""

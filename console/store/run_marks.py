@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from console.core.fault import UsageError
+from console.core.fault import os_errors_as
 from console.core.json_text import decode_as
 from console.store.atomic import PRIVATE, read_regular, write_atomically
 
@@ -38,7 +38,5 @@ def write_marks(run: Path, marks: RunMarks) -> None:
     Raises:
         UsageError: the folder cannot be written.
     """
-    try:
+    with os_errors_as("the run cannot be marked", where=run):
         write_atomically(run / MARKS, msgspec.json.encode(marks) + b"\n", mode=PRIVATE)
-    except OSError as error:
-        raise UsageError(f"the run cannot be marked: {error.strerror}", where=str(run)) from None

@@ -119,10 +119,10 @@ def _lock_path(root: Path) -> Path:
 
 @contextlib.contextmanager
 def _damage_reported() -> Generator[None]:
-    """Raise `IndexDamaged` for SQLite errors that mean damage."""
+    """Raise `IndexDamaged` for errors that mean damage; even reading SQLite's own message may fail on it."""
     try:
         yield
-    except (sqlite3.DatabaseError, msgspec.DecodeError, TypeError) as error:
+    except (sqlite3.DatabaseError, ValueError, TypeError) as error:
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _DAMAGED:
             raise IndexDamaged(str(error)) from error
         raise
@@ -144,15 +144,22 @@ class SearchReader:
         path = search_path(root)
         if not path.exists():
             raise FileNotFoundError(path)
+        self._connect(path, _layout_number(layout))
+        self._connection.execute("PRAGMA query_only = ON")
+
+    def _connect(self, path: Path, layout: int) -> None:
+        """Open the file and check its layout."""
         with _damage_reported():
             self._connection = _connected(path)
             try:
-                if self._number("PRAGMA user_version") != _layout_number(layout):
-                    raise OtherLayout("another layout")
-                self._connection.execute("PRAGMA query_only = ON")
+                self._check(layout)
             except BaseException:
-                self.close()
+                self._connection.close()
                 raise
+
+    def _check(self, layout: int) -> None:
+        if self._number("PRAGMA user_version") != layout:
+            raise OtherLayout("another layout")
 
     def close(self) -> None:
         self._connection.close()
@@ -244,22 +251,18 @@ class SearchWriter(SearchReader):
 
     def _open(self) -> None:
         path = search_path(self._root)
-        for is_last in (False, True):
-            try:
-                with _damage_reported():
-                    self._connection = _connected(path)
-                    if not self._number("SELECT count(*) FROM sqlite_master"):
-                        stamp = f"PRAGMA user_version = {self._layout}"
-                        self._connection.executescript(f"BEGIN; {_TABLES} {stamp}; COMMIT")
-                    if self._number("PRAGMA user_version") != self._layout:
-                        raise OtherLayout("another layout")
-                    self.runs()
-                return
-            except IndexDamaged:
-                self._connection.close()
-                _delete(path)
-                if is_last:
-                    raise
+        try:
+            self._connect(path, self._layout)
+        except IndexDamaged:
+            _delete(path)
+            self._connect(path, self._layout)
+
+    def _check(self, layout: int) -> None:
+        """Create the tables in an empty file, and check that those of another can be read."""
+        if not self._number("SELECT count(*) FROM sqlite_master"):
+            self._connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {layout}; COMMIT")
+        super()._check(layout)
+        self.runs()
 
     def close(self) -> None:
         super().close()

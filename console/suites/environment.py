@@ -84,7 +84,7 @@ class Environment(Generic[WorldT]):
 
         Args:
             kind: name of the effect, for the transcript.
-            request: what identifies the action; a JSON value.
+            request: JSON value that identifies the action.
             action: function of the world, which may be asynchronous. With `replay="execute"` it may be executed again,
                 and must then return the same.
 

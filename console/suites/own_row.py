@@ -58,7 +58,7 @@ class AddedRow(NamedTuple):
     outcome: str = ""
     """Outcome of the recorded answers by the row's checks; empty without answers."""
     note: str = ""
-    """What the row still lacks, as a sentence; empty if nothing."""
+    """A sentence on missing parts of the row; empty if complete."""
 
 
 def conversation_row(recorded: RecordedCase) -> Row:

@@ -59,7 +59,7 @@ _LARGEST_RESOLVED = 64 << 20
 _MOST_MESSAGES = 20_000
 """Maximum messages read of one request."""
 _LARGEST_REQUESTS = 1 << 30
-"""Maximum characters of all requests of one sample, which name ranges of its messages and so may be far longer."""
+"""Maximum characters of all requests of one sample, which refer to ranges of its messages and so may be far longer."""
 _SCORING = ("scorers", "scorer")
 _JUDGES = ("grader", "second_judge")
 """Roles of models that judge, in Inspect's words and in those of our exports."""

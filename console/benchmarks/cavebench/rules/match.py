@@ -161,7 +161,7 @@ class _EqualCalls:
     values: dict[str, _Value] = field(default_factory=dict[str, _Value])
 
     def arguments(self, expected: ExpectedCall) -> dict[str, _Value]:
-        """Return the arguments by name; raises as `_arguments`."""
+        """Return the arguments by name; raises like `_arguments`."""
         passed = _arguments(expected, self.call)
         if passed and not self.values:
             self.values = {name: _Value(value) for name, value in passed.items()}

@@ -1,4 +1,4 @@
-"""Pictures, sound and files of a row: found and digested when rows are read, and read again when they are sent."""
+"""Pictures, sound and files of a row: located and hashed when rows are read, and read again when they are sent."""
 
 import hashlib
 from collections.abc import Sequence

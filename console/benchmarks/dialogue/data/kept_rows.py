@@ -97,7 +97,7 @@ def _with_own_id(row: Row, named: Collection[str]) -> Row:
 
 
 def _finished(row: Row, defaults: Defaults, place: str, as_outcome: str) -> tuple[Row, str, str]:
-    """Return the row with right answers for simulated models, what it lacks, and the outcome of its recorded answers.
+    """Return the row with right answers for simulated models, a note on missing parts, and the answers' outcome.
 
     Raises:
         UsageError: see `add_row`.

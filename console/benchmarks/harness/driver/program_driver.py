@@ -18,13 +18,13 @@ _MOST = 2_000_000
 
 
 class Programs:
-    """The processes that run, by token."""
+    """The running processes, by token."""
 
     def __init__(self, link: Link) -> None:
         self._link, self._opening = link, link.opening
         self._running: dict[str, subprocess.Popen[str]] = {}
 
-    def obey(self, order: dict[str, Any]) -> None:
+    def handle(self, order: dict[str, Any]) -> None:
         """Start or stop a program."""
         if order["do"] == "start":
             threading.Thread(target=self._play, args=(order,), daemon=True).start()
@@ -95,7 +95,7 @@ def main() -> None:
     """Play cases until the engine disconnects."""
     link = Link()
     programs = Programs(link)
-    link.follow(programs.obey).join()
+    link.follow(programs.handle).join()
 
 
 if __name__ == "__main__":

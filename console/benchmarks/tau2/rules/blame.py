@@ -86,7 +86,7 @@ def _without_texts(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _loose(text: str) -> str:
-    """Return a text without signs of money and commas, and numbers without trailing zeros."""
+    """Return a text without currency signs and commas, and numbers without trailing zeros."""
     plain = _NOT_DIGITS.sub(" ", text.lower().replace(",", "").replace("$", ""))
     return re.sub(r"(\d+)\.0+\b|(\d+\.\d*[1-9])0+\b", lambda number: number[1] or number[2], plain)
 
@@ -116,7 +116,7 @@ def _user_signs(trial: Trial, output: Output) -> Iterator[Sign]:
 
 
 def _early_stop(trial: Trial) -> Iterator[Sign]:
-    """Yield a sign if the user left after a question; a strong one if the agent was on the right way."""
+    """Yield a sign if the user left after a question; a strong one if the agent was on the right track."""
     replies = [item.content for item in trial.messages if item.role == AGENT and item.content]
     if not trial.missing or not replies or not _ASKS.search(replies[-1]):
         return

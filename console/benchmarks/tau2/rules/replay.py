@@ -47,7 +47,7 @@ class Trial:
 
     @cached_property
     def expected(self) -> World:
-        """The world after the expected calls; as officially, failing ones are skipped and the parties not synced."""
+        """The world after the expected calls; as in the original, failing ones are skipped, and parties not synced."""
         world = begun(self.domain, self.task)
         carry_out(world, self.task.criteria.actions or ())
         return world
@@ -104,7 +104,7 @@ def replayed(
 
 
 def carry_out(world: World, actions: Sequence[Action]) -> None:
-    """Make expected calls; as officially, without the exchange between the parties that follows other calls."""
+    """Make expected calls; as in the original, without the exchange between the parties that follows other calls."""
     for action in actions:
         world.call(action.requestor, action.name, action.arguments, sync=False)
 

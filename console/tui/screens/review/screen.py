@@ -20,6 +20,7 @@ from console.insight.report import Section
 from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
+from console.tui.data.case_reads import LateReads
 from console.tui.data.label_session import LabelSession
 from console.tui.data.run_feed import Changes
 from console.tui.render.columns import Face
@@ -27,7 +28,6 @@ from console.tui.render.progress import title_words
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.branch_actions import BranchActions
 from console.tui.screens.review.case_actions import CopyActions, KeepActions, RetryActions, TagActions
-from console.tui.screens.review.case_history import CaseHistories
 from console.tui.screens.review.case_list import (
     CaseList,
     empty_text,
@@ -40,7 +40,7 @@ from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, Room
 from console.tui.screens.review.controller import ReviewController
 from console.tui.screens.review.decide_actions import DecideActions
-from console.tui.screens.review.history_actions import HistoryActions
+from console.tui.screens.review.history_actions import HistoryActions, read_history
 from console.tui.screens.review.label_actions import LabelActions
 from console.tui.screens.review.list_actions import FilterActions, RepeatActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister, ListPace
@@ -112,7 +112,7 @@ class ReviewScreen(RunScreen):
         self._labels = LabelActions(
             services, run, LabelSession(run, services.paths), self.controller, self._start_worker, self.draw
         )
-        histories = CaseHistories(run.path.parent, when_idle, self._in_loop, self._draw_history)
+        histories = LateReads(partial(read_history, run.path.parent), [], when_idle, self._in_loop, self._draw_history)
         self._history = HistoryActions(services, run, self.controller, histories, self._start_worker)
         self._responders = (
             StepActions(services, self.controller, self.case_pane, self.draw),

@@ -190,7 +190,7 @@ class TelecomWorld(Phone):
 
     @tool("read")
     def get_details_by_id(self, id: str) -> Any:
-        """Return the row of an id, by its first letter."""
+        """Return the row with an id, whose first letter determines the table."""
         tables = {"L": self.lines, "D": self.devices, "B": self.bills, "C": self.customers, "P": self.plans}
         table = next((tables[letter] for letter in tables if id.startswith(letter)), None)
         if table is None:
