@@ -37,7 +37,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     after: Any
     """A text; messages of an opening or of results; `content` and `tool_calls` of a reply; a parameter's value."""
     before: Any = None
-    """The same, as sent or received."""
+    """The original of `after`, as sent or received."""
     name: str = ""
     """Name of the tool or parameter."""
 

@@ -22,7 +22,7 @@ class Provider(NamedTuple):
     embeds: bool = False
     """True if it offers embeddings."""
     batches: str = ""
-    """Its batch API, a `BatchApi`; empty if there is none, or this program does not use it."""
+    """Batch API of the provider, a `BatchApi`; empty if there is none, or this program does not use it."""
     vendor: str = ""
     """Name in OpenTelemetry's conventions; empty for the same name as in models.toml."""
 

@@ -198,7 +198,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
     cases: dict[int, dict[int, int]] = {}
     """Number of cases by graded rollouts (first key) and passed rollouts (second key)."""
     clustered: dict[int, dict[int, int]] = {}
-    """The same for cases that name a cluster."""
+    """Like `cases`, for cases that name a cluster."""
     clusters: dict[int, dict[float, int]] = {}
     """Number of clusters by graded cases (first key) and sum of their pass rates (second key)."""
 

@@ -86,7 +86,7 @@ def _early_end(comparison: RunComparison) -> Iterator[Section]:
             estimate = with_interval(value, low, high, show)
             lines.append(f"B ≈ {estimate} on all {look.planned:,}, estimated from {look.rollouts:,} with A")
     if comparison.beyond:
-        lines.append(f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared")
+        lines.append(f"{plural(comparison.beyond, 'rollout')} of B after the deciding look not compared")
     if lines:
         yield Section("Ended by looks", lines=tuple(lines))
 

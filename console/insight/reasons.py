@@ -109,7 +109,7 @@ _HINTS = {
     "broken_stream": "The connection broke; a retry usually helps.",
     "truncated": "The connection broke; a retry usually helps.",
     "bad_answer": "The server does not offer the API of its provider; check base_url and provider.",
-    "sandbox": "`eval-console doctor` says what the sandbox lacks here.",
+    "sandbox": "`eval-console doctor` shows what the sandbox lacks here.",
     "data": "Pull the data again; `eval-console doctor` checks it.",
     "disk": "Free some space or make the folder writable.",
 }

@@ -1,4 +1,4 @@
-"""Retries: which faults are retried, after what wait, and when to give up.
+"""Retries: the faults to retry, the waits between tries, and the end of trying.
 
 A fault belongs to a single request once another request, sent after its first failure, has succeeded. It then proves
 nothing about the endpoint, and the request is retried until its tries are used up. The waits are random, below a bound

@@ -64,7 +64,7 @@ class OpenConversation(msgspec.Struct, array_like=True):
     starts: list[int] = []
     """First bytes of its records."""
     number: int = -1
-    """Its number in the index; -1 if it is not indexed."""
+    """Number of the conversation in the index; -1 if it is not indexed."""
     indexed: int = 0
     """Number of its indexed records."""
 
@@ -296,7 +296,7 @@ class SearchWriter(SearchReader):
             return run
 
     def close_run(self, run: IndexedRun) -> None:
-        """Remove a run and its conversations; its number is never used again, as its words stay."""
+        """Remove a run and its conversations; its number is never used again, since its words stay in the index."""
         with _damage_reported():
             numbers = (run.number << _SHIFT, (run.number + 1) << _SHIFT)
             self._connection.execute("DELETE FROM conversations WHERE number >= ? AND number < ?", numbers)

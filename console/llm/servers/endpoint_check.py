@@ -75,7 +75,7 @@ class Answered:
     mark: Mark
     text: str
     effect: str = ""
-    """Its effect on scores, and how to fix it."""
+    """Effect of the finding on scores, and a remedy."""
 
 
 def _tool(name: str, text: str, properties: dict[str, Any]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class RowList(Viewport):
     """A virtual list with a cursor, columns and optional selection marks."""
 
     where: ClassVar[str] = "rows"
-    """Its name in the action table."""
+    """Name of the list in the action table."""
     BINDINGS: ClassVar = bindings_for(where)
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--cursor-away", "rows--names", "rows--empty"}
     DEFAULT_CSS = """
