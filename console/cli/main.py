@@ -99,8 +99,9 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _dispatch(args: Arguments) -> int:
-    gc.freeze()  # loaded objects stay
-    gc.enable()
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
     if args.verb is not None:
         _mark_interrupts()
         gc.set_threshold(*COLLECT_AFTER)
