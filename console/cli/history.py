@@ -35,7 +35,7 @@ class PlayedRollout:
 
     @property
     def outcome(self) -> str:
-        """Outcome in a word; `setup` for setup cases, `interrupted` if the attempt has no end."""
+        """Outcome as a word; `setup` for setup cases, `interrupted` if the attempt has no end."""
         if self.finished is None:
             return "interrupted"
         outcome = self.finished.verdict.outcome
@@ -54,13 +54,13 @@ class PlayedRollout:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A run as its report needs it."""
+    """The data of a run that its report needs."""
 
     folder: RunFolder
     manifest: Manifest
     summary: Summary
     results: list[Result]
-    """All that have ended, by case in order of first start."""
+    """Ended rollouts by case, in order of first start."""
 
 
 def read_history(folder: RunFolder) -> History:
@@ -88,7 +88,7 @@ def read_played(folder: RunFolder) -> list[PlayedRollout]:
 
 
 def save_overview(folder: RunFolder) -> None:
-    """Save overview and summary of a long run after playing, so that opening it need not read the journal."""
+    """Save overview and summary of a played long run, so that opening it does not require reading the journal."""
     with contextlib.suppress(OSError, UsageError):
         status = journal_status(folder.journal_path)
         if status.size >= SAVED_FROM_BYTES:
@@ -120,7 +120,7 @@ def report_of(history: History, data_path: Path | None) -> Report:
 
 
 def shown_results(history: History, suite: Suite) -> Sequence[Result]:
-    """Return the results for a report: those that the newest look has seen, if that gives the run's score."""
+    """Return the results for a report: those seen by the newest look, if it determines the run's score."""
     summary = history.summary
     if not summary.is_shown_by_look:
         return history.results

@@ -1,4 +1,4 @@
-"""Expected and actual values side by side, ready to be drawn; built by suites, which know their grader's rules."""
+"""Expected and actual values side by side, ready to be drawn; built by suites, according to their grader's rules."""
 
 from enum import StrEnum
 
@@ -27,14 +27,14 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     actual: str | None = None
     """None if not given."""
     note: str = ""
-    """The program's own remark: which rule, `after normalizing`, `not in schema`, both types."""
+    """The program's own remark: the rule, `after normalizing`, `not in schema`, both types."""
     decisive: bool = False
     """True for the row at which the grader stopped."""
     optional: bool = False
 
 
 class Pair(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One expected call, or other item, with the actual one the grader paired it with; either may be missing."""
+    """An expected call or other item, paired by the grader with an actual one; either may be missing."""
 
     mark: Mark
     expected: str = ""
@@ -44,7 +44,7 @@ class Pair(msgspec.Struct, frozen=True, omit_defaults=True):
     turn: int = 0
     kind: str = "call"
     """Kind of item: `call`, `check`, `judge`, `read` or `write` of a variable, `validator`, `state`, `result`, `blame`;
-    runs side by side have those of one kind in one row."""
+    side by side, items of one kind share a row."""
 
     @property
     def name_mark(self) -> Mark:
@@ -76,7 +76,7 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def expectations(self) -> tuple[Pair, ...]:
-        """Pairs with something that the grader expects; blame is no part of it."""
+        """Pairs with something that the grader expects; without blame."""
         return tuple(pair for pair in self.pairs if pair.kind != "blame")
 
     def is_end(self, number: int) -> bool:

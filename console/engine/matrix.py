@@ -88,7 +88,7 @@ def until_of(preset: Preset) -> Until | None:
     """Return the rule that ends the runs, or None if they are played to the end.
 
     Raises:
-        UsageError: the rule is not valid, or lacks what it needs.
+        UsageError: the rule is invalid, or lacks a required setting.
     """
     if not preset.until:
         if preset.by:

@@ -8,7 +8,7 @@ import msgspec
 
 from console.core.annotation import FAILED, NO_ANNOTATION, PASSED, PASSES_FROM, UNCLEAR, VERDICTS, ReaderLabel
 from console.core.case import Key
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import decode_as
 from console.exchange.run_reader import RunReader
 from console.exchange.suspects import expected_lines
@@ -260,10 +260,8 @@ def read_label_lines(path: Path, folder: RunFolder) -> list[Note]:
     slots = run.side.rollouts
     rounds = {answer.place for answer in judged_answers(slots.values(), run.manifest)}
     notes: list[Note] = []
-    try:
+    with os_errors_as("cannot be read", where=path):
         lines = read_regular(path).splitlines()
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -64,7 +64,7 @@ class Leaderboard:
     rows: tuple[LeaderboardRow, ...]
     rules: LeaderboardRules
     grading: str = ""
-    """Sentence on runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
+    """Sentence about runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
     units: Mapping[str, str] = field(default_factory=dict[str, str])
     """Unit by column, where the suite of the newest run names one. Foreign text."""
 
@@ -95,7 +95,7 @@ _MARKS = {
 
 
 def mark_of(note: str) -> str:
-    """Return the mark of a number with this note: a star keeps its row from being ranked."""
+    """Return the mark of a number with this note: a star excludes its row from the ranking."""
     if not note or note == NOT_PLAYED:
         return ""
     return "*" if note.startswith(INCOMPLETE) else "~"

@@ -75,17 +75,17 @@ _CUTS = {
 
 
 def cut_words(cut: str) -> str:
-    """Return the limit that cut an answer, in words that follow *an answer that was*."""
+    """Return the limit that cut an answer, worded to follow *an answer that was*."""
     return _CUTS.get(cut, f"ended by {cut}")
 
 
 def cut_group(cut: str) -> str:
-    """Return the group name of failures with an answer truncated this way."""
+    """Return the group name of failures whose answer was truncated this way."""
     return "answer cut at the token limit" if cut == "length" else "answer withheld by the provider's filter"
 
 
 WRITTEN_GROUP = "call written as text"
-"""Group name of failures with a call in the model's text, as servers without a tool parser pass it on."""
+"""Group name of failures with a call in the model's text, as passed on by servers without a tool parser."""
 
 
 def sentence(reason: str, subject: str, outcome: Outcome | None = None) -> str:

@@ -27,7 +27,7 @@ class TurnSums:
     expected_calls: int
     actual_calls: int
     missing_calls: int
-    """Required calls that nothing answered: the true count, next to the official one."""
+    """Required calls without a matching one: the true count, next to the official one."""
     counts: dict[str, int]
     """By the labels of COUNTS."""
     steps: int

@@ -97,7 +97,7 @@ class JournalIndex(JournalReader):
                 self._last_lines.append(len(self._before) - 1)
             else:
                 self._before.append(self._last_lines[number])
-                self._last_lines[number] = len(self._before) - 1  # last, as another thread may look a conversation up
+                self._last_lines[number] = len(self._before) - 1  # last, as another thread may look up a conversation
 
     def keys(self) -> list[Key]:
         """Return all conversations seen so far, in order of first appearance."""
@@ -122,7 +122,7 @@ class JournalIndex(JournalReader):
         return lines[::-1]
 
     def record_at(self, span: tuple[int, int]) -> AnyRecord | None:
-        """Return the record at a span taken from `place`, or None if it was changed since.
+        """Return the record at a span from `place`, or None if it was changed since.
 
         Raises:
             OSError: the journal is missing.

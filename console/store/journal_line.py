@@ -74,7 +74,7 @@ def check_round_trip(value: Any, kind: Any) -> bytes:
         kind: type to decode it as.
 
     Raises:
-        ValueError: it would decode to something else; names the first place.
+        ValueError: it would decode to another value; the message names the first difference.
     """
     try:
         data = as_json(value)

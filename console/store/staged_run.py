@@ -120,7 +120,7 @@ class StagedRun:
             raise _not_writable(self._root, error) from None
 
     def add_file(self, name: str, write: Callable[[BinaryIO], object]) -> None:
-        """Add a file to the run's folder; `write` is called with it, open and empty.
+        """Add a file to the run's folder; `write` is called with the open, empty file.
 
         Raises:
             UsageError: writing failed, or what `write` raises.
@@ -157,7 +157,7 @@ class StagedRun:
         return run
 
     def close(self) -> None:
-        """Close it, to be continued later."""
+        """Close it for a later continuation."""
         self._close()
 
     def discard(self) -> None:

@@ -1,4 +1,4 @@
-"""The desktop around the terminal: its clipboard, and its program that opens links and files.
+"""The desktop around the terminal: its clipboard, and its opener of links and files.
 
 Programs receive text on standard input and paths as single arguments, without a shell; their output is dropped.
 """
@@ -76,7 +76,7 @@ def open_outside(target: str | Path, environment: Mapping[str, str] | None = Non
     """Open a link, a file or a folder in the desktop's program for it.
 
     Raises:
-        UsageError: it is none of these, or nothing here can open it.
+        UsageError: the target is none of these, or no program can open it.
     """
     environment = os.environ if environment is None else environment
     word = _openable(target)

@@ -1,4 +1,4 @@
-"""Calibration: how well stated probabilities agree with how often they are right. Pure."""
+"""Calibration: agreement of stated probabilities with observed frequencies. Pure."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ BINS = 10
 
 
 class Guess(NamedTuple):
-    """One answer with the probability that its author gave it."""
+    """One answer with its author's stated probability."""
 
     confidence: float
     is_right: bool

@@ -27,7 +27,7 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """B minus A over the cases both have."""
+    """B minus A over the common cases."""
 
     value: float
     low: float | None
@@ -135,7 +135,7 @@ def _correlation(both: int, lost: int, gained: int, neither: int) -> float:
 
 
 def paired_observations(changes: Sequence[Observation], largest: float = math.inf) -> Difference:
-    """Return the mean paired difference over cases, one observation for each rollout both runs have.
+    """Return the mean paired difference over cases, one observation for each rollout in both runs.
 
     Independent cases: percentile bootstrap over cases, and sign flips. Cases in clusters: clustered standard error with
     Student's t with G - 1 degrees of freedom, for both interval and p.

@@ -8,7 +8,7 @@ from console.core.statistics.distributions import normal_quantile
 DISCORDANCE = 0.2
 """Share of cases that two runs end differently, in the absence of earlier runs."""
 WITHIN_SHARE = 0.5
-"""Part of the discordance that is sampling, in the absence of earlier runs; only this part falls with more rollouts."""
+"""Part of the discordance due to sampling, in the absence of earlier runs; only this part falls with more rollouts."""
 POWER = 0.8
 ALPHA = 0.05
 

@@ -60,7 +60,7 @@ class Sample(msgspec.Struct, frozen=True):
 
     @property
     def exceptions(self) -> int:
-        """For rates: number of clusters with a success or of those with a failure, whichever is smaller."""
+        """For rates: number of clusters with a success or with a failure, whichever is smaller."""
         with_success = sum(cluster.times for cluster in self.clusters if cluster.total > 0)
         return min(with_success, sum(cluster.times for cluster in self.clusters if cluster.total < cluster.cases))
 
@@ -93,7 +93,7 @@ class Counts(NamedTuple):
     cases: CasesByCounts
     """All graded cases."""
     clustered: CasesByCounts = _NOTHING
-    """Those that name a cluster."""
+    """Cases that name a cluster."""
     clusters: ClustersBySum = _NOTHING
     """Clusters, each within one category."""
 

@@ -1,6 +1,6 @@
 """The worker's side of distributed runs: plays conversations like the engine and streams all events back.
 
-It holds no durable state: when a worker dies, another one is given the records that had arrived.
+It holds no durable state: when a worker dies, another one gets the records that have arrived.
 """
 
 import asyncio
@@ -207,7 +207,7 @@ class WorkerSession:
                 share.alone(processes)
 
     def note_activity(self, activity: messages.Activity) -> None:
-        """Send a conversation's state; of several within a batch the last one counts."""
+        """Send a conversation's state; of several within a batch, the last counts."""
         self._activities[activity.job] = activity
         self._awake.set()
 
@@ -264,7 +264,7 @@ class WorkerSession:
 
 
 class WorkerContext:
-    """Implements `EngineContext` for a conversation over the stream."""
+    """Implements `EngineContext` for a conversation, over the stream."""
 
     def __init__(self, session: WorkerSession, play: messages.Play) -> None:
         self._session, self._job, self._outputs = session, play.job, play.outputs

@@ -10,7 +10,7 @@ from console.engine.workers.session import WorkerSession
 
 
 class SessionThread:
-    """Passes calls on to a session, from whatever loop they come."""
+    """Passes calls from any event loop on to a session."""
 
     def __init__(self) -> None:
         self.session = WorkerSession()

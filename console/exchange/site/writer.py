@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from console.core.case import Slot
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.run import simulated_note_of
 from console.exchange.document import Item, RunDocument
 from console.exchange.document_reader import document_of
@@ -63,7 +63,7 @@ def export_site(
     require_replaceable(out)
     several = len(folders) > 1
     runs = [SiteRun(RunReader(folder), f"run-{number}/" if several else "") for number, folder in enumerate(folders, 1)]
-    try:
+    with os_errors_as("cannot be written", where=out, hint="Choose another folder with -o."):
         staging = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
         try:
             with contextlib.suppress(OSError):  # where modes cannot be set, the site stays private to its owner
@@ -72,10 +72,6 @@ def export_site(
             _publish(staging, out)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
-    except OSError as error:
-        raise UsageError(
-            f"cannot be written: {error.strerror}", where=str(out), hint="Choose another folder with -o."
-        ) from None
     return whys
 
 

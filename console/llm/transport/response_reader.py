@@ -1,6 +1,6 @@
 """Reads an HTTP answer: a stream of events or a whole body, told apart by the first byte, since servers mislabel both.
 
-Faults quote the server redacted: texts are redacted before they are cut.
+Faults quote the server, redacted before any cut.
 """
 
 import asyncio
@@ -125,7 +125,7 @@ async def _receive_events(
 
 
 async def _drain(response: aiohttp.ClientResponse) -> None:
-    """Read to the end of the body, so that the connection can be reused, unless that takes long."""
+    """Read the rest of the body, so that the connection can be reused, unless that takes long."""
     if response.content.at_eof():
         return
     try:

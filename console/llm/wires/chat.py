@@ -1,7 +1,7 @@
 """The OpenAI APIs that every compatible server offers: chat completions, and the older text completions.
 
-Reading believes nothing: every field may be missing, null or of another type. An odd but readable answer is kept; one
-with a part that cannot be read is a fault. Only the first choice is read. No SDK objects are built.
+Reading trusts nothing: every field may be missing, null or of another type. An odd but readable answer is kept; one
+with an unreadable part is a fault. Only the first choice is read. No SDK objects are built.
 """
 
 import json
@@ -36,7 +36,7 @@ from console.llm.wires.usage import read_usage
 
 
 def chat_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
-    """Return the body of a chat request: the model's settings, then the request's; settings of None are left out."""
+    """Return the body of a chat request: the model's settings, then the request's; settings of None are omitted."""
     body: dict[str, Any] = {"model": model.model_id, "messages": without_native(request.messages)}
     settings = {"temperature": model.temperature, "max_tokens": model.max_tokens, "stream": True}
     body |= settings | model.params | request.params
@@ -112,7 +112,7 @@ class ChatAssembly:
         return len(texts)
 
     def _change_id(self, identity: str) -> None:
-        """Accept another chunk id, since some servers number chunks; an id that returns belongs to a second answer."""
+        """Accept another chunk id, since some servers number chunks; a recurring id means a second answer."""
         if identity in self._earlier_ids:
             raise unread("the chunks of two answers are mixed")
         self._earlier_ids.add(identity)
@@ -170,7 +170,7 @@ class ChatAssembly:
         return is_new or bool(reason)
 
     def _add_text(self, text: str, part: dict[str, Any], live: LiveTexts) -> bool:
-        """Add the text of a text completion; Together AI also sends it next to deltas, which then say the same."""
+        """Add the text of a text completion; Together AI also sends it next to deltas, which must then be equal."""
         if not any(part.get(name) for name in _SAYING):
             return self._said.add_text("text", text, live.show)
         if text and part.get("content") not in (None, "", text):
@@ -190,7 +190,7 @@ class ChatAssembly:
 
 
 _SAYING = ("content", "reasoning_content", "reasoning", "refusal", "tool_calls", "function_call")
-"""Fields of a message or delta that hold content."""
+"""Fields of a message or delta with content."""
 _SILENT_FIELDS = frozenset(
     {
         *(*_SAYING, "role", "name", "id", "prefix", "signature", "reasoning_details", "thinking_blocks"),
@@ -198,15 +198,15 @@ _SILENT_FIELDS = frozenset(
         *("extra_content", "provider_specific_fields", "content_filter_results", "content_filter_offsets"),
     }
 )
-"""Fields of a message that are read, or hold no content even if they are the only ones."""
+"""Fields of a message that are read, or that carry no content even on their own."""
 _CALL_FIELDS = frozenset({"id", "index", "type", "function", "name", "arguments", "description", "strict"}) | frozenset(
     {"extra_content", "provider_specific_fields", "thought_signature"}
 )
-"""Fields of a call and its function without arguments of their own."""
+"""Fields of a call and its function that cannot contain arguments."""
 _FILTER_RESULTS = frozenset({"content_filter_results", "content_filter_offsets"})
-"""What Azure reports of its filter, in chunks of their own."""
+"""Fields in which Azure reports on its filter, in separate chunks."""
 _SILENT_PARTS = ("reference", "tool_reference", "redacted_thinking")
-"""Parts of a content to ignore: Mistral's citations, and thoughts that only the provider can read."""
+"""Types of content parts to ignore: Mistral's citations, and thoughts that only the provider can read."""
 _Show = Callable[[str, object], bool]
 """Shows new text of a kind; returns True if there was any."""
 
@@ -220,7 +220,7 @@ class _Said:
         """Unknown types of parts."""
         self._texts: dict[str, list[str]] = {"text": [], "reasoning": []}
         self.unread: dict[str, object] = {}
-        """Fields that nothing here reads."""
+        """Fields not read by any code here."""
         self._has_content = False
         self._calls = _CallCollector()
 
@@ -308,13 +308,13 @@ class _Said:
 class _Call:
     id: str = ""
     name: list[str] = field(default_factory=list[str])
-    """Pieces, joined at the end, as are those of the arguments."""
+    """Pieces, joined at the end like those of the arguments."""
     name_length: int = 0
     arguments: list[str] = field(default_factory=list[str])
     has_object: bool = False
-    """Whether arguments came as an object, which is whole by itself."""
+    """True if the arguments came as an object, which is complete by itself."""
     unread: dict[str, object] = field(default_factory=dict[str, object])
-    """Fields that nothing here reads."""
+    """Fields not read by any code here."""
 
     def add_name(self, name: str) -> None:
         """Add a piece of the name, unless a server repeats the whole name."""
@@ -326,8 +326,8 @@ class _Call:
 class _CallCollector:
     """Collects the native tool calls of one reply from the deltas in which servers stream them.
 
-    The arguments stay as the model wrote them, right or wrong; suites judge them. Only the frame is normalized: missing
-    indexes, missing ids, arguments sent as an object instead of a string.
+    The arguments stay as the model wrote them, right or wrong; suites judge them. Only the envelope is normalized:
+    missing indexes, missing ids, arguments sent as an object instead of a string.
     """
 
     def __init__(self) -> None:

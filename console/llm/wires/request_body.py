@@ -1,4 +1,4 @@
-"""Parts of request bodies that several APIs share."""
+"""Parts of request bodies shared by several APIs."""
 
 import json
 from collections.abc import Mapping, Sequence

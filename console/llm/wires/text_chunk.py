@@ -1,7 +1,7 @@
-"""The commonest event of a chat stream, one more text and nothing else, decoded and checked in one step.
+"""The commonest event of a chat stream, a piece of text and nothing else, decoded and checked in one step.
 
-`ChatAssembly.add` reads the same, several times as slowly. A field or a type that is not declared here leaves the event
-to it, so that only one place knows how odd chunks are read.
+`ChatAssembly.add` reads the same events several times more slowly. It also gets every event with a field or type not
+declared here, so that odd chunks are handled in one place only.
 """
 
 from typing import Literal
@@ -29,7 +29,7 @@ class _Choice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TextChunk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A chunk with one more text."""
+    """A chunk that contains only a piece of text."""
 
     id: str
     choices: tuple[_Choice]
@@ -40,7 +40,7 @@ class TextChunk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     service_tier: str | None = None
     usage: None = None
     obfuscation: str | None = None
-    """Padding that hides the length of the text from those who watch the line."""
+    """Padding that hides the length of the text from observers of the connection."""
 
     @property
     def text(self) -> str:
@@ -51,7 +51,7 @@ _DECODER = msgspec.json.Decoder(ready_type(TextChunk))
 
 
 def read_text_chunk(event: bytes) -> TextChunk | None:
-    """Return the chunk in an event that holds one more text and nothing else; None for any other event."""
+    """Return the chunk in an event that contains only a piece of text; None for any other event."""
     try:
         chunk = _DECODER.decode(event)
     except (msgspec.DecodeError, UnicodeError):

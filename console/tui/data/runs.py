@@ -78,7 +78,7 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def is_decided(self) -> bool:
-        """True if its looks have ended it, so that the rest can still be played."""
+        """True if an interim look ended it early; the rest can still be played."""
         return self.state == "decided"
 
     @property
@@ -242,7 +242,7 @@ def listed_runs(lines: Iterable[RunLine]) -> "list[ListedRun]":
 
 
 def newest_of_models(runs: Sequence[RunLine], suite: str) -> list[RunFolder]:
-    """Return the newest completed run of each model on a suite, branches apart; `runs` are newest first."""
+    """Return the newest completed run of each model on a suite, excluding branches; `runs` are newest first."""
     newest: dict[str, RunFolder] = {}
     for line in runs:
         summary = line.summary

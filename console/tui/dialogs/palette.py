@@ -37,7 +37,7 @@ class Command:
     """Shown and matched; parts after the first colon may be foreign."""
     run: Callable[[], object]
     words: str = ""
-    """Text that finds it besides its title."""
+    """Further text by which it is found, besides its title."""
     aside: str = ""
     """Its key, or where it leads."""
     is_elsewhere: bool = False

@@ -42,7 +42,7 @@ def room_for(boards: Iterable[Leaderboard], width: int) -> Room:
 
 
 def columns_of(board: Leaderboard) -> list[str]:
-    """Return the scrollable columns: sums first, and what nobody has played last, or not without official columns."""
+    """Return the scrollable columns: sums first, unplayed ones last; without official columns, only played ones."""
     played = [name for name in board.columns[1:] if any(_is_played(row.cells[name]) for row in board.rows)]
     if not board.rules.columns:
         return played

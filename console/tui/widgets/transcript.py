@@ -373,7 +373,7 @@ class Transcript(Viewport):
             self._refresh_badge()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Rewrap at the new width, keeping the block at the top, and in sight the hit that was gone to last."""
+        """Rewrap at the new width, keeping the block at the top and the current hit in view."""
         top, anchor = self.block_at_top(), self._anchor if self._anchor in self._place else ""
         self._measure()
         if self.follow:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from console.core.case import Case, Slot
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import read_json
 from console.core.record import Asked, Finished, Started
 from console.core.request import Thread
@@ -70,13 +70,11 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
         "left_out": [_left_out(record) for record in finished if record not in graded]
     }
     folder = root / f"{ENVIRONMENT}--{model_folder(manifest)}" / os.urandom(4).hex()
-    try:
+    with os_errors_as("cannot be written", where=folder):
         folder.mkdir(parents=True)
         lines = (json.dumps(row, allow_nan=False) for row in rows)
         write_atomically(folder / RESULTS, ("\n".join(lines) + "\n").encode())
         write_atomically(folder / METADATA, json.dumps(metadata, indent=1).encode())
-    except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(folder)) from error
     return [folder]
 
 

@@ -22,7 +22,7 @@ from console.benchmarks.dialogue.rules.row import OPTIONS, SHORTHANDS, Row, Scri
 from console.benchmarks.dialogue.rules.script import VARIANT_MARK, Script, Turn, Variants, data_of
 from console.benchmarks.dialogue.rules.tools import openai_tool, tool_names
 from console.core.case import Case
-from console.core.fault import UsageError
+from console.core.fault import os_errors_as
 from console.store.atomic import read_regular
 from console.suites.catalog import read_suite_toml
 from console.suites.judging.rubric import Rubric
@@ -79,10 +79,8 @@ class Dataset:
 
     @cached_property
     def _bytes(self) -> bytes:
-        try:
+        with os_errors_as("cannot be read", where=self._path):
             return read_regular(self._path)
-        except OSError as error:
-            raise UsageError(f"cannot be read: {error.strerror}", where=str(self._path)) from None
 
     @cached_property
     def defaults(self) -> "Defaults":

@@ -85,7 +85,7 @@ def _row_key(suite: str, index: int) -> str:
 def read_boards(
     runs: Iterable[RunLine], suites: Suites, data: Path | None
 ) -> Iterator[tuple[list[Leaderboard], dict[str, ScoreColumns]]]:
-    """Yield the leaderboards from run summaries, then with what needs journals. Call in a thread."""
+    """Yield the leaderboards from run summaries, then with the columns that need journals. Call in a thread."""
     lines = list(runs)
     folders = {line.name: line.folder for line in lines}
     cases = {line.name: {category.name: category.cases for category in line.categories} for line in suites.lines}

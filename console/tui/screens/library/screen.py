@@ -117,7 +117,7 @@ class LibraryScreen(BaseScreen):
 
     @property
     def run_offer(self) -> tuple[str, str]:
-        """Model and suite that a new run from here starts with."""
+        """Model and suite preselected for a new run from here."""
         return self.controller.run_offer(self._entry_list.entry)
 
     def key_words(self) -> Mapping[str, str]:

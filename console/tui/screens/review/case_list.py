@@ -34,9 +34,9 @@ COLUMNS = (
 )
 """Columns of the list, filled by `case_cells`."""
 _SORTED_COLUMNS = (*COLUMNS[:3], Column("value", 8, right=True))
-"""Columns of a sorted list: the value by which it is sorted is never left out, unlike a description."""
+"""Columns of a sorted list; unlike a description, the sorted value is never left out."""
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
-"""Width of a group's bar, in a narrow list, and the list's width that divides the two."""
+"""Width of a group's bar, its width in a narrow list, and the list width from which the wide one is used."""
 ROOM_FOR_NAME, _LEAST_ROOM_FOR_NAME = 46, 28
 """Minimum cells of the top line reserved for the names of screen and run."""
 
@@ -197,7 +197,7 @@ def status_text(
 
 
 def end_of_list_text(controller: ReviewController, by: int) -> Content:
-    """Return that there is no next case, with the number of cases not reviewed yet."""
+    """Return a message that there is no next case, with the number of cases not reviewed yet."""
     count = controller.triage.items
     if not count:
         return Content("Nothing is listed.")

@@ -161,7 +161,7 @@ class CaseCursor:
 
 
 def _ends_of(leaves: Sequence[Group]) -> tuple[Rollout, Rollout]:
-    """Return the first and the last rollout of groups; of a case that which its row shows."""
+    """Return the first and last rollout of groups; for a case, the rollout that its row shows."""
     if leaves[0].is_case:
         return leaves[0].lead, leaves[-1].lead
     return leaves[0].rollouts[0], leaves[-1].rollouts[-1]
