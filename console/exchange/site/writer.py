@@ -29,7 +29,7 @@ from console.store.runs import RunFolder
 CASE_BYTES = 40_000_000
 """Maximum bytes of all case pages of a site, so that ten thousand fit into 50 MB with everything else."""
 _LEAST, _MOST = 3_000, 400_000
-"""Minimum and maximum bytes of a case page, regardless of their number."""
+"""Minimum and maximum bytes of a case page, regardless of the number of pages."""
 _MARKER = "eval-console-site.json"
 """File that marks a folder as an exported site, which may be replaced."""
 _OURS = re.compile(
