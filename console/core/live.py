@@ -86,7 +86,7 @@ class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def slowed_words(endpoints: Iterable[EndpointState]) -> str:
-    """Return `5/16 · slowed by 12 × 429` if rate limits hold requests back; otherwise empty."""
+    """Return `5/16 · slowed by 12 × 429` if rate limits delay requests; otherwise empty."""
     slowed = [endpoint for endpoint in endpoints if endpoint.is_slowed]
     if not slowed:
         return ""

@@ -198,7 +198,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
     cases: dict[int, dict[int, int]] = {}
     """Number of cases by graded rollouts (first key) and passed rollouts (second key)."""
     clustered: dict[int, dict[int, int]] = {}
-    """The same for cases that name a cluster."""
+    """Like `cases`, for cases that name a cluster."""
     clusters: dict[int, dict[float, int]] = {}
     """Number of clusters by graded cases (first key) and sum of their pass rates (second key)."""
 
@@ -212,7 +212,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
 
     @property
     def counts(self) -> Counts:
-        """Graded cases and clusters; old tallies without case counts hold cases played once."""
+        """Graded cases and clusters; in old tallies without case counts, every case was played once."""
         return Counts(self.cases or {1: {0: self.failed, 1: self.passed}}, self.clustered, self.clusters)
 
     @property

@@ -55,7 +55,7 @@ _SUMS: dict[tuple[float, int], tuple[float, int]] = {}
 
 
 def plain_verdict(outcome: Outcome, reason: str | None, scores: dict[str, float] = _NO_SCORES) -> Verdict:
-    """Return a verdict without messages and details, interned for rollouts that ended alike."""
+    """Return a verdict without messages and details, interned for rollouts with the same ending."""
     if len(scores) > _MOST_SCORES:
         return Verdict(outcome, reason, scores=scores, detail=_NO_NUMBERS)
     ending = (outcome, reason, tuple(scores.items()))

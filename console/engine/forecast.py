@@ -19,7 +19,7 @@ ASK_ABOVE_USD = 5.0
 """Estimated cost above which a start needs confirmation."""
 _FROM_SUITE = "as the suite estimates"
 _MOST_ESTIMATED = 400
-"""Maximum number of cases estimated one by one; beyond that, an evenly spaced sample stands for all."""
+"""Maximum number of cases estimated one by one; beyond that, an evenly spaced sample is used."""
 
 
 @dataclass(frozen=True, slots=True)

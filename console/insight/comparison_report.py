@@ -86,7 +86,7 @@ def _early_end(comparison: RunComparison) -> Iterator[Section]:
             estimate = with_interval(value, low, high, show)
             lines.append(f"B ≈ {estimate} on all {look.planned:,}, estimated from {look.rollouts:,} with A")
     if comparison.beyond:
-        lines.append(f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared")
+        lines.append(f"{plural(comparison.beyond, 'rollout')} of B after the deciding look not compared")
     if lines:
         yield Section("Ended by looks", lines=tuple(lines))
 
@@ -152,7 +152,7 @@ def comparability_notes(comparison: RunComparison) -> list[str]:
 
 
 def served_words(comparison: RunComparison) -> str:
-    """Name the servers of the runs, as far as they are known. Parts are foreign text."""
+    """Name the known servers of the runs. Parts are foreign text."""
     a, b = comparison.a, comparison.b
     asked = [manifest.model.model_id for manifest in (a.manifest, b.manifest)]
     return comparison_words(a.overview.fold, b.overview.fold, asked)

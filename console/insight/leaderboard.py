@@ -104,7 +104,7 @@ def mark_of(note: str) -> str:
 def leaderboards(
     runs: Iterable[ListedRun], cases: CasesBySuite, rules: Mapping[str, LeaderboardRules] | None = None
 ) -> list[Leaderboard]:
-    """Return a leaderboard for every suite, sorted by name; runs that do not count are left out."""
+    """Return a leaderboard for every suite, sorted by name; runs that do not count are excluded."""
     by_suite: dict[str, list[ListedRun]] = defaultdict(list)
     for run in runs:
         if run.summary.state == "completed" and run.manifest.is_whole and run.summary.tally.finished:

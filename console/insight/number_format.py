@@ -301,7 +301,7 @@ def failures(tally: Tally) -> str:
 
 
 def failures_by(counts: Mapping[Outcome | None, int]) -> str:
-    """Format the same counts, given by outcome."""
+    """Format the counts of `failures`, given by outcome."""
     kinds = (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
     return " · ".join(f"{count(counts[kind])} {kind}" for kind in kinds if counts.get(kind))
 

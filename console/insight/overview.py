@@ -78,7 +78,7 @@ class LatestEndings(MutableMapping[Slot, Counted]):
         self.others[slot] = ended
 
     def __delitem__(self, slot: Slot) -> None:
-        """Drop the ending kept beside the rollout."""
+        """Drop the ending stored separately from the rollout."""
         del self.others[slot]
 
     def __iter__(self) -> Iterator[Slot]:

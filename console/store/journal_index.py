@@ -134,7 +134,7 @@ class JournalIndex(JournalReader):
                 return None
 
     def read(self, key: Key) -> list[AnyRecord]:
-        """Return the records of one conversation in order, as far as the journal was indexed."""
+        """Return the records of one conversation in order, up to the indexed position."""
         lines = self._lines_of(key)
         if not lines:
             return []

@@ -65,7 +65,7 @@ class RunLock:
             raise RunLocked(read_holder(path))
         self._path = path
         self._holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time())
-        with contextlib.suppress(OSError):  # the lock holds even if the disk is full
+        with contextlib.suppress(OSError):  # the lock is effective even if the disk is full
             os.ftruncate(self._fd, 0)
             os.pwrite(self._fd, msgspec.json.encode(self._holder), 0)
 

@@ -60,7 +60,7 @@ def run(args: RunsArguments) -> int:
 
 
 def _read(args: RunsArguments, root: Path, limit: int | None) -> tuple[list[Summary], int]:
-    """Return the summaries to list, pinned ones first, and the number of archived or other runs left out."""
+    """Return the summaries to list, pinned ones first, and the number of omitted runs, archived or others."""
     summaries: list[Summary] = []
     others = 0
     for listed in read_summaries(root):

@@ -66,7 +66,7 @@ class Sample(msgspec.Struct, frozen=True):
 
     @property
     def mean(self) -> float:
-        """Mean of the case means; cases weigh the same however often they were played."""
+        """Mean of the case means; cases have equal weight, regardless of their number of rollouts."""
         return math.fsum(cluster.total * cluster.times for cluster in self.clusters) / self.cases
 
     @property
@@ -99,7 +99,7 @@ class Counts(NamedTuple):
 
 
 def sample_of_counts(*parts: Counts) -> Sample:
-    """Return the sample of parts without common cases, such as categories.
+    """Combine the counts of disjoint parts, such as categories, into a sample.
 
     Cases without a cluster count as their own, and so do all cases if there is only one cluster, which shows no spread.
     """

@@ -33,7 +33,7 @@ class Room(NamedTuple):
 
 
 def room_for(boards: Iterable[Leaderboard], width: int) -> Room:
-    """Return the widths of rows of `width` cells; scores, whose columns scroll, give way to names."""
+    """Return the widths of rows of `width` cells; names come before scores, whose columns scroll."""
     longest = _LEAST_NAME
     for board in boards:
         models = (Content(plain_line(row.model)).cell_length + len(_mark(row)) + 6 for row in board.rows)

@@ -70,7 +70,7 @@ def _reach(line: str, start: int, width: int) -> int:
 
 
 def fit(content: Content, width: int, *, right: bool = False) -> Content:
-    """Return the content at exactly `width` cells, cut with `…` or padded; a number is left out rather than cut."""
+    """Return the content at exactly `width` cells, cut with `…` or padded; a number is omitted rather than cut."""
     if width <= 0:
         return Content.empty()
     missing = width - content.cell_length

@@ -69,7 +69,7 @@ def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Cont
 
 
 def state_mark(rollout: Rollout, *, live: bool = True) -> Content:
-    """Return the symbol of a rollout's outcome or current state; `live` tells whether its run is live."""
+    """Return the symbol of a rollout's outcome or current state; `live` is True if its run is live."""
     if rollout.is_setup:
         return muted(SYMBOLS.setup)
     if rollout.outcome is not None:

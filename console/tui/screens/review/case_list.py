@@ -173,7 +173,7 @@ def list_hint(damages: int, order: str, *, is_narrowed: bool, has_repeats: bool)
 def status_text(
     controller: ReviewController, overview: Overview, manifest: Manifest, width: int, *, live: bool = False
 ) -> Content:
-    """Return the position in the list, preceded by outcomes, rate and cost as far as there is room."""
+    """Return the position in the list, preceded by outcomes, rate and cost if there is room."""
     triage, tally, rollout = controller.triage, overview.fold.tally, controller.cursor.rollout
     place = counters(triage.item_of(rollout), triage.items, triage.seen, rollout.outcome if rollout else None)
     by_look = overview.fold.is_shown_by_look(manifest, live=live)
@@ -223,7 +223,7 @@ class CaseList(RowList):
         empty: Content,
         has_values: bool = False,
     ) -> None:
-        """Show rows, drawn by `draw` for a width in cells, with the cursor on a key; None leaves the cursor alone."""
+        """Show rows, drawn by `draw` for a width in cells, with the cursor on a key; None keeps the cursor."""
         self.columns = _SORTED_COLUMNS if has_values else COLUMNS
         self.show(
             rows or (),

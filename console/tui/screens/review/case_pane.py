@@ -369,7 +369,7 @@ class CasePane(Vertical):
 
     @property
     def hides_equal(self) -> bool:
-        """True if a block is folded or leaves out equal parts."""
+        """True if a block is folded or omits equal parts."""
         return any(block.folded or block.hides for block in self.text.blocks)
 
     def toggle_block(self) -> None:

@@ -384,7 +384,7 @@ class ReviewScreen(RunScreen):
                 self.controller.triage.contested = contested
                 self._relist()
 
-        with suppress(UsageError):  # the view Scores says why they cannot be read
+        with suppress(UsageError):  # the view Scores shows the error
             self._in_loop(partial(use, contested_cases(self.run_folder, self.services.paths.data)))
 
     def _in_loop(self, callback: Callable[[], None]) -> None:
