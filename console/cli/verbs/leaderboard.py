@@ -94,7 +94,7 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
 def cell_text(cell: Cell) -> str:
     """Return a number with its interval; `—` with what is missing, and `N/A` if nothing was played."""
     if cell.value is None:
-        return f"— ({cell.note.removesuffix(' categories')})" if cell.note and cell.note != NOT_PLAYED else "N/A"
+        return f"— ({cell.note.removesuffix(' categories')})" if cell.is_played else NOT_PLAYED
     if cell.unit == "plain":
         return f"{cell.value:.2f}{mark_of(cell.note)}"
     show = None if cell.unit == "rate" else number

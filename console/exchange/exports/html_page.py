@@ -71,7 +71,7 @@ def _failures(items: Sequence[Item]) -> Iterable[str]:
         return
     by_slot = {item.rollout.slot: item for item in failures}
     groups = group([item.rollout for item in failures], GroupBy.REASON)
-    counts = failures_by(Counter(item.rollout.outcome for item in failures))
+    counts = failures_by(Counter(item.rollout.counted_as for item in failures))
     yield f"<h2>Failures and annotated cases{f' ({counts})' if counts else ''}</h2>"
     yield from _filter(groups)
     for place, part in enumerate(groups):

@@ -258,8 +258,8 @@ def _result(line: RunLine, *, with_setup: bool = True) -> Content:
     cells += not_run_words(tally)
     if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
-    if tally.setup and with_setup:
-        cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup"))
+    if tally.setup_done and with_setup:
+        cells.append(muted(f"{SYMBOLS.setup} {number_format.setup_words(tally)}"))
     return Content(" ").join(cells)
 
 
@@ -288,7 +288,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
     head = Content.assemble((name.plain, "bold"), "  ", state_word(summary.state))
     counts = Content.assemble(
         _result(line, with_setup=False), (f" of {_planned(summary)}   score ", MUTED),
-        score_words(summary),
+        score_words(summary), (f"  {number_format.headline_gap(summary)}", "$undecided"),
     )  # fmt: skip
     spent = Content.assemble(
         (number_format.count(tally.input_tokens), ""),
