@@ -278,6 +278,11 @@ MUTATIONS = (
         "tests/engine/test_looks.py",
     ),
     Mutation(
+        "a width is that of a number that is no rate",
+        "console/engine/looks.py", 'metric.unit == "rate"', 'metric.unit != "rate"',
+        "tests/engine/test_looks.py::test_a_width_is_that_of_the_suites_own_rate",
+    ),
+    Mutation(
         "a merge takes the later of two equal answers",
         "console/engine/merging.py", "(-quality, rank) < (-best, best_rank)",
         "(-quality, -rank) < (-best, -best_rank)",

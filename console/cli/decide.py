@@ -89,7 +89,6 @@ def _prepared(args: ContinuationArguments, reader: "RunReader", case: str, point
             model=args.model,
             repeats=args.repeats or USUAL_CONTINUATIONS,
             budget=budget_of(args),
-            models_path=args.models,
-            data_path=args.data,
+            paths=args.workspace,
         )
     )

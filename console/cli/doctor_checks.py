@@ -177,57 +177,59 @@ def model_to_try(models: Path | None, name: str) -> ModelConfig:
     return pick_model(load_models(find_models_file(models)), name)
 
 
-def try_model(model: ModelConfig) -> tuple[list[Finding], str]:
-    """Check a model's endpoint with questions whose answers are known; return findings and a working entry.
+def try_model(model: ModelConfig, told: Callable[[Finding], None]) -> str:
+    """Check a model's endpoint with questions whose answers are known, and return a working entry.
 
     The result is kept with its date.
+
+    Args:
+        model: the model.
+        told: called with each finding as soon as its question is answered.
     """
-    from console.llm.servers.endpoint_check import Answered, Mark, check_endpoint
+    from console.llm.servers.endpoint_check import Mark, check_endpoint
     from console.llm.servers.parameter_trial import try_model as ask_both_ways
 
     adapted, trials = asyncio.run(ask_both_ways(model))
-    findings = [
-        Finding(
-            "trial",
-            f"{model.name} {trial.name}",
-            GOOD if trial.fault is None else BAD,
-            trial.text,
-            trial.fault.hint if trial.fault is not None else "",
-        )
-        for trial in trials
-    ]
+    for trial in trials:
+        state, hint = (GOOD, "") if trial.fault is None else (BAD, trial.fault.hint)
+        told(Finding("trial", f"{model.name} {trial.name}", state, trial.text, hint))
     if adapted != model:
         changed = "the server refuses parameters that suites send; the entry below works"
-        findings.append(
-            Finding("trial", "models.toml", WARNING, changed, "Replace the old entry in models.toml with it.")
-        )
-    if adapted.simulated or any(finding.state == BAD for finding in findings):
-        return findings, entry_of(adapted)
+        told(Finding("trial", "models.toml", WARNING, changed, "Replace the old entry in models.toml with it."))
+    if adapted.simulated or any(trial.fault is not None for trial in trials):
+        return entry_of(adapted)
     states = {Mark.OK: GOOD, Mark.DIFFERS: WARNING, Mark.REFUSES: WARNING, Mark.WRONG: BAD}
+    differences = list[Difference]()
 
-    async def check() -> list[Answered]:
-        return [answer async for answer in check_endpoint(adapted)]
+    async def check() -> None:
+        async for item in check_endpoint(adapted):
+            told(Finding("check", item.name, states[item.mark], f"{item.mark}: {item.text}", item.effect))
+            differences.extend([Difference(item.name, item.mark)] if item.mark != Mark.OK else [])
 
-    answers = asyncio.run(check())
-    keep_check(
-        facts(model), [Difference(item.name, item.mark) for item in answers if item.mark != Mark.OK], time.time()
-    )
-    findings += [
-        Finding("check", item.name, states[item.mark], f"{item.mark}: {item.text}", item.effect) for item in answers
-    ]
-    return findings, entry_of(adapted)
+    asyncio.run(check())
+    keep_check(facts(model), differences, time.time())
+    return entry_of(adapted)
 
 
-def watch_drift(model: ModelConfig) -> Finding:
-    """Say whether a model's endpoint is the one whose fingerprint is kept; keep that of a new or changed one."""
+def watch_drift(model: ModelConfig, told: Callable[[int], None]) -> Finding:
+    """Say whether a model's endpoint is the one whose fingerprint is kept; keep that of a new or changed one.
+
+    Args:
+        model: the model.
+        told: called with the number of answers after each.
+    """
     from console.llm.servers import drift
 
     endpoint = facts(model)
     kept = last_fingerprint(endpoint)
     try:
-        now = asyncio.run(drift.fingerprint(model, time.time(), by_text=kept is not None and kept.is_by_text))
+        is_by_text = kept is not None and kept.is_by_text
+        now = asyncio.run(drift.fingerprint(model, time.time(), told, by_text=is_by_text))
     except Fault as fault:
         return Finding("drift", model.name, BAD, f"{fault.kind.value}: {fault.message}", fault.hint)
+    if not any(any(answers) for answers in now.samples):
+        text = f"every answer is empty in its first {drift.ANSWER_TOKENS} tokens, so changes cannot be seen"
+        return Finding("drift", model.name, BAD, text, "Let the model think less, or let the server show its thoughts.")
     by = "answers" if now.is_by_text else "log probabilities"
     if kept is None or len(kept.samples) != len(now.samples):
         keep_fingerprint(endpoint, now)

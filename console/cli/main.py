@@ -115,14 +115,13 @@ def _dispatch(args: Arguments) -> int:
 
 
 def _serve(args: Arguments) -> int:
-    from console.config.paths import WorkspacePaths
     from console.tui.serve import serve
 
     if args.port not in range(1, 1 << 16):
         raise UsageError(f"invalid port {args.port}", where="--port", hint="Use a number from 1 to 65535.")
     options = [f"--theme={args.theme}"] if args.theme else []
     options += ["--ascii"] if args.ascii else []
-    return serve(WorkspacePaths(args.models, args.data, args.runs), options, args.port, Output().text)
+    return serve(args.workspace, options, args.port, Output().text)
 
 
 def _install_signal_handlers() -> None:

@@ -28,7 +28,7 @@ from console.exchange.json_kind import JsonKind
 ERROR = JsonKind(
     "error",
     "any verb",
-    "Why a command ended early; stderr has the same text.",
+    "Error that ended a command; stderr has the same text.",
     {
         "message": "what is wrong",
         "where": "option, file, line or key; may be empty",

@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 from console import __version__
 from console.cli.output import Output
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.suites.benchmark import Benchmark, built_in
+
+if TYPE_CHECKING:
+    from console.config.paths import WorkspacePaths
 
 _VERBS = {
     "run": "run a suite with a model",
@@ -118,6 +121,12 @@ class Arguments(argparse.Namespace):
     ascii: bool
     no_mouse: bool
     handler: Callable[["Arguments"], int]
+
+    @property
+    def workspace(self) -> "WorkspacePaths":
+        from console.config.paths import WorkspacePaths  # imported late: `--help` needs no msgspec
+
+        return WorkspacePaths(self.models, self.data, self.runs)
 
     @property
     def output(self) -> Output:

@@ -11,6 +11,7 @@ from console.cli.exitcode import Exit
 from console.cli.history import read_history, report_of
 from console.cli.output import Output
 from console.cli.run_report import exit_code, show_report
+from console.config.paths import WorkspacePaths
 from console.core.looks import BEST
 from console.core.record import Looked
 from console.core.tally import RunFold, without_output
@@ -24,14 +25,12 @@ from console.store.runs import RunFolder
 _POLL_S = 0.2
 
 
-def resume_race(
-    output: Output, folder: RunFolder, models_path: Path | None, data_path: Path | None, target: ComputeTarget
-) -> int:
+def resume_race(output: Output, folder: RunFolder, paths: WorkspacePaths, target: ComputeTarget) -> int:
     """Continue all runs of a race that have not ended, and report on all of it."""
-    engines = continue_race(folder, models_path=models_path, data_path=data_path, target=target)
+    engines = continue_race(folder, paths, target)
     if not engines:
         return output.error(f"nothing left to do in the race of {folder.name}", Exit.LOCKED)
-    return follow_race(output, racing_runs(folder), engines, data_path)
+    return follow_race(output, racing_runs(folder), engines, paths.data)
 
 
 def follow_race(

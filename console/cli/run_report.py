@@ -43,7 +43,7 @@ RUN = JsonKind(
         "folder": "its path",
         "summary": "state, counts, tokens, cost",
         "report": "metrics by the suite's formula, with intervals; null if the suite is missing",
-        "sequential": "optional: for a run with --until, its looks, what they have decided, and what was not played",
+        "sequential": "optional: for a run with --until, its looks, their decision, and the rollouts not played",
         "corrected": "optional, of `show`: scores as graded, without contested cases, with corrected keys, "
         "corrected by people's labels",
         "labels": "optional: a model's opinions on the causes of failures; not results",

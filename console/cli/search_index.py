@@ -27,7 +27,7 @@ def open_search(root: Path, output: Output) -> Search:
 
     while True:
         try:
-            IndexUpdate(root, told=tell).run()
+            IndexUpdate(root, notify=tell).run()
             search = Search(root)
         except (RunLocked, NoIndex):  # another process is updating it
             time.sleep(_LOOK_EVERY_S)

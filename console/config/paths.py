@@ -22,6 +22,15 @@ class WorkspacePaths(msgspec.Struct, frozen=True):
     data: Path | None = None
     runs: Path | None = None
 
+    @property
+    def flags(self) -> list[str]:
+        """Options of a command line that give the same paths."""
+        named = (("--models", self.models), ("--data", self.data), ("--runs", self.runs))
+        return [word for option, path in named if path is not None for word in (option, str(path))]
+
+
+DEFAULT_PATHS = WorkspacePaths()
+
 
 class DataRoots(msgspec.Struct, frozen=True):
     """Parents of dataset folders. Of datasets with the same name, the user's takes precedence, then the bundled one."""

@@ -28,7 +28,7 @@ _SHORTEST_WORD = 16
 """Below this many characters, letters alone count as a word and not as a key."""
 _PLACEHOLDERS = frozenset({"sk-no-key-required", "no-key-required", "your-api-key-here", "your_api_key_here"})
 _PROBE = 6
-"""Length of a probe; text without any of a secret's probes holds no piece of the secret."""
+"""Length of a probe; text without any of a secret's probes contains no piece of the secret."""
 _CONTEXT = 2
 """Characters of streamed text released before the beginning of a secret can be recognized."""
 
@@ -65,7 +65,7 @@ _GRAM = 4
 
 
 def sounds_secret(name: str) -> bool:
-    """Return whether a parameter, header or variable of this name holds a secret."""
+    """Return whether a parameter, header or variable of this name contains a secret."""
     return bool(_SECRET_NAME.search(name))
 
 
@@ -148,7 +148,7 @@ class Redactor:
         return text
 
     def may_be_in(self, data: bytes) -> bool:
-        """Return whether UTF-8 text, or a string in JSON, may hold a secret in one piece.
+        """Return whether UTF-8 text, or a string in JSON, may contain a secret in one piece.
 
         It takes the same time for any number of secrets, and is rarely true without one.
         """
@@ -156,7 +156,7 @@ class Redactor:
             return False
         if self._has_gram(data):
             return True
-        if b"\\" in data:  # nearly always of line ends and quotes only, whose removal leaves every other escape
+        if b"\\" in data:  # usually only line ends and quotes; removing these leaves every other escape in place
             data = data.replace(b"\\n", b"").replace(b'\\"', b"")
         if (
             b"\\" in data

@@ -14,7 +14,7 @@ import msgspec
 
 from console.core.fault import UsageError
 from console.core.ranges import Amount, Count
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 
 if TYPE_CHECKING:
     from console.core.statistics.stratified import DrawnStratum
@@ -288,10 +288,7 @@ def read_kind(what: str) -> tuple[str, str]:
     kind, _, name = what.partition(".")
     if (kind == PARAMS) == bool(name) and kind in (OPENING, SYSTEM, USER, REPLY, RESULT, PARAMS):
         return kind, name
-    close = nearest(what, _KINDS)
-    raise UsageError(
-        f"{what!r} cannot be changed", where="--set", hint=f"Did you mean {close}?" if close else f"One of: {_KINDS}."
-    )
+    raise UsageError(f"{what!r} cannot be changed", where="--set", hint=suggest(what, _KINDS, f"One of: {_KINDS}."))
 
 
 def shared_change(what: str, value: Any) -> Change:

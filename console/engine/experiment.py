@@ -7,9 +7,9 @@ lies before the first live request is taken from the old journal (see `earlier_r
 import asyncio
 import random
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
+from console.config.paths import DEFAULT_PATHS, WorkspacePaths
 from console.core.case import Case, Key
 from console.core.experiment import REPLY, Arm, Beginning, Experiment, Stratum
 from console.core.fault import Fault, UsageError
@@ -18,7 +18,7 @@ from console.core.looks import Until
 from console.core.record import AnyRecord, Performed
 from console.core.run import Budget, Manifest, Selection
 from console.engine.earlier_run import EarlierRun
-from console.engine.plan import Plan, PreparedRun, check_playable
+from console.engine.plan import Plan, PreparedRun, beside, check_playable
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay
 from console.engine.stage import JournaledStage, RecordT
 from console.llm.endpoint import Endpoint
@@ -44,8 +44,7 @@ def experiment_plan(
     repeats: int = 1,
     seed: int | None = None,
     budget: Budget | None = None,
-    models_path: Path | None = None,
-    data_path: Path | None = None,
+    paths: WorkspacePaths = DEFAULT_PATHS,
 ) -> Plan:
     """Return the plan of an experiment.
 
@@ -63,8 +62,7 @@ def experiment_plan(
         repeats: rollouts of each case in each arm.
         seed: seed of simulated models; None draws one.
         budget: caps.
-        models_path: models file; None for the default.
-        data_path: data folder; None for the defaults.
+        paths: where models and data are.
 
     Raises:
         UsageError: the run was not played here, or its requests were changed themselves.
@@ -85,9 +83,7 @@ def experiment_plan(
         parent=run.name,
         experiment=Experiment(arms, dict(beginnings or {}), strata, new_seed() if seed is None else seed, label, luck),
         until=until,
-        models_path=models_path,
-        data_path=data_path,
-        runs_path=run.path.parent,
+        paths=beside(run, paths),
     )
 
 

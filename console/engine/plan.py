@@ -13,7 +13,14 @@ import msgspec
 from console import __version__
 from console.config.model import USUAL_CONCURRENCY, ModelConfig
 from console.config.models import facts, key_state, load_models
-from console.config.paths import DataRoots, find_data_roots, find_models_file, find_runs_root
+from console.config.paths import (
+    DEFAULT_PATHS,
+    DataRoots,
+    WorkspacePaths,
+    find_data_roots,
+    find_models_file,
+    find_runs_root,
+)
 from console.config.weights import digests_of, find_weights
 from console.core.case import Case, Setting, Slot
 from console.core.experiment import Beginning, Experiment
@@ -69,9 +76,7 @@ class Plan:
     parent: str = ""
     experiment: Experiment | None = None
     """The change to make in the parent's conversations."""
-    models_path: Path | None = None
-    data_path: Path | None = None
-    runs_path: Path | None = None
+    paths: WorkspacePaths = DEFAULT_PATHS
     shard: Shard | None = None
     """Part of the cases to play; None for all."""
     until: Until | None = None
@@ -116,11 +121,11 @@ def prepare(plan: Plan) -> PreparedRun:
     Raises:
         UsageError: the first problem, with a hint.
     """
-    book = load_models(find_models_file(plan.models_path), plan.data_path)
+    book = load_models(find_models_file(plan.paths.models), plan.paths.data)
     book.models |= {config.name: config for config in plan.further_models}
     model = pick_model(book, plan.model)
-    catalog = Catalog(roots := find_data_roots(plan.data_path))
-    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
+    catalog = Catalog(roots := find_data_roots(plan.paths.data))
+    runs_root = find_runs_root(plan.paths.runs, may_be_new=True)
     suite = open_pairwise(plan.suite, runs_root) if plan.is_pairwise else catalog.open(plan.suite)
     options = check_options(suite.options, plan.options)
     models = find_role_models(book, model, suite, options, plan.roles)
@@ -269,7 +274,7 @@ def _planned_looks(
     return looks, ordered, baseline
 
 
-def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> PreparedRun:
+def reopen(run: RunFolder, paths: WorkspacePaths) -> PreparedRun:
     """Prepare an existing run from its manifest, with keys and addresses from the current models.toml.
 
     Raises:
@@ -277,7 +282,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
     """
     manifest = run.manifest()
     check_playable(manifest)
-    plan = _plan_of(run, manifest, models_path, data_path)
+    plan = _plan_of(run, manifest, paths)
     is_imported = manifest.format == RECORDED
     prepared = prepare_imported(RunFolder(run.path.parent / manifest.regraded), plan) if is_imported else prepare(plan)
     _check_same_data(manifest, prepared.manifest, run)
@@ -293,7 +298,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
     )
 
 
-def _plan_of(run: RunFolder, manifest: Manifest, models_path: Path | None, data_path: Path | None) -> Plan:
+def _plan_of(run: RunFolder, manifest: Manifest, paths: WorkspacePaths) -> Plan:
     """Return the plan that a run was made of."""
     is_pairwise = manifest.format == PAIRWISE
     return Plan(
@@ -310,12 +315,10 @@ def _plan_of(run: RunFolder, manifest: Manifest, models_path: Path | None, data_
         budget=manifest.budget,
         shard=manifest.shard,
         until=manifest.looks.until if manifest.looks is not None else None,
-        models_path=models_path,
-        data_path=data_path,
-        runs_path=run.path.parent,
+        paths=beside(run, paths),
         regraded=manifest.regraded,
         is_batched=manifest.is_batched,
-        further_models=tuple(gone_models(manifest, models_path, data_path)) if manifest.regraded or is_pairwise else (),
+        further_models=tuple(gone_models(manifest, paths)) if manifest.regraded or is_pairwise else (),
         is_pairwise=is_pairwise,
     )
 
@@ -338,8 +341,8 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
     if "judge" not in plan.roles:
         hint = "Name a model of models.toml: --judge NAME, and what it checks: --option rubric=TEXT."
         raise UsageError("only a judge can grade what another tool recorded", where="--judge", hint=hint)
-    book = load_models(find_models_file(plan.models_path), plan.data_path)
-    suite, judge = find_suite(manifest, plan.data_path), pick_model(book, plan.roles["judge"])
+    book = load_models(find_models_file(plan.paths.models), plan.paths.data)
+    suite, judge = find_suite(manifest, plan.paths.data), pick_model(book, plan.roles["judge"])
     _check_keys({"judge": judge})
     options = check_options(suite.options, plan.options)
     extras = {name: value for name, value in manifest.setting.extras.items() if name != "reported"}
@@ -365,14 +368,19 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
         units={},
         grader=grader_of(suite, chosen, setting, roles, {}),
     )
-    roots = find_data_roots(plan.data_path)
+    roots = find_data_roots(plan.paths.data)
     models = {"model": _stand_in(manifest.model), "judge": judge}
     return PreparedRun(made, suite, chosen, models, source.path.parent, roots, list(book.warnings))
 
 
-def gone_models(manifest: Manifest, models_path: Path | None, data_path: Path | None) -> list[ModelConfig]:
+def beside(run: RunFolder, paths: WorkspacePaths) -> WorkspacePaths:
+    """Return paths with which a new run is created beside another."""
+    return msgspec.structs.replace(paths, runs=run.path.parent)
+
+
+def gone_models(manifest: Manifest, paths: WorkspacePaths) -> list[ModelConfig]:
     """Return stand-ins for models that answered and are no longer in models.toml, as nothing is asked of them."""
-    book = load_models(find_models_file(models_path), data_path)
+    book = load_models(find_models_file(paths.models), paths.data)
     answered = {"model": manifest.model, **manifest.roles}
     return [
         _stand_in(model)

@@ -10,10 +10,10 @@ import math
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 
+from console.config.paths import WorkspacePaths
 from console.core.case import Case, Slot
 from console.core.fault import UsageError
 from console.core.looks import BEST, Contender, Look, Rule
@@ -76,19 +76,14 @@ def racing_runs(run: RunFolder) -> list[RunFolder]:
     return [RunFolder(run.path.parent / name) for name in plan.until.rivals]
 
 
-def continue_race(
-    run: RunFolder, *, models_path: Path | None, data_path: Path | None, target: ComputeTarget = LOCAL
-) -> list[RunningEngine]:
+def continue_race(run: RunFolder, paths: WorkspacePaths, target: ComputeTarget = LOCAL) -> list[RunningEngine]:
     """Start engines for the runs of a race that have not ended and are not playing, and return them.
 
     Raises:
         UsageError: a run is gone, or an engine cannot be started.
     """
     left = [one for one in racing_runs(run) if not one.is_live and one.summary().state not in ENDED]
-    return [
-        (one, spawn_engine(one, retry="broken", models_path=models_path, data_path=data_path, target=target))
-        for one in left
-    ]
+    return [(one, spawn_engine(one, retry="broken", paths=paths, target=target)) for one in left]
 
 
 def race_of(folder: RunFolder, prepared: PreparedRun) -> "Race | None":

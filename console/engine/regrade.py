@@ -6,15 +6,15 @@ any other answer that was never given breaks (see `stage.Unanswered`).
 
 import dataclasses
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from console.config.paths import DEFAULT_PATHS, WorkspacePaths
 from console.core.fault import UsageError
 from console.core.run import RECORDED, Manifest, Selection
 from console.engine.earlier_run import earlier_run
-from console.engine.plan import Plan, PreparedRun, gone_models, prepare, prepare_imported
+from console.engine.plan import Plan, PreparedRun, beside, gone_models, prepare, prepare_imported
 from console.engine.recorded_effects import JUDGES
 from console.store.runs import RunFolder
 from console.suites.catalog import PAIRWISE
@@ -31,8 +31,7 @@ def prepare_regrade(
     case_ids: Collection[str] | None = None,
     repeats: int = 1,
     is_batched: bool = False,
-    models_path: Path | None = None,
-    data_path: Path | None = None,
+    paths: WorkspacePaths = DEFAULT_PATHS,
 ) -> PreparedRun:
     """Prepare a run that grades another one again.
 
@@ -43,8 +42,7 @@ def prepare_regrade(
         case_ids: ids of the cases to grade; None for all.
         repeats: how often each conversation is graded; if more than once, the judge is always asked.
         is_batched: ask judges through batch APIs.
-        models_path: models file; None for the default.
-        data_path: data folder; None for the defaults.
+        paths: where models and data are.
 
     Raises:
         UsageError: the run is being played, has no finished conversation, or cannot be graded here.
@@ -57,7 +55,7 @@ def prepare_regrade(
         raise UsageError("compares answers of other runs", where=run.name, hint="Judge them again with `judge`.")
     if not 1 <= repeats <= MOST_REPEATS:
         raise UsageError(f"must be from 1 to {MOST_REPEATS}, not {repeats}", where="--repeats")
-    plan = _plan(run, manifest, judge, options or {}, case_ids, repeats, models_path, data_path)
+    plan = _plan(run, manifest, judge, options or {}, case_ids, repeats, paths)
     if is_batched:
         plan = dataclasses.replace(plan, is_batched=True, concurrency=None)
     prepared = prepare_imported(run, plan) if is_imported else prepare(plan)
@@ -100,8 +98,7 @@ def _plan(
     options: Mapping[str, Any],
     case_ids: Collection[str] | None,
     repeats: int,
-    models_path: Path | None,
-    data_path: Path | None,
+    paths: WorkspacePaths,
 ) -> Plan:
     roles = {role: facts.name for role, facts in manifest.roles.items()}
     if judge:
@@ -122,10 +119,8 @@ def _plan(
         concurrency=manifest.concurrency,
         name=f"regraded {(manifest.name or manifest.model.name).removeprefix('regraded ')}",
         shard=manifest.shard if case_ids is None else None,
-        models_path=models_path,
-        data_path=data_path,
-        runs_path=run.path.parent,
-        further_models=tuple(gone_models(manifest, models_path, data_path)),
+        paths=beside(run, paths),
+        further_models=tuple(gone_models(manifest, paths)),
         regraded=run.name,
     )
 

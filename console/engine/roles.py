@@ -11,7 +11,7 @@ from console.config.models import ModelBook, key_state
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.names import find_name
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.suites.stage import SECOND_JUDGE
 from console.suites.suite import RoleModel, Suite
 
@@ -38,8 +38,7 @@ def pick_model(book: ModelBook, name: str) -> ModelConfig:
     for mistake in book.mistakes:
         if f"[{name}]" in mistake.message or f"[{name}]" in mistake.where:
             raise UsageError(mistake.message, where=mistake.where, hint=mistake.hint)
-    close = nearest(name, book.models)
-    hint = f"Did you mean {close}?" if close else "`eval-console models` lists the models."
+    hint = suggest(name, book.models, "`eval-console models` lists the models.")
     raise UsageError(f"no model is named {name!r}", where=str(book.path or "models.toml"), hint=hint)
 
 

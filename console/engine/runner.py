@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.engine.compute_target import ComputeTarget
 from console.engine.process import detach, spawn_engine
@@ -72,8 +73,7 @@ def _play(run: RunFolder, entry: Queued) -> bool:
         return False
     process = spawn_engine(
         run,
-        models_path=Path(entry.models) if entry.models else None,
-        data_path=Path(entry.data) if entry.data else None,
+        paths=WorkspacePaths(*(Path(path) if path else None for path in (entry.models, entry.data))),
         cwd=Path(entry.folder) if entry.folder and Path(entry.folder).is_dir() else None,
         target=ComputeTarget(entry.on, entry.workers),
     )

@@ -97,7 +97,7 @@ class RunDocument:
     columns: ScoreColumns | None = None
     """None unless somebody decided on a key or labeled an answer."""
     kept_log: Path | None = None
-    """The Inspect log that shows the same; only runs imported from one have it."""
+    """The original Inspect log; only for runs imported from one."""
 
     @property
     def simulated(self) -> bool:

@@ -43,7 +43,7 @@ class ShownAnswer(NamedTuple):
 
     title: str
     question: str
-    """What it is graded by."""
+    """The question or criteria by which it is graded."""
     answer: str
     round: int | None = None
     """Number within a loop, from 0."""
@@ -58,7 +58,7 @@ class LabelQueue:
         Args:
             folder: the run.
             reader: name of the reader; empty for the user's name.
-            settles: draw only what readers disagree on.
+            settles: draw only answers on which readers disagree.
             data: folder of suites, if one was named.
 
         Raises:
@@ -163,7 +163,7 @@ class LabelQueue:
         return True
 
     def turn_to(self, *, settles: bool) -> None:
-        """Draw only what readers disagree on, or all answers again."""
+        """Draw only answers on which readers disagree, or all answers again."""
         self.settles, self.labeled = settles, []
         self._show(self._next())
 
@@ -171,7 +171,7 @@ class LabelQueue:
         self.current, self.remark, self.grades = answer, "", {}
 
     def read(self) -> ShownAnswer | None:
-        """Return the current answer and what it is graded by, without the verdict; None if none is left."""
+        """Return the current answer and the basis of its grade, without the verdict; None if none is left."""
         if self.current is None:
             return None
         conversation, number = self._run.conversation(self.current.rollout.key), self.current.round
@@ -274,7 +274,7 @@ def read_label_lines(path: Path, folder: RunFolder) -> list[Note]:
             fields: Any = ", ".join(LabelLine.__struct_fields__[:4])
             raise UsageError(f"is not a label: {error}", where=place, hint=f"A line has {fields}.") from None
         if read.verdict not in VERDICTS or not read.reader:
-            hint = f"The verdict is one of {', '.join(VERDICTS)}, and the reader a name."
+            hint = f"The verdict must be one of {', '.join(VERDICTS)}, and the reader a name."
             raise UsageError(f"{read.verdict!r} by {read.reader!r} is not a verdict", where=place, hint=hint)
         if (read.case, read.rollout - 1) not in slots:
             raise UsageError(f"the run has no rollout {read.rollout} of {read.case!r}", where=place)

@@ -9,7 +9,7 @@ _LAYERS, _TEXT = 8, 200
 FLAG = "--option i_trust_this_model=true"
 """Option by which users accept a weaker confinement."""
 UNSEEN = "Not tested on a Mac yet: `eval-console doctor --sandbox-attacks` shows what it stops."
-"""Warning that comes with a profile of macOS."""
+"""Warning shown with a profile of macOS."""
 
 
 @dataclass(frozen=True, slots=True)

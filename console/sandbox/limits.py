@@ -20,7 +20,7 @@ class WorkerLimits:
     """Address space; an allocation beyond it raises MemoryError in the code."""
     threads: int = 32
     file_bytes: int = 64 * MEBIBYTE
-    """Size of one file, and of the whole scratch folder if it is a file system of its own."""
+    """Size of one file, and of the whole scratch folder if it has its own file system."""
     open_files: int = 128
     frame_bytes: int = 4 * MEBIBYTE
     """Size of the longest single message from the worker."""

@@ -16,7 +16,7 @@ from console.core.price import dollars, price_of
 from console.core.run import ModelFacts
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_atomically
 
-_REQUESTS, _SENT, _WRITTEN = 20, 15_000, 1_500
+_REQUESTS, _SENT, _WRITTEN = 20, 15_000, 4_500
 """Requests and tokens of a check, at most, with those that learn which parameters a server refuses."""
 
 

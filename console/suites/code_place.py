@@ -1,4 +1,4 @@
-"""Location of running suite code: which files are the suite's, and where a task or thread executes them."""
+"""Location of running suite code: the suite's files, and the line that a task or thread executes."""
 
 import sys
 from collections.abc import Callable
@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # reading verbs load this module, and need no loop
     import asyncio
 
 IsOfSuite = Callable[[str], bool]
-"""Returns whether a file, given its full name, holds code of the suite."""
+"""Returns whether a file, given its full name, contains code of the suite."""
 
 
 def files_of(suite: Suite) -> IsOfSuite:

@@ -1,7 +1,7 @@
 """Runs code of a model in the sandbox, with hidden tests, as one journaled effect.
 
-The tests are split here: the sandbox gets them one by one after the code was loaded. The journal has their digest only,
-and of each test its name, result and time, and what was expected and found where it failed.
+The tests are split here: the sandbox gets them one by one after the code was loaded. The journal has only their digest
+and, for each test, name, result, time and the expected and actual values of a failure.
 """
 
 import ast
@@ -115,7 +115,7 @@ def _digest(text: str) -> str:
 
 
 class _Run:
-    """One run in a worker of its own."""
+    """One run in its own worker."""
 
     def __init__(self, loaded: dict[str, Any], setup: str, parts: list[tuple[str, str]], timeout: float) -> None:
         self._loaded = {**loaded, "name": "solution"}

@@ -105,7 +105,7 @@ class LeaderboardRules(ABC):
     These rules apply only if it is the suite's `headline` too; otherwise the default ranking is used.
     """
     legend: str = ""
-    """Reason why another number than the expected one ranks; empty if the expected one does."""
+    """Reason for ranking by another number than expected; empty if the expected one is used."""
 
     def misfit(self, categories: Collection[str]) -> str:
         """Return the reason that the rules do not apply to a suite with these categories; empty if they do."""
@@ -165,7 +165,7 @@ class PassRates(LeaderboardRules):
         """Rank by pass rate.
 
         Args:
-            legend: why, where another ranking is expected.
+            legend: reason for this ranking, if another one is expected.
             first: scores of the newest run whose columns follow the pass rate.
         """
         self.legend, self._first = legend, first

@@ -1,7 +1,7 @@
-"""The planned order of a run: what is played first, and so what each look at it holds.
+"""The planned order of a run, which determines the rollouts that each look covers.
 
 Without a seed it is the order of the suite. With one it is stratified: within each category the units (clusters, or
-independent cases) come in a seeded random order, and categories are merged so that every prefix holds them in
+independent cases) come in a seeded random order, and categories are merged so that every prefix contains them in
 proportion. Setup cases come first and are not counted.
 """
 
@@ -136,7 +136,7 @@ def units_in_order(graded: Sequence[Case]) -> list[list[Case]]:
 
 
 def first_results(suite: Suite, results: Sequence[Result], manifest: Manifest, look: Look | None) -> Sequence[Result]:
-    """Return the results that a look has seen, for a report of a run that plays; none before the first look."""
+    """Return the results that a look covers, for the report of a run in progress; none before the first look."""
     plan = manifest.looks
     if plan is None or look is None:
         return []

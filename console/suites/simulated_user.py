@@ -84,7 +84,7 @@ async def lead(
         scripted: returns what a simulated model writes or calls next, given the number of its messages and steps with
             calls so far.
         turn: number of the first turn.
-        tools: tools of the user's own.
+        tools: the user's own tools.
 
     Raises:
         Fault: a model call failed.

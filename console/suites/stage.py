@@ -94,14 +94,14 @@ class Stage(Protocol):
         replay: Literal["execute", "snapshot"] = "execute",
         snapshot: Callable[[WorldT], Any] | None = None,
     ) -> "Environment[WorldT]":
-        """Return a world outside, such as a container or a database, as an asynchronous context.
+        """Return an external world, such as a container or a database, as an asynchronous context.
 
         Its actions, `await environment.act(kind, request, action)`, are journaled. A case that was killed opens the
         world again when an action is missing. All functions may be asynchronous or plain.
 
         Args:
-            open: opens the world; takes the last snapshot, or None for a new one. What a killed case left behind, such
-                as a container named after `stage.key`, must not matter.
+            open: opens the world; takes the last snapshot, or None for a new one. Must tolerate remains of a
+                killed case, such as a container named after `stage.key`.
             close: closes it.
             replay: how to bring a new world to the state of the killed one: by executing its actions again, or from the
                 snapshot after the last of them.
@@ -126,7 +126,7 @@ class Stage(Protocol):
         Args:
             name: name of the score.
             value: its value; None if it could not be determined.
-            threshold: value from which on it is good.
+            threshold: lowest good value.
             turn: user turn from 0.
             role: role of the model that gave it, so that people can label what it judged; empty if code measured it.
         """

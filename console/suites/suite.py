@@ -97,9 +97,9 @@ class Estimate(msgspec.Struct, frozen=True):
     most: "Estimate | None" = None
     """The same for the longest conversation possible; None if its length is unlimited."""
     bound: str = ""
-    """When that happens, in words, such as `every loop to round 20`."""
+    """Description of that case, such as `every loop to round 20`."""
     basis: str = ""
-    """Basis of the numbers in words, such as `from the texts of the questions`."""
+    """Basis of the numbers, such as `from the texts of the questions`."""
 
     @property
     def by_role(self) -> dict[str, "Estimate"]:
@@ -231,7 +231,7 @@ class Suite:
     """
 
     options: tuple[Option, ...] = ()
-    """Options of a run; `setting.options` holds their values."""
+    """Options of a run; their values are in `setting.options`."""
     headline: str | Sequence[str] = ""
     """Name of the score reported in place of pass/fail; empty: rollouts pass or fail.
 
@@ -247,7 +247,7 @@ class Suite:
     waits_for_batches: bool = True
     """False if its code gives up on answers that take hours."""
     forks: bool = False
-    """True if a rollout may hold several conversations, such as those of sub-agents."""
+    """True if a rollout may contain several conversations, such as those of sub-agents."""
     grader_sources: tuple[str, ...] = ()
     """Modules and whole packages that decide verdicts: scoring, decoders, checkers; empty: the module of the class.
 
@@ -377,7 +377,7 @@ class Suite:
     def effect_states(self) -> Mapping[str, str]:
         """Return the status shown during an effect, by its kind (see `Stage.perform`); other kinds are shown by name.
 
-        `BEFORE_FIRST` and `AFTER_REPLY` stand for the times in which a suite works without an effect.
+        `BEFORE_FIRST` and `AFTER_REPLY` are the times in which a suite works without an effect.
         """
         return {}
 
@@ -411,7 +411,7 @@ class Suite:
         """
         from console.suites.own_row import OwnRow, conversation_row
 
-        return OwnRow(conversation_row(recorded), f"{self.entry.name} is graded by code of its own")
+        return OwnRow(conversation_row(recorded), f"{self.entry.name} is graded by its own code")
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Aggregate by the benchmark's own formula.
@@ -422,11 +422,11 @@ class Suite:
         raise TypeError("this suite has no `report`")
 
     def checks_without_data(self) -> bool:
-        """Return whether `check FORMAT` works without a dataset, because the lines hold all that is needed."""
+        """Return whether `check FORMAT` works without a dataset, because the lines contain everything needed."""
         return False
 
     def line_checker(self) -> AbstractContextManager[LineChecker] | None:
-        """Return a checker for the suite's own format of saved outputs; None: lines hold `id` and `output`."""
+        """Return a checker for the suite's own format of saved outputs; None: lines have `id` and `output`."""
         return None
 
     def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:

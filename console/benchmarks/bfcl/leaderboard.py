@@ -94,7 +94,7 @@ class BfclLeaderboard(MeasuresJournals):
     def misfit(self, categories: Collection[str]) -> str:
         """Require all categories of the overall score, and no unofficial ones."""
         if any(category not in names.ALL for category in categories):
-            return "the suite has categories of its own"
+            return "the suite has unofficial categories"
         needed = PARTS["overall"]
         present = sum(category in categories for category in needed)
         return (

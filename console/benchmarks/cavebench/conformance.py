@@ -136,7 +136,7 @@ class CaveLineChecker:
     """Judges the rows of one file in order; a recorded scenario is summed from the turns before it."""
 
     def __init__(self) -> None:
-        """Start with no turns seen."""
+        """Create a checker that has seen no turns."""
         self._turns: dict[tuple[Any, ...], list[TurnScore]] = {}
 
     def check(self, row: Row) -> Row:

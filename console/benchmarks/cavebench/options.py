@@ -17,7 +17,7 @@ CAVE_STEPS, JSON_STEPS = 100, 20
 OPTIONS = (
     Option("max_steps", "int", None, "model replies per turn; 100 in cave mode and 20 in json mode unless set"),
     Option("max_history", "int", 200, "messages kept of a conversation in cave mode"),
-    Option("max_output", "int", 80_000, "longest output of a code cell that the model gets, in characters"),
+    Option("max_output", "int", 80_000, "maximum characters of a cell's output sent to the model"),
     Option("cell_seconds", "float", 60.0, "wall time of one code cell or tool call"),
     Option(
         "type_rule",

@@ -1,4 +1,4 @@
-"""Comparison of a conversation with what its task expects: calls, world, assertions, words. Pure."""
+"""Comparison of a conversation with the expectations of its task: calls, world, assertions, words. Pure."""
 
 from collections.abc import Callable, Iterator
 from operator import eq
@@ -61,7 +61,7 @@ def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
 
 
 def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:
-    """Yield each expected call with one that fits, or else the nearest of that name."""
+    """Yield each expected call with a matching one, or else the most similar one of that name."""
     used: set[int] = set()
     for action in criteria.actions or ():
         fitting = next((number for number, call in enumerate(calls) if action.fits(call)), None)
@@ -106,7 +106,7 @@ def _check_pair(expected: str, actual: str, met: bool) -> Pair:
 
 
 def _world_pair(item: Difference) -> Pair:
-    """Return a row of the world that differs, with the fields that do; screens compare their values path by path."""
+    """Return a differing row of the world with its differing fields; screens compare their values path by path."""
     name = " ".join(filter(None, (item.table, item.key)))
     if item.theirs is None:
         return Pair(Mark.EXTRA, "", name, kind="state")

@@ -1,4 +1,4 @@
-"""Rows of recorded requests and prompts: what our models are sent, in the form of the conformance files."""
+"""Rows of recorded requests and prompts: the requests to our models, in the format of the conformance files."""
 
 import hashlib
 import json

@@ -40,19 +40,19 @@ if TYPE_CHECKING:
 AS_SENT = JsonKind(
     "as_sent",
     "branch --show",
-    "What was sent or answered at a step, as text to edit.",
-    {"what": "what it is, such as `system`", "at": "turn and step, from 1", "text": "in the format of --set"},
+    "The request or reply at a step, as text for editing.",
+    {"what": "kind of text, such as `system`", "at": "turn and step, from 1", "text": "in the format of --set"},
 )
 DECIDING_STEP = JsonKind(
     "deciding_step",
     "branch --decide",
-    "Which step decided a failed conversation.",
+    "The step that decided a failed conversation.",
     {
         "run": "the recorded run",
         "case": "the case",
         "curve": "for each point: at, passed, graded, and the branch",
         "step": "turn and step that decided it, from 1; null if none was found",
-        "sentence": "all of it in a sentence",
+        "sentence": "summary in a sentence",
     },
 )
 BRANCH = JsonKind(
@@ -175,8 +175,7 @@ def _play(
         model=args.model,
         repeats=args.repeats or 1,
         budget=budget_of(args),
-        models_path=args.models,
-        data_path=args.data,
+        paths=args.workspace,
     )
     prepared = prepare(plan)
     for warning in [*prepared.warnings, *rehearse(prepared)]:

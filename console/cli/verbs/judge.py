@@ -48,8 +48,7 @@ def run(args: JudgeArguments) -> int:
         length_control=args.length_control,
         selection=Selection(limit=args.limit, seed=args.seed),
         budget=budget_of(args),
-        models_path=args.models,
-        data_path=args.data,
+        paths=args.workspace,
     )
     for warning in prepared.warnings:
         args.output.warn(warning)

@@ -25,7 +25,7 @@ from console.store.run_list import find_run
 READER_SCORE = JsonKind(
     "reader_score",
     "label, labels",
-    "The score of a run's judge beside the one that people's labels correct.",
+    "The score of a run's judge, next to the score corrected by people's labels.",
     {"run": "its name", "people": "labels, scores, confusion and agreement; null without labels"},
 )
 

@@ -28,7 +28,7 @@ MODELS = JsonKind(
 PING = JsonKind(
     "ping",
     "models --ping",
-    "Whether the server of a model answers.",
+    "Result of checking the server of a model.",
     {
         "name": "name of the model",
         "good": "true if it can be called",

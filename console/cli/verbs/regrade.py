@@ -84,8 +84,7 @@ def run(args: RegradeArguments) -> int:
             case_ids=chosen_cases(folder, args.filter, passed_too=True) if args.filter else None,
             repeats=args.repeats,
             is_batched=args.batch,
-            models_path=args.models,
-            data_path=args.data,
+            paths=args.workspace,
         )
         for folder in folders
     ]

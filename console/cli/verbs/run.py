@@ -21,7 +21,6 @@ from console.cli.gate_arguments import (
 from console.cli.output import Output
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
 from console.cli.target_arguments import add_target_arguments, target_of
-from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.core.price import dollars
 from console.exchange.json_kind import JsonKind
@@ -55,8 +54,8 @@ FORECAST = JsonKind(
         "input_tokens": "total",
         "output_tokens": "total",
         "cost_usd": "null if a price is unknown",
-        "most_usd": "optional: cost if every conversation becomes as long as it may",
-        "basis": "what the estimate rests on",
+        "most_usd": "optional: cost if every conversation is as long as possible",
+        "basis": "basis of the estimate",
         "detectable": "optional: smallest difference that the run can show",
         "until": "optional: cases after which the looks are expected to end the run, and at most",
         "terms": "optional: terms of its batches, such as half price",
@@ -106,10 +105,9 @@ def run(args: RunArguments) -> int:
     preset = preset_of(args)
     baseline = _baseline(args, preset)
     shard = read_shard(args.shard) if args.shard is not None else None
-    places = WorkspacePaths(args.models, args.data, args.runs)
     target = target_of(args)
     try:
-        plans = [dataclasses.replace(plan, shard=shard, target=target) for plan in plans_of(preset, places)]
+        plans = [dataclasses.replace(plan, shard=shard, target=target) for plan in plans_of(preset, args.workspace)]
         prepared = line_up([prepare(plan) for plan in plans])
     except UsageError as error:
         if not args.preset:

@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 TRIED = JsonKind(
     "tried",
     "try",
-    "What came of a change that was tried; one for each change.",
+    "Result of trying a change; one for each change.",
     {
         "run": "the experiment",
         "parent": "the recorded run",
         "changes": "each with `what` and its `diff`, as lines",
-        "effect": "on the whole suite: value, low, high, p, and p after Holm's correction; null if it cannot be said",
-        "why_not": "why it cannot be said; empty otherwise",
+        "effect": "on the whole suite: value, low, high, p, and p after Holm's correction; null if unknown",
+        "why_not": "reason for an unknown effect; empty otherwise",
         "chosen": "cases, those that pass now, and those expected to pass by chance; null if unknown",
-        "guard": "the same of the guard",
+        "guard": "the same for the guard",
         "cases": "ids of fixed, lost and unchanged cases",
         "control": "true if an unchanged arm was played too",
         "calls": "number of calls made",
         "full_calls": "number of calls of the whole suite",
-        "sentence": "all of it in a sentence",
+        "sentence": "summary in a sentence",
     },
     is_stream=True,
 )
@@ -127,8 +127,7 @@ def run(args: TryArguments) -> int:
         repeats=args.repeats,
         seed=seed,
         budget=budget_of(args),
-        models_path=args.models,
-        data_path=args.data,
+        paths=args.workspace,
     )
     prepared = prepare(plan)
     for warning in [*notes, *prepared.warnings, *rehearse(prepared)]:

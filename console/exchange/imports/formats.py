@@ -69,7 +69,7 @@ class ImportItem:
 
 
 def report_of(folder: RunFolder, path: Path, tool: str) -> ImportReport:
-    """Return the report on results that were imported as a run of their own suite."""
+    """Return the report on results that were imported as a run of the benchmark's own suite."""
     summary = folder.summary()
     return ImportReport(
         file=path.name,

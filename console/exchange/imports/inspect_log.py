@@ -50,7 +50,7 @@ from console.insight.conversation import SIMULATED_USER
 
 TOOL = "inspect_ai"
 _OWN = f"{TOOL}/"
-"""Begins the names of Inspect's own metrics."""
+"""Prefix of the names of Inspect's own metrics."""
 _VERSIONS = (1, 2)
 _LISTS = {("samples",), ("reductions",)}
 _ATTACHMENT = "attachment://"
@@ -68,7 +68,7 @@ _FINISH = {"max_tokens": "length", "model_length": "length", "content_filter": "
 _SAMPLES, _SUMMARIES, _HEADER, _START = "samples/", "summaries.json", "header.json", "_journal/start.json"
 _SHELL = "/sample.json"
 _SAMPLE_MEMBER = re.compile(r"_epoch_\d+(\.json|/sample\.json)\Z", re.ASCII)
-"""Ends the name of a sample's member; ids may have slashes."""
+"""End of the name of a sample's member; ids may contain slashes."""
 _PART_OF_SUMMARIES = "_journal/summaries/"
 
 
@@ -87,7 +87,7 @@ class Summary(msgspec.Struct):
     completed_at: Any = None
     total_time: Any = 0
     member: str = ""
-    """Archive member that holds the sample; empty if there is none."""
+    """Archive member with the sample; empty if there is none."""
 
     @property
     def is_in_parts(self) -> bool:
@@ -336,7 +336,7 @@ def _recipes(results: Table, config: Table) -> dict[str, dict[str, Recipe]]:
 
 
 def _recipe(plain: Recipe, metric: Table) -> Recipe:
-    """Return how the total of one metric is computed; functions with parameters of their own are unknown."""
+    """Return how the total of one metric is computed; functions with their own parameters are unknown."""
     params = table(metric.get("params"))
     if (group := text(metric.get("group"))) != "grouped":
         name = "" if group or without(params) else text(metric.get("name"))

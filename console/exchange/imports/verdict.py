@@ -2,7 +2,7 @@
 
 1 and C mean passed, 0 and I failed. Any other number is a score without a verdict: it becomes the run's headline
 (`Manifest.headline`), and a rollout passes from 1, as Inspect's own `pass_at` and `at_least` count. Between 0 and 1 it
-fails, with a reason of its own, unless the tool says whether it passed. Without a score the rollout is undecided.
+fails, with its own reason, unless the tool says whether it passed. Without a score the rollout is undecided.
 """
 
 import re
@@ -19,7 +19,7 @@ RECORDED_ERROR = "error in the log"
 NOT_SCORED = "no score in the log"
 """Reason of a sample without a score."""
 RIGHT = 1 - 1e-9
-"""Score from which a rollout passes; the tolerance is for sums of weighted parts."""
+"""Lowest score that passes; the tolerance is for sums of weighted parts."""
 PARTIAL = "partial score"
 """Reason of a sample whose score is between 0 and 1."""
 

@@ -202,7 +202,7 @@ def read_member(path: Path, member: Member) -> bytes:
         OSError: the file cannot be read.
     """
     if member.size > LARGEST_BYTES:
-        raise BadMember(f"holds {member.size >> 20} MB, more than the limit of {LARGEST_BYTES >> 20} MB")
+        raise BadMember(f"has {member.size >> 20} MB, more than the limit of {LARGEST_BYTES >> 20} MB")
     with open_regular(path) as file:
         return _content(file, member)
 

@@ -70,7 +70,7 @@ class NoIndex(Exception):
 
 
 @contextlib.contextmanager
-def _trouble_reported(root: Path) -> Generator[None]:
+def _index_errors_reported(root: Path) -> Generator[None]:
     """Raise `NoIndex` in place of errors of the index, and delete a damaged one."""
     try:
         yield
@@ -91,7 +91,7 @@ class Search:
             NoIndex: there is none yet, or it must be rebuilt.
         """
         self.root = root
-        with _trouble_reported(root):
+        with _index_errors_reported(root):
             self._reader = SearchReader(root, LAYOUT)
             self.coverage = Coverage(*self._reader.count())
 
@@ -107,7 +107,7 @@ class Search:
         Raises:
             NoIndex: the index is damaged, or was removed.
         """
-        with _trouble_reported(self.root):
+        with _index_errors_reported(self.root):
             run = self._reader.run(number)
             if run is None:
                 return None
@@ -125,7 +125,7 @@ class Search:
         Raises:
             NoIndex: the index is damaged, or was removed.
         """
-        with _trouble_reported(self.root):
+        with _index_errors_reported(self.root):
             return [(number, _decode_conversation(facts)) for number, facts in self._reader.of_case(suite, case)]
 
     def run(
@@ -141,7 +141,7 @@ class Search:
         Raises:
             NoIndex: the index is damaged, or was removed.
         """
-        with _trouble_reported(self.root):
+        with _index_errors_reported(self.root):
             if query.expression:
                 for number, conversations in itertools.groupby(self._matches(query), lambda match: match[0]):
                     if (run := self.run_of(number)) is not None:

@@ -16,7 +16,7 @@ from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import hint
 
 _SHARED_FROM = 400
-"""Minimum characters of a repeated text that gets a page of its own."""
+"""Minimum characters of a repeated text that gets its own page."""
 _MOST_SHARED = 5_000_000
 """Maximum bytes of such pages in a site; repeated texts beyond it are cut on each page."""
 _STEPS = ((4000, 2000), (1000, 200), (300, 60), (120, 20), (60, 6))

@@ -52,12 +52,12 @@ def export_site(
 
     Args:
         folders: the runs, each once; the first is compared with each other one.
-        out: the folder, which must not exist, be empty, or hold an earlier site and nothing else.
+        out: the folder, which must be missing, empty, or contain only an earlier site.
         data_path: folder of suites, if one was named.
         progress: called with the number of case pages written and planned.
 
     Raises:
-        UsageError: the folder holds something else, a run cannot be read, or the disk refuses.
+        UsageError: the folder contains anything else, a run cannot be read, or the disk cannot be written.
     """
     out = out.resolve()
     require_replaceable(out)
@@ -66,7 +66,7 @@ def export_site(
     try:
         staging = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
         try:
-            with contextlib.suppress(OSError):  # where modes cannot be set, the site is its owner's
+            with contextlib.suppress(OSError):  # where modes cannot be set, the site stays private to its owner
                 staging.chmod(0o755)
             whys = _write(runs, staging, data_path, _PageCount(sum(len(run.order) for run in runs), progress))
             _publish(staging, out)
@@ -108,7 +108,7 @@ def require_replaceable(out: Path) -> None:
 
 
 def _publish(staging: Path, out: Path) -> None:
-    """Move the new site into place; until then the old one stays whole."""
+    """Move the new site into place; until then the old one stays intact."""
     if out.exists():
         old = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}.old."))
         try:

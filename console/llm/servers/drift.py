@@ -5,7 +5,7 @@ numerics show. Otherwise short answers at temperature 0 are compared, where only
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import cast
@@ -28,8 +28,9 @@ _THINGS = (
     *("game", "dish", "month", "insect", "fabric", "mountain", "lake", "writer", "emotion", "weapon", "drink", "herb"),
     *("island", "gemstone", "flower", "building", "holiday"),
 )
+ANSWER_TOKENS = 24
+"""Tokens of an answer that is compared as a text."""
 _CANDIDATES = 20
-_ANSWER_TOKENS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,15 @@ class Drift:
         return self.p < ALPHA
 
 
-async def fingerprint(model: ModelConfig, at: float, *, by_text: bool = False) -> Fingerprint:
+async def fingerprint(
+    model: ModelConfig, at: float, told: Callable[[int], None], *, by_text: bool = False
+) -> Fingerprint:
     """Ask all questions several times.
 
     Args:
         model: the model.
         at: the time to record.
+        told: called with the number of answers after each.
         by_text: True to compare whole answers even if the server gives log probabilities.
 
     Raises:
@@ -64,6 +68,9 @@ async def fingerprint(model: ModelConfig, at: float, *, by_text: bool = False) -
         is_by_text = by_text or not await _gives_logprobs(model, endpoint)
         calls = [_ask(model, endpoint, thing, by_text=is_by_text) for thing in _THINGS for _ in range(TIMES)]
         tasks += map(asyncio.ensure_future, calls)
+        for done, answered in enumerate(asyncio.as_completed(tasks), 1):
+            await answered
+            told(done)
         replies = await asyncio.gather(*tasks)
     finally:
         for task in tasks:
@@ -98,7 +105,7 @@ async def _gives_logprobs(model: ModelConfig, endpoint: Endpoint) -> bool:
 
 async def _ask(model: ModelConfig, endpoint: Endpoint, thing: str, *, by_text: bool) -> Reply:
     if by_text:
-        question, params = f"Describe a {thing} in one sentence.", {"temperature": 0.0, "max_tokens": _ANSWER_TOKENS}
+        question, params = f"Describe a {thing} in one sentence.", {"temperature": 0.0, "max_tokens": ANSWER_TOKENS}
     else:
         question = f"Name a {thing}. Answer with one word."
         params = {"temperature": 1.0, "max_tokens": 1, "logprobs": True, "top_logprobs": _CANDIDATES}

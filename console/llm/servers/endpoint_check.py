@@ -19,8 +19,10 @@ from console.core.written_calls import written_call
 from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
 
-REQUESTS = 16
+REQUESTS = 17
 """Maximum requests of a check."""
+_SHORT, _WHOLE = 200, 1_500
+"""Tokens that an answer may have, and one that repeats the long arguments: some models never stop by themselves."""
 _PARSER = (
     "Configure the server's tool parser: vLLM --enable-auto-tool-choice --tool-call-parser NAME, "
     "SGLang --tool-call-parser NAME, llama.cpp --jinja."
@@ -41,7 +43,8 @@ _ENTRY = "The entry was checked twice and is in order. " * 45
 """About 2,000 characters: far more tokens in a result than the rest of the question has."""
 _MOST_CHARACTERS = 10
 """Characters of English in a token, at most."""
-
+_REST_OF_TOKEN = 3
+"""Characters that may follow a stop text in the token that ends it."""
 
 _SPELLINGS: Mapping[str, Mapping[str, str]] = {
     "responses": {"max_tokens": "max_output_tokens", "stop": "", "seed": ""},
@@ -97,6 +100,7 @@ _FORECAST = _tool(
     },
 )
 _NAMES = ("look_up", "store_note")
+_FREE = "Look up number 7 with the tool."
 
 
 async def check_endpoint(model: ModelConfig) -> AsyncIterator[Answered]:
@@ -132,21 +136,36 @@ class _Check:
     def __init__(self, model: ModelConfig, endpoint: Endpoint) -> None:
         self._model, self._endpoint = model, endpoint
         self._free: Reply | None = None
+        self._thinks = False
+        """True once thoughts have filled an answer: from then on the model's own limit holds."""
 
     async def _ask(
-        self, messages: Sequence[dict[str, Any]] | str, tools: Sequence[dict[str, Any]] = (), **params: Any
+        self,
+        messages: Sequence[dict[str, Any]] | str,
+        tools: Sequence[dict[str, Any]] = (),
+        *,
+        endpoint: Endpoint | None = None,
+        most: int = _SHORT,
+        **params: Any,
     ) -> Reply:
+        """Ask for an answer of at most `most` tokens, and again without that limit if it held only thoughts."""
         listed = [{"role": "user", "content": messages}] if isinstance(messages, str) else list(messages)
-        sent = {"temperature": 0.0, **params}
+        is_bounded = not (self._thinks or "max_tokens" in params)
+        sent = {"temperature": 0.0} | ({"max_tokens": most} if is_bounded else {}) | params
         spellings = _SPELLINGS.get(self._model.provider, {})
         spelled = {spellings.get(name, name): value for name, value in sent.items()}
         sent = {name: value for name, value in spelled.items() if name and name not in self._model.omit}
-        return await self._endpoint.ask(ChatRequest(cast("list[Message]", listed), list(tools), sent), Watch())
+        request = ChatRequest(cast("list[Message]", listed), list(tools), sent)
+        reply = await (endpoint or self._endpoint).ask(request, Watch())
+        if is_bounded and reply.finish == "length" and _is_thinking(reply):
+            self._thinks = True
+            return await self._ask(messages, tools, endpoint=endpoint, **params)
+        return reply
 
     async def free_call(self) -> Answered:
-        name, question = "a call", "Look up number 7 with the tool."
+        name = "a call"
         try:
-            reply = self._free = await self._ask(question, [_LOOK_UP])
+            reply = self._free = await self._ask(_FREE, [_LOOK_UP])
         except Fault as fault:
             return _refused(name, fault, 'Suites that pass tools natively cannot be played; use mode = "prompt".')
         if not reply.tool_calls:
@@ -177,7 +196,7 @@ class _Check:
         name = "arguments"
         wanted = json.dumps(_VALUES, ensure_ascii=False)
         try:
-            reply = await self._ask(f"Call store_note with exactly these arguments: {wanted}", [_FORECAST])
+            reply = await self._ask(f"Call store_note with exactly these arguments: {wanted}", [_FORECAST], most=_WHOLE)
         except Fault as fault:
             return _refused(name, fault)
         if not reply.tool_calls:
@@ -238,11 +257,7 @@ class _Check:
         params = self._model.params | {"stream": False}
         endpoint = open_endpoint(msgspec.structs.replace(self._model, params=params))
         try:
-            request = ChatRequest(
-                [{"role": "user", "content": "Look up number 7 with the tool."}], [_LOOK_UP],
-                {} if "temperature" in self._model.omit else {"temperature": 0.0},
-            )  # fmt: skip
-            whole = await endpoint.ask(request, Watch())
+            whole = await self._ask(_FREE, [_LOOK_UP], endpoint=endpoint)
         except Fault as fault:
             return _refused(name, fault)
         finally:
@@ -273,10 +288,12 @@ class _Check:
             reply = await self._ask("Count from 1 to 9 with spaces between.", stop=["5"])
         except Fault as fault:
             return _refused(name, fault)
-        text = reply.content or ""
-        if "5" in text and "6" in text:
-            effect = "Suites with stop texts judge more than the answer."
+        _, stop, rest = (reply.content or "").partition("5")
+        effect = "Suites with stop texts judge more than the answer."
+        if len(rest.strip()) > _REST_OF_TOKEN:
             return Answered(name, Mark.WRONG, "goes on after the stop text", effect)
+        if stop:
+            return Answered(name, Mark.DIFFERS, "ends with the stop text, instead of before it", effect)
         return Answered(name, Mark.OK, "ends at the stop text")
 
     async def roles(self) -> Answered:
@@ -351,6 +368,11 @@ def _forcing(provider: str, tool: str) -> dict[str, Any] | None:
             return {"toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [tool]}}}
         case _:
             return None
+
+
+def _is_thinking(reply: Reply) -> bool:
+    """Return whether a cut answer may hold thoughts, shown or hidden, and little else."""
+    return bool(reply.reasoning) or not reply.content or "<think>" in reply.content
 
 
 def _refused(name: str, fault: Fault, effect: str = "") -> Answered:

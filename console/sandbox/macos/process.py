@@ -178,7 +178,7 @@ def _framework_program() -> list[str]:
 
 
 def canonical(path: str) -> str:
-    """Return a path as the kernel knows it: without links, and in the letters of the file system."""
+    """Return a path as the kernel sees it: without links, and in the spelling of the file system."""
     real = os.path.realpath(path)
     query = getattr(fcntl, "F_GETPATH", None)
     if query is None:

@@ -291,7 +291,7 @@ def read_grades(text: str, rubric: Rubric) -> list[Grade]:
 def category_in(text: str, categories: Iterable[str]) -> str:
     """Return the category that a reply names, or an empty string for none or several.
 
-    That is the name after the last `GRADE:`, in any case, or else on a line of its own or before a colon or period at
+    That is the name after the last `GRADE:`, in any case, or else alone on a line or before a colon or period at
     the start of a line. A name within a sentence does not count, as in "this is not CORRECT".
     """
     exact = {name: name for name in categories}

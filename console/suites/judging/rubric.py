@@ -18,7 +18,7 @@ CHOSE_FIRST = "chose the first answer"
 TIED = 0.5
 _OF_BASELINE: dict[str, Literal["passed", "failed"] | float] = {"BETTER": 1.0, "TIE": TIED, "WORSE": 0.0}
 WHOLE = "rubric"
-"""Criterion name of a rubric in words."""
+"""Criterion name of a rubric written as text."""
 
 
 class Criterion(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -36,7 +36,7 @@ class Criterion(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
 
 
 class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Instructions for the model in the role `judge`: a rubric in words, or several criteria."""
+    """Instructions for the model in the role `judge`: a rubric as text, or several criteria."""
 
     rubric: str = ""
     criteria: list[Criterion] = field(default_factory=list[Criterion])
@@ -56,7 +56,7 @@ class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     against: str = ""
     """Baseline answer: the judge says which of the two answers is better, once in each order."""
     each: bool = False
-    """Judge each criterion in a call of its own."""
+    """Judge each criterion in its own call."""
     clip: bool = True
     """Keep the weighted mean on the scale when negative weights would take it off."""
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
@@ -93,7 +93,7 @@ class Judgement(Struct, frozen=True, omit_defaults=True):
 
 
 def criteria_of(rubric: Rubric) -> list[Criterion]:
-    """Return the criteria; a rubric in words is one criterion."""
+    """Return the criteria; a rubric written as text is one criterion."""
     if rubric.against:
         return [Criterion(WIN_RATE, rubric.rubric)]
     return rubric.criteria or [Criterion(WHOLE, rubric.rubric)]

@@ -17,7 +17,7 @@ def start_branch(services: Services, run: RunFolder, *, cases: tuple[str, ...]) 
     def plan() -> "Plan":
         from console.engine.experiment import experiment_plan
 
-        return experiment_plan(run, cases, models_path=services.paths.models, data_path=services.paths.data)
+        return experiment_plan(run, cases, paths=services.paths)
 
     start_plan(services, plan, lambda branch: services.navigator.open_compare(run, branch))
 

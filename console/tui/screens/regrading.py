@@ -73,9 +73,8 @@ def _start(services: Services, run: RunFolder, judge: str) -> None:
     """Start the grading and open the comparison. Call in a thread."""
     from console.engine.launch import spawn_regrade
 
-    paths = services.paths
     start_shown(
         services,
-        lambda: spawn_regrade(run, judge=judge, models_path=paths.models, data_path=paths.data),
+        lambda: spawn_regrade(run, judge=judge, paths=services.paths),
         lambda graded: services.navigator.open_compare(run, graded),
     )

@@ -155,7 +155,7 @@ def test_an_exported_score_has_the_bounds_and_unit_of_its_suite(tmp_path: Path) 
         ('headline = ["judge", "juge"]\n', "headline: no case has a score 'juge'"),
         ('[units]\njuge = "s"\n', "units: no case has a score 'juge'"),
         ("headline = [1]\n", "must be the name of a score, or a list"),
-        ("[units]\njudge = 1\n", "must be a unit in words"),
+        ("[units]\njudge = 1\n", "must be the name of a unit"),
     ],
 )
 def test_a_headline_or_unit_that_no_row_has_is_refused(tmp_path: Path, toml: str, message: str) -> None:

@@ -158,7 +158,7 @@ def test_an_error_of_the_program_breaks_its_case_in_its_own_words(console: Any, 
     [
         (SUITE + "treshold = 1\n", "Did you mean threshold?"),
         ('format = "program"\n', "has no `command`"),
-        (SUITE + '[roles]\ngrader = "jugde"\n', "gives the task's role grader to 'jugde'"),
+        (SUITE + '[roles]\ngrader = "jugde"\n', "assigns the task's role grader to 'jugde'"),
         (SUITE + "threshold = 3\n", "is not TOML"),
     ],
 )

@@ -55,16 +55,16 @@ class Judge:
         return self._options.has_second_judge
 
     async def grade_again(self, answer: str) -> Grade:
-        """Ask the second judge for the coherence; its grade decides nothing."""
+        """Ask the second judge for the coherence; its grade does not affect the verdict."""
         prompt = coherence_prompt(self._wording, self._question, answer)
         return await self._number(prompt, reply_tags.coherence, scripted_coherence(answer), step=0, role="second_judge")
 
     async def repeat(self, answer: str) -> list[Grade]:
-        """Ask for the coherence as often again as the run wants, in order; these grades decide nothing."""
+        """Ask for the coherence again, as often as the run requests; these grades do not affect the verdict."""
         return [await self.grade(answer) for _ in range(self._options.judge_repeats - 1)]
 
     async def compare(self, answer: str, previous: Sequence[str]) -> Comparison:
-        """Ask for the similarity to each earlier answer, concurrently; skipped if the run does not want it."""
+        """Ask for the similarity to each earlier answer, concurrently; skipped unless the run requests it."""
         if not self._options.use_llm_similarity:
             return Comparison(None)
         read = reply_tags.strict_similarity if self._options.strict_compat else reply_tags.similarity

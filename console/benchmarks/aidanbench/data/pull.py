@@ -42,7 +42,7 @@ _ORIGINAL_FILES = f"{_HOST}/aidanmclaughlin/AidanBench/{REVISION}"
 _ENVIRONMENT_FILES = f"{_HOST}/PrimeIntellect-ai/verifiers/{ENVIRONMENT_REVISION}"
 _HINT = (
     "Check the network, or get the AidanBench repository elsewhere and give its folder with --from PATH "
-    "(a folder that also holds environments/aidanbench of verifiers gives the environment's wording as well)."
+    "(if it also contains environments/aidanbench of verifiers, the environment's wording is read too)."
 )
 _SAMPLE = "What is a cause of World War 1?"
 _DIGESTS = {
@@ -58,7 +58,7 @@ _DIGESTS = {
 def pull(request: Pull) -> Path:
     """Get the official questions and wording, by download or from a checkout, and return their folder.
 
-    A checkout of the original program may also hold the environment's source.
+    A checkout of the original program may also contain the environment's source.
 
     Raises:
         UsageError: no network, not such a checkout, texts that differ from the pinned ones, unreadable sources, or an
@@ -170,11 +170,11 @@ def _find(folder: Path, name: str) -> Path:
     for path in _places(folder, name):
         if path.is_file():
             return path
-    raise UsageError(f"holds no {name}", where=str(folder), hint="Name the folder of an AidanBench checkout.")
+    raise UsageError(f"contains no {name}", where=str(folder), hint="Name the folder of an AidanBench checkout.")
 
 
 def _places(folder: Path, name: str) -> list[Path]:
-    """Return the possible places of a source: in the folder, in a checkout below it, or by its bare name."""
+    """Return the possible paths of a source: in the folder, in a checkout below it, or by its bare name."""
     return [folder / name, *sorted(folder.glob(f"*/{name}")), folder / Path(name).name]
 
 

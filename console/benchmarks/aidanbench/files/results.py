@@ -219,11 +219,13 @@ def results_folder(path: Path) -> Path:
         return path.parent if path.name == RESULTS else path
     below = sorted(results_file.parent for results_file in path.rglob(RESULTS))
     if len(below) > 1:
-        raise UsageError(f"holds {len(below)} results", where=str(path), hint=f"Name one of them, such as {below[-1]}.")
+        raise UsageError(
+            f"contains {len(below)} results", where=str(path), hint=f"Name one of them, such as {below[-1]}."
+        )
     return below[0] if below else path
 
 
-_HINT = f"Name a folder that holds {RESULTS} and {METADATA}."
+_HINT = f"Name a folder that contains {RESULTS} and {METADATA}."
 
 
 def _parse_row(line: str, where: str) -> Row:

@@ -233,9 +233,9 @@ class LoopBlocks:
         begun = next((earlier for earlier in self._rounds.rounds if earlier.turn == turn), None)
         reply = "".join(passage.text for passage in tail if passage.kind is PassageKind.ASSISTANT)
         thought = "".join(passage.text for passage in tail if passage.kind is PassageKind.REASONING)
-        troubles = begun.troubles if begun else []
+        failed_tries = begun.failed_tries if begun else []
         prompt = begun.prompt if begun else ""
-        return Round(turn, prompt=prompt, reply=reply, streaming=True, reasoning=thought, troubles=troubles)
+        return Round(turn, prompt=prompt, reply=reply, streaming=True, reasoning=thought, failed_tries=failed_tries)
 
 
 # The view ------------------------------------------------------------------------------------------------------------

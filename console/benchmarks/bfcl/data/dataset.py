@@ -20,7 +20,7 @@ from console.core.chat import Message
 from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.core.ready_type import ready_type
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.store.atomic import open_regular, read_regular
 from console.suites.catalog import read_suite_toml
 
@@ -171,13 +171,11 @@ class Dataset:
         """
         category = names.category_of(entry_id).removesuffix("_prereq")
         if category not in self.categories:
-            close = nearest(category, self.categories)
-            hint = f"Did you mean {close}?" if close else f"Categories here: {', '.join(self.categories)}."
+            hint = suggest(category, self.categories, f"Categories here: {', '.join(self.categories)}.")
             raise UsageError(f"no category here has the id {entry_id!r}", hint=hint)
         entry = self.entries(category).get(entry_id)
         if entry is None:
-            close = nearest(entry_id, self.entries(category))
-            raise UsageError(f"no entry has the id {entry_id!r}", hint=f"Did you mean {close}?" if close else "")
+            raise UsageError(f"no entry has the id {entry_id!r}", hint=suggest(entry_id, self.entries(category)))
         return entry
 
     def line(self, entry: Entry) -> dict[str, Any]:
@@ -368,13 +366,13 @@ def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[st
         try:
             msgspec.convert(row, ready_type(row_type))
             if b"\\ud" in line.lower():
-                msgspec.json.encode(row)  # fails for half of a surrogate pair, which no file could hold
+                msgspec.json.encode(row)  # fails for half of a surrogate pair, which no file could contain
             if b"NaN" in line or b"Infinity" in line:
                 json.dumps(row, allow_nan=False)
         except ValueError as error:
             raise UsageError(f"damaged line: {error}", where=where) from error
         if (first := seen.setdefault(str(row.get("id", number)), number)) != number:
-            raise UsageError(f"the id {row['id']!r} occurs before, in line {first}", where=where)
+            raise UsageError(f"the id {row['id']!r} already occurs in line {first}", where=where)
         out.append((number, row))
     return out
 

@@ -123,8 +123,8 @@ def _assistant(output: Any, call: Asked | None) -> Line:
 
 def _step_results(output: Any, family: str, results: Sequence[str], step: int) -> list[Line]:
     decoded = decode_step(output, family)
-    if decoded.complaint is not None:
-        return [_handled(_UNDECODABLE, error=decoded.complaint)]
+    if decoded.error is not None:
+        return [_handled(_UNDECODABLE, error=decoded.error)]
     items = [_handled(_DECODED, model_response_decoded=decoded.value)]
     if not decoded.executable:
         return [*items, _handled(_EMPTY, model_response_decoded=decoded.value)]

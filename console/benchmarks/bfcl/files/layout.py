@@ -4,8 +4,8 @@
     <root>/score/<model>/<group>/BFCL_v4_<category>_score.json
     <root>/score/data_*.csv
 
-`/` in a model name becomes `_`. Both kinds of files are JSON Lines. Where a file system ignores case, the second of two
-models whose names differ only in that gets a folder with a digest of its name.
+`/` in a model name becomes `_`. Both kinds of files are JSON Lines. On a case-insensitive file system, the second of
+two models whose names differ only in case gets a folder with a digest of its name.
 """
 
 import json
@@ -50,8 +50,7 @@ def folder_name(model: str) -> str:
 def model_folder(root: Path, model: str) -> str:
     """Return the name of a model's folder below `root`.
 
-    That is `folder_name`, unless the file system would take the folder of a model whose name is spelled differently
-    for it.
+    The name is `folder_name`, unless a case-insensitive file system would confuse it with another model's folder.
     """
     return distinct_name(folder_name(model), root)
 

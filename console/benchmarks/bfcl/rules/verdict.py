@@ -44,7 +44,7 @@ def judge_calls(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
     decoded = decode_reply(output, entry.judged_as, family_of(setting), entry.config)
     if decoded.error_type:
         problem = "decoded to something else" if decoded.error_type == WRONG_FORMAT else "could not be decoded"
-        return Refusal(decoded.error_type, f"the answer {problem}: {decoded.complaint}")
+        return Refusal(decoded.error_type, f"the answer {problem}: {decoded.message}")
     return check_calls(
         entry.function,
         decoded.calls,

@@ -135,9 +135,7 @@ def _prepare(args: GenerateArguments, model: str, result_root: Path) -> _Generat
         mode=args.mode,
         concurrency=args.num_threads or (LOCAL_THREADS if local else 1),
         name=f"{model} bfcl generate",
-        models_path=args.models,
-        data_path=args.data,
-        runs_path=args.runs,
+        paths=args.workspace,
         further_models=(local,) if local else (),
     )
     prepared = prepare(plan)

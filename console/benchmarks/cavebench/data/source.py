@@ -19,7 +19,7 @@ _STAR_IMPORT = re.compile(rb"import\s*\*")
 
 @dataclass(frozen=True, slots=True)
 class ModuleSource:
-    """Facts from a module's source; None if only running it would tell."""
+    """Facts from a module's source; None if they cannot be determined without running it."""
 
     validators: frozenset[str] | None = None
     hooks: frozenset[str] | None = None
@@ -95,7 +95,7 @@ def _made_once(pairs: Iterable[tuple[str, NodeT]]) -> dict[str, NodeT]:
 
 
 def _returned(factory: ast.FunctionDef) -> list[ast.FunctionDef | ast.Lambda | None]:
-    """Return the inner functions that a plain factory returns; None for anything else, and for none at all."""
+    """Return the inner functions that a plain factory returns; None if it returns nothing or anything else."""
     if factory.decorator_list:
         return [None]
     inner = _made_once((node.name, node) for node in ast.walk(factory) if isinstance(node, ast.FunctionDef))
@@ -127,7 +127,7 @@ _WITHOUT_SCHEMA = frozenset(
         *("pandas.DataFrame", "pandas.Series", "pandas.Index", "pandas.Timestamp"),
     }
 )
-"""Types that tools of published scenarios take, and that pydantic has no JSON schema for."""
+"""Parameter types of tools in published scenarios for which pydantic has no JSON schema."""
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -205,7 +205,7 @@ def _assigned(node: ast.stmt, name: str) -> ast.expr | None:
 
 
 def _is_mentioned(tree: ast.Module, name: str) -> bool:
-    """Return True if a name could be defined in another way: an import, a star, a loop."""
+    """Return True if a name could be defined in another way: by an import, a star import or a loop."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id == name:
             return True

@@ -71,7 +71,7 @@ class CallCheck:
 
     errors: list[CallError] = field(default_factory=list[CallError])
     matches: list[Match] = field(default_factory=list[Match])
-    """In the evaluator's order; expectations of functions called too rarely are not matched."""
+    """In the evaluator's order; expectations of functions called too few times are not matched."""
 
 
 def check_calls(expected: Sequence[ExpectedCall], actual: Sequence[ActualCall], rule: TypeRule) -> CallCheck:

@@ -74,7 +74,7 @@ _OTHER = "Name another suite; a new name creates one."
 
 def _append(folder: Path, path: Path, row: Row, as_outcome: str) -> AddedRow:
     data, dataset = path.read_bytes(), Dataset(folder)
-    dataset.cases()  # a mistake in another row is reported before this one is added
+    dataset.cases()  # an error in another row is reported before this one is added
     rows = read_rows(path, data, Mistakes())
     for raw in rows:
         if cast(Row, raw.fields.get("kept") or {}).get("digest") == row["kept"]["digest"]:
@@ -116,7 +116,7 @@ def _finished(row: Row, defaults: Defaults, place: str, as_outcome: str) -> tupl
         filled = {**row, "simulated": simulated}
         if _outcome(right_answers(script_of(_case(filled, defaults, place))), case) != Outcome.FAILED.value:
             return filled, "", outcome
-    return row, "no right answer is known to simulated models: add `simulated.right` to the row", outcome
+    return row, "simulated models have no right answer: add `simulated.right` to the row", outcome
 
 
 def _right_answers(row: Row) -> list[list[str]]:
@@ -165,7 +165,7 @@ def _line(row: Row) -> bytes:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Generator[None]:
-    """Hold the folder's lock, so that readers who keep the same case at the same time add only one row."""
+    """Hold the folder's lock, so that the same case, if kept twice at the same time, is added as one row."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)

@@ -16,8 +16,8 @@ def arranged(script: Script, order: Sequence[int]) -> Script:
     """Return a script that asks with its choices in an order and expects the letters of that order.
 
     Args:
-        script: the script; without choices it is returned as it is.
-        order: for each place, the number of the choice in the row; empty: the order of the row.
+        script: the script; without choices it is returned unchanged.
+        order: for each position, the number of the choice in the row; empty: the order of the row.
     """
     if not script.choices:
         return script

@@ -1,4 +1,4 @@
-"""Choosing by log probabilities: the most probable letter counts, whatever the text says. Pure."""
+"""Choosing by log probabilities: the most probable letter counts, regardless of the text. Pure."""
 
 import math
 from collections.abc import Iterable, Sequence

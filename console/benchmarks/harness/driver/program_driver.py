@@ -1,4 +1,4 @@
-"""Driver of programs: one process a case, which asks its models at the addresses in its environment.
+"""Driver of programs: one process per case, which calls its models at the addresses in its environment variables.
 
 A program reads its case from standard input, as one JSON object, and prints its answer; if the last line is a JSON
 object with `answer`, `score` or `scores`, that is its result.
@@ -14,7 +14,7 @@ from typing import Any
 from link import Link
 
 _MOST = 2_000_000
-"""Characters of an answer."""
+"""Maximum characters of an answer."""
 
 
 class Programs:
@@ -57,7 +57,7 @@ class Programs:
         self._link.say("finished", token=token, **result)
 
     def _addresses(self, token: str) -> dict[str, str]:
-        """Return the variables by which programs find their models."""
+        """Return the environment variables with the addresses of the models."""
         base = f"{self._opening['gateway']}/c/{token}"
         addresses = {
             "OPENAI_BASE_URL": f"{base}/v1",
@@ -71,7 +71,7 @@ class Programs:
 
 
 def result_of(printed: str, target: Any) -> dict[str, Any]:
-    """Return answer and scores of what a program printed; without scores, whether the answer holds the target."""
+    """Return answer and scores in a program's output; the default score: whether the answer contains the target."""
     lines = printed.strip().splitlines()
     try:
         result = json.loads(lines[-1]) if lines else {}
@@ -92,7 +92,7 @@ def result_of(printed: str, target: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Play cases until the engine is gone."""
+    """Play cases until the engine disconnects."""
     link = Link()
     programs = Programs(link)
     link.follow(programs.obey).join()

@@ -1,4 +1,4 @@
-"""The conversation of agent, user and environment: who is asked when, what each sees, and how it ends.
+"""The conversation of agent, user and environment: turn order, visible messages, and end.
 
 Models are asked through functions, so that the same rules play a run and recorded replies.
 """
@@ -29,11 +29,11 @@ class Limits(msgspec.Struct, frozen=True):
     validate: bool = False
     """End at a message with both text and calls."""
     solo: bool = False
-    """There is no user; the agent holds all tools."""
+    """There is no user; the agent has all tools."""
 
 
 class Silent(Exception):
-    """A party's reply is no message: empty, or not in the form that its role requires."""
+    """A party's reply is not a message: empty, or not in the format that its role requires."""
 
     def __init__(self, party: str, reason: str) -> None:
         super().__init__(f"{party}: {reason}")
@@ -54,13 +54,13 @@ class Talk:
         self.steps = -int(limits.solo)  # the first reply without a user counts no step, as officially
         self.errors = 0
         self.reason = ""
-        """Reason of the end; empty while the conversation goes on."""
+        """Reason for the end; empty during the conversation."""
 
     async def play(self, ask: Ask) -> None:
         """Play to the end.
 
         Raises:
-            Silent: a reply is no message.
+            Silent: a reply is not a message.
         """
         turn = self._next_party()
         while not self.reason:
@@ -121,7 +121,7 @@ def checked(message: Message) -> Message:
 
 
 def _without_done(message: Message) -> Message:
-    """Return a message of an agent without a user, or the mark of an end in place of the call that stands for it."""
+    """Return the message of an agent without a user; a call that ends the conversation becomes the mark of the end."""
     if not message.tool_calls:
         raise Silent(AGENT, "no_call")
     return Message(AGENT, STOP) if any(call.name == DONE for call in message.tool_calls) else message

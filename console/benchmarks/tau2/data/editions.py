@@ -51,7 +51,7 @@ class Edition:
 
 
 def _as_upstream(name: str, text: str) -> str:
-    """Undo what was done to a text of the wheel: a final newline added, and a blank at the end of a line removed."""
+    """Undo the wheel's changes to a text: a final newline added, and a space at the end of a line removed."""
     if name == "domains/mock/policy":
         text = text.replace("can create tasks\n", "can create tasks \n")
     is_same = name.startswith(("domains/retail", "domains/mock/policy_solo", "user_simulator"))
@@ -87,7 +87,7 @@ def played(domain: str) -> str:
         UsageError: it is not.
     """
     if domain == REFUSED:
-        raise UsageError(f"the domain {REFUSED} is not played here: its 68 tools are not rebuilt", hint="See docs.")
+        raise UsageError(f"the domain {REFUSED} is not supported: its 68 tools are not implemented", hint="See docs.")
     if domain not in WORLDS:
         raise UsageError(f"no domain {domain!r}", hint=f"Use one of: {', '.join(WORLDS)}.")
     return domain
@@ -129,7 +129,7 @@ def regraded(tasks: Mapping[str, Task], graders: Mapping[str, Task]) -> Mapping[
 
 
 def _read(path: Path, kind: Any = dict[str, Any]) -> Any:
-    """Read a TOML file, or a JSON file that may have got `.gz`."""
+    """Read a TOML file, or a JSON file whose name may have `.gz` added."""
     path = path if path.exists() else path.with_name(f"{path.name}.gz")
     try:
         raw = gzip.decompress(read_regular(path)) if path.suffix == ".gz" else read_regular(path)

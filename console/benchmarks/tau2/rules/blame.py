@@ -1,7 +1,7 @@
 """Blame for a failure, by rules on the trajectory. Pure.
 
-Rules look for signs; the first party with a strong one is to blame, else the first with any. Signs are no proof: where
-there is none, the answer is `open`.
+Rules look for signs; the first party with a strong one is to blame, else the first with any. Signs are not proof;
+without signs, the answer is `open`.
 """
 
 import json
@@ -59,7 +59,7 @@ def blame(trial: Trial, output: Output, evaluation: Evaluation) -> tuple[str, li
 
 
 def _grader_signs(trial: Trial, evaluation: Evaluation) -> Iterator[Sign]:
-    """Yield differences that mean nothing, if they are the only ones."""
+    """Yield meaningless differences, if there are no others."""
     failed = {name for name, part in (evaluation.reward_breakdown or {}).items() if part == 0}
     if failed == {"DB"}:
         if _are_alike(trial.differences, parse_int=float):
@@ -73,7 +73,7 @@ def _grader_signs(trial: Trial, evaluation: Evaluation) -> Iterator[Sign]:
 
 
 def _are_alike(differences: Sequence[Difference], **reading: Any) -> bool:
-    """Return whether two worlds are equal if their JSON is read in another way."""
+    """Return whether two worlds are equal if their JSON is read loosely."""
 
     def read(row: Any) -> str:
         return canonical(json.loads(canonical(row), **reading))
@@ -130,7 +130,7 @@ def _early_stop(trial: Trial) -> Iterator[Sign]:
 
 
 def _invented(trial: Trial) -> Iterator[Sign]:
-    """Yield facts in the user's words that it could not know."""
+    """Yield facts in the user's messages that the user could not know."""
     told_facts = _known_text(json.dumps(msgspec.to_builtins(trial.task.user_scenario), ensure_ascii=False))
     for message in trial.messages:
         if message.role == USER:
@@ -157,7 +157,7 @@ def _write_signs(trial: Trial) -> Iterator[Sign]:
             near = [action for action in actions if action.name == call.name]
             yield Sign(AGENTS, "wrong_write", f"{call.name}: {_differing_keys(near, call)}", strong=True)
     results = (item for item in trial.messages if item.role == "tool")
-    outcomes = list(zip(trial.calls, results, strict=False))  # by place: some models give all calls one id
+    outcomes = list(zip(trial.calls, results, strict=False))  # by position: some models give all calls the same id
     for action in filter(trial.is_write, actions):
         refused = [result.error and call.requestor == AGENT for call, result in outcomes if action.fits(call)]
         if refused and all(refused):
@@ -194,7 +194,7 @@ def _differing_keys(near: Sequence[Action], call: Call) -> str:
 
 
 def task_signs(domain: Domain, task: Task) -> Iterator[Sign]:
-    """Yield the expected calls that fail when they are made, so that nobody can make them."""
+    """Yield the expected calls that fail when executed, so that no agent can make them."""
     world = begun(domain, task)
     for action in task.criteria.actions or ():
         if domain.kind_of(action.requestor, action.name) == "write":

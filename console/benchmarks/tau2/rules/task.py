@@ -120,7 +120,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def request(self) -> str:
-        """The first words of the user's instructions: why it calls."""
+        """The first words of the user's instructions: the reason for the call."""
         instructions = self.user_scenario.instructions
         return instructions.reason_for_call if isinstance(instructions, Instructions) else instructions
 
@@ -134,13 +134,13 @@ class Output(msgspec.Struct, frozen=True, omit_defaults=True):
     steps: int = 0
     errors: int = 0
     silent: str = ""
-    """Role whose reply was no message."""
+    """Role whose reply was not a message."""
     silence: str = ""
-    """Why, such as `empty_message`."""
+    """Reason for that, such as `empty_message`."""
     judge: str | None = None
     """The judge's reply."""
     judge_problem: str = ""
-    """Why it cannot be used."""
+    """Error in the judge's reply."""
 
 
 def calls_of(messages: Sequence[Message]) -> list[Call]:

@@ -310,9 +310,7 @@ class EngineActions:
                 suite,
                 Selection(demo.categories, limit=demo.cases, seed=_DEMO_SEED),
                 concurrency=_DEMO_CONCURRENCY,
-                models_path=paths.models,
-                data_path=paths.data,
-                runs_path=paths.runs,
+                paths=paths,
             )
             try:
                 run = spawn([plan])[0]

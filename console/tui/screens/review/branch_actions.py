@@ -158,7 +158,6 @@ class BranchActions:
         from console.engine.plan import prepare
         from console.exchange.tried import draw_strata
 
-        paths = self.services.paths
         strata, luck = draw_strata(self.run, chosen, seed=seed)
         plan = experiment_plan(
             self.run,
@@ -170,8 +169,7 @@ class BranchActions:
             name=f"try {self._terms}".strip(),
             model=model,
             seed=seed,
-            models_path=paths.models,
-            data_path=paths.data,
+            paths=self.services.paths,
         )
         return plan, f"about {expected_use(prepare(plan)).words}"
 
@@ -248,7 +246,7 @@ class BranchActions:
 
         rollout = self.controller.cursor.rollout
         assert rollout is not None  # asked about it
-        case, paths = rollout.key.case, self.services.paths
+        case = rollout.key.case
         beginning = beginning_of(points, form.point, arm) if form.point is not None else None
         return experiment_plan(
             self.run,
@@ -257,8 +255,7 @@ class BranchActions:
             beginnings={case: beginning} if beginning is not None else None,
             model=form.model,
             repeats=form.repeats,
-            models_path=paths.models,
-            data_path=paths.data,
+            paths=self.services.paths,
         )
 
     def _use(self, form: _Form, points: list[Point], arm: Arm) -> list[str]:

@@ -114,15 +114,14 @@ class DecideActions:
         from console.engine.plan import prepare
         from console.insight.deciding import continued, curve_of, searches_left
 
-        paths, beginnings, key = self.services.paths, [point.beginning for point in points], rollout.key
+        beginnings, key = [point.beginning for point in points], rollout.key
         curve = curve_of(self.controller.case.branches, key.case, key.rollout, self.run.manifest().model.name)
         plan = experiment_plan(
             self.run,
             (key.case,),
             beginnings={key.case: beginnings[0]},
             repeats=times,
-            models_path=paths.models,
-            data_path=paths.data,
+            paths=self.services.paths,
         )
         return search_use(prepare(plan), beginnings, searches_left(continued(curve, times), len(points)))
 
