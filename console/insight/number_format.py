@@ -238,6 +238,11 @@ def number(value: float, unit: str = "") -> str:
     return f"{value:.1f}" if abs(value) < 1e6 else f"{value:.2e}"
 
 
+def plain_number(value: float) -> str:
+    """Format an amount or a time of a table, which may be small: `12.50`, `.0042`."""
+    return _measured(value) if 0 < value < 0.1 else f"{value:.2f}"
+
+
 def _measured(value: float) -> str:
     """Format a number that has a unit, which may be small."""
     if 1e-6 <= abs(value) < 0.1:
@@ -250,6 +255,12 @@ def money(cost_usd: float | None, *, at_least: bool = False) -> str:
     if cost_usd is None:
         return "—"
     return f"{'≥' if at_least else ''}{dollars(cost_usd)}"
+
+
+def cost_of(cost_usd: float | None, simulated_note: str, *, at_least: bool = False) -> str:
+    """Format what a part of a run cost, as `money` does; `simulated` if nothing was paid because its model is."""
+    is_simulated = simulated_note == SIMULATED and cost_usd == 0 and not at_least
+    return SIMULATED if is_simulated else money(cost_usd, at_least=at_least)
 
 
 def is_free(tally: Tally, simulated_note: str) -> bool:

@@ -111,7 +111,7 @@ def _cell(cell: Cell) -> Content:
     if cell.value is None:
         return muted(f"— ({plain_line(cell.note).removesuffix(' categories')})" if cell.is_played else NOT_PLAYED)
     if cell.unit == "plain":
-        return Content.assemble((f"{cell.value:.2f}", "bold"), (mark_of(cell.note), "$undecided"))
+        return Content.assemble((number_format.plain_number(cell.value), "bold"), (mark_of(cell.note), "$undecided"))
     show = number_format.rate if cell.unit == "rate" else number_format.number
     span = ""
     if cell.low is not None and cell.high is not None:

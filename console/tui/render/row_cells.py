@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import msgspec
 from textual.content import Content
 
+from console.core.price import dollars
 from console.core.run import SIMULATED, Summary, Tally
 from console.core.wait import slowed_by
 from console.insight import number_format
@@ -361,8 +362,8 @@ def _price(line: ModelLine) -> Content:
     if not line.price_in and not line.price_out:
         return muted("free")
     if line.price_out is None:  # an embedding model
-        return muted(f"${line.price_in:.2f} in")
-    return muted(f"${line.price_in:.2f} / ${line.price_out:.2f}")
+        return muted(f"{dollars(line.price_in)} in")
+    return muted(f"{dollars(line.price_in)} / {dollars(line.price_out)}")
 
 
 # Suites --------------------------------------------------------------------------------------------------------------
