@@ -110,7 +110,7 @@ def _shares(sides: Sequence[CaseInRun], room: int) -> list[int]:
             texts[0] += [pair.expected, *(" | ".join(row.expected) for row in pair.rows)]
             texts[place] += [pair.actual, *(row.actual or "" for row in pair.rows)]
         texts[place] += [_answer(side)] * (not _has_calls(side))
-        texts[place] += [_grade(side).plain, _tokens(side.rollout)]
+        texts[place] += [_grade(side).plain, _tokens(side)]
     if not any(texts[0]):
         return [room // count, *_even(room - room // count, len(sides))]
     needs = [max((one_line(text, room).cell_length for text in column), default=0) + 3 for column in texts]
