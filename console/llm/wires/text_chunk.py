@@ -1,4 +1,4 @@
-"""The commonest event of a chat stream, one more piece of text or of a call's arguments, decoded and checked in one step.
+"""The commonest event of a chat stream, one more piece of text or arguments, decoded and checked in one step.
 
 `ChatAssembly.add` reads the same events several times more slowly. It also gets every event with a field or type not
 declared here, so that odd chunks are handled in one place only.
