@@ -66,7 +66,7 @@ def headline(*summaries: Summary, brief: bool = False) -> str:
 
     That is the number by which the leaderboard ranks: the official one, the pass rate, or the mean score where nothing
     passes or fails, as in creativity loops, followed by the further headlines of a single run. A star marks a number
-    based on only some of the suite's cases; `â (2 of 21)` stands for an official number that lacks categories. Several
+    based on only some of the suite's cases; `— (2 of 21)` stands for an official number that lacks categories. Several
     runs get no interval, because they may share cases. A live run, or one ended by a look, is represented by its newest
     look; among several runs, live ones do not count.
 
