@@ -59,7 +59,7 @@ _CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
 _ASTRAL = re.compile("[\U000107a5\U0001ccd6-\U0001ccf9\U0001d400-\U0001d7ff\U0001f100-\U0001f1ff\U0001fbf0-\U0001fbf9]")
 """Letters above U+FFFF that Unicode folds into ASCII; see `_folding`."""
 _JOINT = re.compile(r"['\"][\s+\\]*[rRuUbBfF]{0,2}['\"]")
-"""The quotes between two texts that a parser joins."""
+"""The quotes between two adjacent string literals, which a parser joins."""
 _GRAM = 4
 """Number of bytes per lookup, see `Redactor.may_be_in`."""
 

@@ -179,7 +179,7 @@ def _convert(
 def _check_headers(headers: dict[str, str]) -> None:
     for header, text in headers.items():
         if not _HEADER.fullmatch(header):
-            raise ValueError(f"{header!r} is not a name of a header")
+            raise ValueError(f"{header!r} is not a header name")
         if not text.isprintable():
             raise ValueError(f"the value of {header} has a line break or another control character")
 

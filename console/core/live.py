@@ -123,6 +123,11 @@ class Status(Frame, frozen=True):
     message: str = ""
     workers: list[WorkerState] = []
 
+    @property
+    def waiting(self) -> int:
+        """Number of conversations that wait for their server or for a slot."""
+        return sum(activity.state == "waiting" for activity in self.activities)
+
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True):
     """A command from an app to the engine."""

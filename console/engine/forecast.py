@@ -1,5 +1,6 @@
 """Forecasts of calls, tokens and cost, using the same checks as a start."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -216,7 +217,7 @@ def _detectable(prepared: PreparedRun) -> Detectable | None:
 
 def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
     manifest, cases = prepared.manifest, prepared.cases
-    step = max(len(cases) // _MOST_ESTIMATED, 1)
+    step = max(math.ceil(len(cases) / _MOST_ESTIMATED), 1)
     sample = cases[::step]
     scale = len(cases) / len(sample) * manifest.rollouts
     estimates, basis = _estimates(prepared, sample, setting)

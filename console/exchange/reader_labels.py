@@ -102,7 +102,7 @@ class LabelQueue:
 
     @property
     def readers_words(self) -> str:
-        """Verdicts of the readers on the current answer, if they disagree and it is to be settled. Foreign text."""
+        """Verdicts of the disagreeing readers on the current answer, while settling; else empty. Foreign text."""
         if self.current is None or not self.settles:
             return ""
         annotation = self._notes.annotations().get(self.current.rollout.slot, NO_ANNOTATION)

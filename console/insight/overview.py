@@ -196,11 +196,6 @@ class Overview:
             return self.status.state
         return self.fold.state(live=False)
 
-    @property
-    def waiting(self) -> int:
-        """Number of running conversations that wait for their server or for a slot."""
-        return sum(rollout.state == "waiting" for rollout in self.running.values())
-
     def disconnect(self) -> None:
         """Drop the state reported by the engine."""
         self.status = None

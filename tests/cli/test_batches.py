@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server.batch_server import BatchServer
+from server.batch_server import BatchServer, as_lines
 from support.child_process import start_module
 
 from console.benchmarks.harness.suite import HarnessSuite
 from console.cli.exitcode import Exit
-from console.core.record import Asked, Batched, Tried
+from console.core.record import Asked, Batched, Finished, Tried
 from console.engine import batches
 from console.store.journal import JournalReader
 from console.suites.suite import Suite
@@ -414,6 +414,25 @@ def test_answers_of_which_none_is_readable_end_the_run_and_are_not_paid_again(co
     pages.clear()
     assert console("resume", "latest").code == Exit.OK
     assert [len(batch.requests) for batch in server.batches.values()] == [CASES]
+
+
+@BOTH
+@pytest.mark.parametrize("error", ["it exploded", ["it exploded"], {"code": "server_error", "message": "it exploded"}])
+def test_an_error_of_any_form_beside_an_answer_is_never_a_score(console, home: Path, serve, error: object) -> None:
+    class Contradicting(BatchServer):
+        def _do(self, *step: Any) -> object:
+            reply = super()._do(*step)
+            if not isinstance(reply, bytes):
+                return reply
+            return as_lines([json.loads(line) | {"error": error} for line in reply.splitlines()])
+
+    serve(kind=Contradicting)
+    models = home / "models.toml"
+    models.write_text(models.read_text().replace("backoff_s", "max_tries = 1, backoff_s"))
+    console(*RUN)
+    ended = records(home, Finished)
+    assert {record.verdict.outcome for record in ended} == {"broken"}
+    assert "it exploded" in str(ended[0].verdict.messages)
 
 
 # Kill -9 -------------------------------------------------------------------------------------------------------------

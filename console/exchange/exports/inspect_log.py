@@ -45,7 +45,7 @@ _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
 
 def eval_log(document: RunDocument) -> bytes:
-    """Return the log as the bytes of a zip file; of an imported log, it is the log itself."""
+    """Return the log as the bytes of a zip file; for an imported log, that log with the annotations."""
     if document.kept_log is not None:
         return kept_log(document.kept_log, document.annotations())
     samples = [_sample(item, document) for item in document.items]

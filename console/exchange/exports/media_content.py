@@ -19,7 +19,7 @@ EMBEDDED_AT_MOST = 4_000_000
 
 
 def chat_content(message: NormalizedMessage, read: Read) -> str | list[Json]:
-    """Return the content of a message for the chat API: text, or parts with base64; missing files become words."""
+    """Return the content of a message for the chat API: text, or parts with base64; missing files become a note."""
     return _content(message, read, lambda media, data: media_part(data, media.reference.media_type, media.name))
 
 

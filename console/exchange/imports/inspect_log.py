@@ -275,7 +275,7 @@ def _head(header: Table, path: Path) -> LogHead:
         repeats=max(1, count(config.get("epochs"))),
         samples=_planned(results, dataset, config),
         ended=_STATUS.get(status, "completed"),
-        message=error or ("" if status in ("success", "") else f"the log says: {status}"),
+        message=error or ("" if status in ("success", "") else f"the log's status: {status}"),
         decisive=_decisive(results),
         reported=_reported(results),
         recipes=_recipes(results, config),

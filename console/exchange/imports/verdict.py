@@ -69,7 +69,7 @@ def verdict_of(sample: LogSample, decisive: str) -> Verdict:
     reason, subject = name, ""
     if is_partial(sample, numbers[name]):
         reason, subject = PARTIAL, name
-        messages = (f"{name} is {numbers[name]:.6g}: a rollout passes from 1", *messages)
+        messages = (f"{name} is {numbers[name]:.6g}: a rollout passes at 1 or more", *messages)
     if sample.limit:
         reason, subject = f"{sample.limit} limit", ""
     return Verdict(Outcome.FAILED, reason=reason, subject=subject, messages=messages, scores=numbers)

@@ -160,7 +160,7 @@ class Judge:
                 problem = str(error)
                 again = _NAME_AGAIN if rubric.response_format == "category" else _AGAIN
                 messages = [*messages, reply.message(), {"role": "user", "content": again % problem}]
-        return [], f"the judge could not be read, {TRIES} times: {problem}"
+        return [], f"the judge's reply could not be read, {TRIES} times: {problem}"
 
     def _record(
         self,

@@ -218,7 +218,7 @@ def problem_in(rubric: Rubric) -> tuple[str, str, str] | None:
     if not low < high:
         return "scale", f"must be ascending, not from {low:g} to {high:g}", "Write the worst grade first."
     if not rubric.rubric.strip() and not rubric.criteria:
-        return "", "has no criteria", "Add a `rubric` in words, or `criteria`."
+        return "", "has no criteria", "Add a `rubric` as text, or `criteria`."
     if rubric.against and (rubric.criteria or rubric.categories or rubric.wording):
         return (
             "against",

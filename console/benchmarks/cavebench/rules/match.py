@@ -275,7 +275,10 @@ def _check_argument(head: str, index: int, argument: ExpectedArgument, value: An
 def _arguments(expected: ExpectedCall, call: ActualCall) -> dict[str, Any]:
     """Return the arguments by name.
 
-    A list or string has none, unless an expected name is in it: the reference checks only that.
+    A list or string counts as no arguments, as in the reference.
+
+    Raises:
+        EvaluatorError: arguments of another type, or a list or string that contains the name of an expected argument.
     """
     arguments = call.arguments
     if not isinstance(arguments, (list, str)) or any(item.name in arguments for item in expected.arguments):

@@ -31,7 +31,7 @@ from console.suites.own_row import AddedRow, Row
 
 _SUITE = """\
 # Cases kept from runs, one row of cases.jsonl each; docs/extending.md describes their fields.
-# `kept` holds the origin of a row, `simulated.recorded` the model's answers there, which simulated models repeat.
+# `kept` is the origin of a row, `simulated.recorded` the model's answers there, which simulated models repeat.
 format = "dialogue"
 title = "Cases kept from runs"
 comparable = false

@@ -71,6 +71,6 @@ class _Renderer:
         return create_model(kind.__name__, __config__=config, __doc__=wording.description or None, **fields)
 
     def _wording(self, read: Callable[[Path], Mapping[str, ToolWording]], name: str, *places: str) -> ToolWording:
-        """Return the wording of a tool or model from the first sources that have it."""
+        """Return the wording of a tool or model from the first source that has it; else an empty wording."""
         wordings = (read(sources / place) for sources in self._sources for place in places)
         return next((own[name] for own in wordings if name in own), ToolWording())

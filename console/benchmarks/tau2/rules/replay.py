@@ -99,7 +99,7 @@ def replayed(
             continue
         result = world.call(call.requestor, call.name, call.arguments)
         if strict and not _is_same(result, recorded.content or ""):
-            raise ReplayError(f"{call.name} returned {result.content}, but recorded is {recorded.content}")
+            raise ReplayError(f"{call.name} returned {result.content}, but {recorded.content} was recorded")
     return world
 
 

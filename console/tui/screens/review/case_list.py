@@ -135,7 +135,7 @@ def empty_text(controller: ReviewController) -> Content:
     if narrow.text:
         return Content.assemble("Nothing matches ", one_line(narrow.text, 100, "bold"), ". F clears the filter.")
     tally = run.overview.fold.tally
-    graded = tally.finished - tally.setup
+    graded = tally.done - tally.not_run
     if not graded:
         setup = f"; {tally.setup} setup done" if tally.setup else ""
         return Content(f"Nothing has been graded yet{setup}. 2 watches the run.")
@@ -175,10 +175,13 @@ def status_text(
 ) -> Content:
     """Return the position in the list, preceded by outcomes, rate and cost if there is room."""
     triage, tally, rollout = controller.triage, overview.fold.tally, controller.cursor.rollout
-    place = counters(triage.item_of(rollout), triage.items, triage.seen, rollout.outcome if rollout else None)
+    outcome = rollout.outcome if rollout and len(triage.outcomes) == 1 else None  # a sign would count the others too
+    place = counters(triage.item_of(rollout), triage.items, triage.seen, outcome)
     by_look = overview.fold.is_shown_by_look(manifest, live=live)
     score = (
-        number_format.look_score(latest_look(overview.fold.looks), "") if by_look else number_format.score(tally.rate)
+        number_format.look_score(latest_look(overview.fold.looks), "")
+        if by_look
+        else number_format.pass_rate(overview.fold, manifest)
     )
     rates = [f"   {score}" if controller.views.suite_view.has_pass_rate else ""]
     if controller.views.suite_view.has_pass_rate and not by_look and (repeats := pass_rates(tally.cases)) is not None:

@@ -1,7 +1,7 @@
 """The user's phone in telecom: a device and its surroundings.
 
-The pulled phone has no Wi-Fi connection, and no tool or task creates one, so Wi-Fi can only be on or off. The texts of
-results are those of τ²-bench, (c) 2025 Sierra Research, MIT license, as simulated users act on them.
+The pulled phone has no Wi-Fi connection, and no tool or task creates one, so Wi-Fi can only be on or off. The results
+have the wording of τ²-bench, (c) 2025 Sierra Research, MIT license, because simulated users act on it.
 """
 
 from collections.abc import Callable, Mapping
