@@ -38,7 +38,7 @@ def resume_run(
     fail_under: str | None = None,
     to_the_end: bool = False,
 ) -> int:
-    """Play the remaining rollouts of a run, report on all of it, and return the exit code.
+    """Play the remaining rollouts of a run, report on the whole run, and return the exit code.
 
     Exit code 5 means the run is locked, or nothing is left to play.
     """

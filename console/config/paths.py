@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 
 _APP = "eval-console"
 _RUNS = "EVAL_CONSOLE_RUNS"
@@ -124,10 +124,8 @@ def make_new_folder(path: Path) -> None:
     Raises:
         UsageError: it cannot be created.
     """
-    try:
+    with os_errors_as(f"{path} cannot be created", where="--runs"):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be created: {error.strerror}", where="--runs") from None
 
 
 def _usual_runs() -> Path:

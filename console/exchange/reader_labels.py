@@ -8,7 +8,7 @@ import msgspec
 
 from console.core.annotation import FAILED, NO_ANNOTATION, PASSED, PASSES_FROM, UNCLEAR, VERDICTS, ReaderLabel
 from console.core.case import Key
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import decode_as
 from console.exchange.run_reader import RunReader
 from console.exchange.suspects import expected_lines
@@ -33,7 +33,7 @@ from console.suites.run_suite import open_run_suite
 from console.suites.stage import JUDGE
 
 MOST = 5
-"""Best grade that a reader gives."""
+"""Best grade on a reader's scale."""
 LABEL_KEYS = {"p": PASSED, "f": FAILED, "u": UNCLEAR}
 """Verdicts by the key that gives them."""
 
@@ -102,7 +102,7 @@ class LabelQueue:
 
     @property
     def readers_words(self) -> str:
-        """Verdicts of the readers on the current answer, if they disagree and it is to be settled. Foreign text."""
+        """Verdicts of the disagreeing readers on the current answer, while settling; else empty. Foreign text."""
         if self.current is None or not self.settles:
             return ""
         annotation = self._notes.annotations().get(self.current.rollout.slot, NO_ANNOTATION)
@@ -254,16 +254,14 @@ def read_label_lines(path: Path, folder: RunFolder) -> list[Note]:
     """Read labels from a file of JSON lines.
 
     Raises:
-        UsageError: the file cannot be read, or a line is invalid; names the line. Nothing is written then.
+        UsageError: the file cannot be read, or a line is invalid; names the line. Nothing is written in this case.
     """
     run = RunReader(folder)
     slots = run.side.rollouts
     rounds = {answer.place for answer in judged_answers(slots.values(), run.manifest)}
     notes: list[Note] = []
-    try:
+    with os_errors_as("cannot be read", where=path):
         lines = read_regular(path).splitlines()
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

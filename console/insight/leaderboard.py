@@ -66,7 +66,7 @@ class Leaderboard:
     rows: tuple[LeaderboardRow, ...]
     rules: LeaderboardRules
     grading: str = ""
-    """Sentence on runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
+    """Sentence about runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
     units: Mapping[str, str] = field(default_factory=dict[str, str])
     """Unit by column, where the suite of the newest run names one. Foreign text."""
 
@@ -97,7 +97,7 @@ _MARKS = {
 
 
 def mark_of(note: str) -> str:
-    """Return the mark of a number with this note: a star keeps its row from being ranked."""
+    """Return the mark of a number with this note: a star excludes its row from the ranking."""
     if not note or note == NOT_PLAYED:
         return ""
     return STAR if note.startswith(INCOMPLETE) else "~"
@@ -106,7 +106,7 @@ def mark_of(note: str) -> str:
 def leaderboards(
     runs: Iterable[ListedRun], cases: CasesBySuite, rules: Mapping[str, LeaderboardRules] | None = None
 ) -> list[Leaderboard]:
-    """Return a leaderboard for every suite, sorted by name; runs that do not count are left out."""
+    """Return a leaderboard for every suite, sorted by name; runs that do not count are excluded."""
     by_suite: dict[str, list[ListedRun]] = defaultdict(list)
     for run in runs:
         if run.summary.state == "completed" and run.manifest.is_whole and run.summary.tally.finished:

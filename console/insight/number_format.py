@@ -68,13 +68,13 @@ def headline(*summaries: Summary, brief: bool = False) -> str:
 
     That is the number by which the leaderboard ranks: the official one, the pass rate, or the mean score where nothing
     passes or fails, as in creativity loops, followed by the further headlines of a single run. A star marks a number
-    based on only some of the suite's cases; `— (2 of 21)` stands for an official number of which categories are
-    missing. Several runs get no interval, because they may share cases. A run that plays, or that a look has ended, is
-    represented by its newest look; among several, those that play do not count.
+    based on only some of the suite's cases; `— (2 of 21)` stands for an official number that lacks categories. Several
+    runs get no interval, because they may share cases. A live run, or one ended by a look, is represented by its newest
+    look; among several runs, live ones do not count.
 
     Args:
         summaries: the runs.
-        brief: leave out further headlines, and the plan's size of a run that is represented by a look.
+        brief: omit further headlines, and the size of the plan of a run represented by a look.
     """
     units = summaries[0].units if summaries else {}
     if len(summaries) == 1 and summaries[0].is_shown_by_look:
@@ -162,7 +162,7 @@ def look_score(look: Look | None, headline: str, *, brief: bool = False, unit: s
 
 
 def only_words(look: Look) -> str:
-    """Return the categories that a look has seen if it lacks others, such as `: only simple, multiple`."""
+    """Return the categories seen by a look if it lacks others, such as `: only simple, multiple`."""
     if not look.only:
         return ""
     named = ", ".join(look.only[:_MOST_CATEGORIES])
@@ -355,7 +355,7 @@ def bar(share: float, width: int) -> str:
 
 
 def done(tally: Tally, planned: int, setup: int) -> str:
-    """Format how many planned rollouts ended, those of the setup apart: `390/508`, `0/12 + 4/10 setup`."""
+    """Format the number of planned rollouts that ended, setup separately: `390/508`, `0/12 + 4/10 setup`."""
     graded = max(planned - setup, 0)
     text = f"{count(tally.done)}/{count(graded)}"
     if tally.setup_done >= setup:
@@ -375,24 +375,24 @@ def with_setup(text: str, setup: int) -> str:
 
 
 def failures(tally: Tally) -> str:
-    """Format the counts of what a reader reviews, never added up: `13 failed · 15 broken`; empty without any."""
+    """Format the counts of rollouts to review, never added up: `13 failed Â· 15 broken`; empty without any."""
     graded = {Outcome.FAILED: tally.failed, Outcome.BROKEN: tally.broken, Outcome.UNDECIDED: tally.undecided}
     return failures_by({**graded, SETUP: tally.broken_setup})
 
 
 def failures_by(counts: Mapping[str | None, int]) -> str:
-    """Format the same counts, given by `Rollout.counted_as`."""
+    """Format the counts of `failures`, given by `Rollout.counted_as`."""
     kinds = (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED, SETUP)
     return " · ".join(f"{count(counts[kind])} {kind}" for kind in kinds if counts.get(kind))
 
 
 def not_spent(tally: Tally, left: int) -> float:
-    """Estimate the cost in USD of the rollouts that were not played, from those that were."""
+    """Estimate the cost in USD of the unplayed rollouts from that of the played ones."""
     return tally.cost_usd / tally.finished * left if tally.finished else 0.0
 
 
 def not_spent_words(tally: Tally, left: int) -> str:
-    """Return the estimated cost of the rollouts that were not played, such as ` (≈ $3.10)`; empty if they are free."""
+    """Return the estimated cost of the unplayed rollouts, such as ` (≈ $3.10)`; empty if they are free."""
     saved = not_spent(tally, left)
     return f" (≈ {dollars(saved)})" if saved else ""
 

@@ -38,7 +38,7 @@ class Cell:
     count: int = 0
     """Number of rollouts."""
     cases: int = 0
-    """Number of cases, and below of clusters; 0 without an interval."""
+    """Number of cases; 0 without an interval. Likewise `clusters`."""
     clusters: int = 0
     method: str = ""
     """Method of the interval; empty without one."""

@@ -134,7 +134,7 @@ FINDINGS = (
     ("a call", "bad", "wrong: written into the text (<tool_call>): the server has no tool parser",
      "Native function calling scores nothing. Configure the server's tool parser: vLLM --tool-call-parser NAME."),
     ("two calls", "warning", "differs: 1 instead of two", "Parallel cases may fail."),
-    ("stop", "good", "ok: ends at the stop text", ""),
+    ("stop", "good", "ok: ends at the stop sequence", ""),
 )  # fmt: skip
 """Findings of a check of an endpoint: name, state, text, hint."""
 SERVERS = [

@@ -117,7 +117,7 @@ def make(
     tmp_path: Path, run: RunDouble, case: str = "", suite: Any = None, at_once: int = AT_ONCE
 ) -> tuple[ReviewController, CaseLoader, Loop]:
     loop = Loop()
-    loader = CaseLoader(loop.take, loop.note_change)
+    loader = CaseLoader(loop.take, loop.note_change, when_idle=lambda call: None)
     slot = (case, 0) if case else None
     controller = ReviewController(Notes(tmp_path), loader, Lister(loop.take, loop.note_change, at_once=at_once), slot)
     controller.open(run)

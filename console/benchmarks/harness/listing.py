@@ -1,4 +1,4 @@
-"""The list of cases, asked from the harness once and kept in the suite's folder."""
+"""The list of cases, requested from the harness once and saved in the suite's folder."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import msgspec
 
 from console.benchmarks.harness.definition import PROGRAM, Definition
 from console.core.case import Case
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import as_object, read_json
 from console.core.ready_type import ready_type
 from console.store.atomic import read_regular, write_atomically
@@ -76,20 +76,16 @@ def list_cases(folder: Path, definition: Definition) -> Listing:
     ids = [fields["id"] for fields in listing.cases]
     if twice := {name for name in ids if ids.count(name) > 1} if len(set(ids)) < len(ids) else None:
         raise UsageError(f"the task has several cases with the id {sorted(twice)[0]!r}", where=str(folder))
-    try:
+    with os_errors_as("cannot be written", where=folder / KEPT):
         write_atomically(folder / KEPT, msgspec.json.encode(listing))
-    except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(folder / KEPT)) from error
     return listing
 
 
 def _read_rows(path: Path, definition: Definition) -> Listing:
     """Read the cases of a program."""
     hint = 'One JSON object a line, such as {"id": "first", "input": "What is 2+2?", "target": "4"}.'
-    try:
+    with os_errors_as("cannot be read", where=path, hint=hint):
         data = read_regular(path)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from error
     rows: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(data.splitlines(), 1):
         try:
@@ -118,7 +114,7 @@ def check_versions(folder: Path, definition: Definition, listing: Listing) -> No
     for package, version in listing.versions.items():
         if now.get(package) != version:
             raise UsageError(
-                f"the cases were listed with {package} {version}, and the environment has {now.get(package, 'none')}",
+                f"the cases were listed with {package} {version}, but the environment has {now.get(package, 'none')}",
                 where=str(folder / KEPT),
                 hint="Delete this file to list the cases again.",
             )

@@ -1,4 +1,4 @@
-"""Check Python, extras, terminal, models and keys, endpoints, data, runs and sandbox, and say how to fix problems."""
+"""Check Python, extras, terminal, models and keys, endpoints, data, runs and sandbox, and show how to fix problems."""
 
 import argparse
 import asyncio
@@ -95,7 +95,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: DoctorArguments) -> int:
-    """Check everything, try one model, or attack the sandbox; the exit code is 2 if something is bad."""
+    """Check everything, try one model, or attack the sandbox; the exit code is 2 if any result is bad."""
     if args.model_to_try:
         return _try(args)
     if args.model_to_watch:

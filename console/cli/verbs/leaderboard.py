@@ -92,7 +92,7 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a number with its interval; `—` with what is missing, and `N/A` if nothing was played."""
+    """Return a number with its interval; `—` with the missing parts, or `N/A` if nothing was played."""
     if cell.value is None:
         return f"— ({cell.note.removesuffix(' categories')})" if cell.is_played else NOT_PLAYED
     if cell.unit == "plain":

@@ -181,7 +181,7 @@ def _warn(output: Output, prepared: "Sequence[PreparedRun]") -> None:
     for warning in [*warnings, *role_warnings, *filter(None, notices)]:
         output.info(warning)
     for run in prepared:
-        run.warnings.extend(role_warnings)  # so that its engine does not repeat them
+        run.warnings.extend(role_warnings)  # so that its engine does not repeat the warnings
 
 
 def _needs_calls(run: "PreparedRun") -> bool:
@@ -191,7 +191,7 @@ def _needs_calls(run: "PreparedRun") -> bool:
     if run.models["model"].simulated or run.earlier is not None:
         return False
     is_native = any(mode.like == NATIVE and mode.name == run.manifest.setting.mode for mode in modes_of(run.suite))
-    # Rows of questions without tools list none; cases of other suites need not list theirs.
+    # Rows of questions without tools list none; other suites need not list their tools.
     return is_native and any(case.data.get("tools", True) for case in run.cases)
 
 
@@ -242,7 +242,7 @@ def _end_lines(run: "RunForecast") -> list[str]:
 
 
 def _end_numbers(run: "RunForecast") -> dict[str, Any]:
-    """Return when the looks are expected to end a run."""
+    """Return the numbers of cases at which the looks are expected to end a run."""
     import msgspec
 
     if run.looks is None:
@@ -370,7 +370,7 @@ def _play_all(
     baseline: "RunFolder | None",
     player: "PlayerFactory",
 ) -> int:
-    """Play one run after another and return the worst exit code; a signal ends all of them."""
+    """Play one run after another and return the worst exit code; a signal ends them all."""
     codes: list[Exit] = []
     for run in prepared:
         codes.append(_play(args, run, pass_rate, baseline, player))
@@ -396,13 +396,13 @@ def _play(
     if baseline is None or code not in (Exit.OK, Exit.INCONCLUSIVE, Exit.BELOW):
         return code
     if prepared.manifest.looks is not None and prepared.manifest.looks.until is not None:
-        return code  # the report has the looks and what they have decided
+        return code  # the report includes the looks and their decision
     gate = _compare(args, baseline, ending.folder)
     return code if gate is None else gate_code(gate)
 
 
 def _compare(args: RunArguments, baseline: "RunFolder", folder: "RunFolder") -> "Gate | None":
-    """Print the comparison with the baseline; return the gate's result, None if not requested."""
+    """Print the comparison with the baseline; return the gate's result, or None if not requested."""
     from console.exchange.exports.comparison import COMPARISON, comparison_fields
     from console.exchange.run_reader import RunReader
     from console.insight.comparison import compare

@@ -1,4 +1,4 @@
-"""List runs, newest first, from their summaries; pinned ones before the others, archived ones only on request."""
+"""List runs, newest first, from their summaries; pinned ones first, archived ones only on request."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -60,7 +60,7 @@ def run(args: RunsArguments) -> int:
 
 
 def _read(args: RunsArguments, root: Path, limit: int | None) -> tuple[list[Summary], int]:
-    """Return the summaries to list, pinned ones first, and the number of archived or other runs left out."""
+    """Return the summaries to list, pinned ones first, and the number of omitted runs, archived or others."""
     summaries: list[Summary] = []
     others = 0
     for listed in read_summaries(root):
@@ -93,7 +93,7 @@ _COLUMNS: Mapping[str, Callable[[Summary], object]] = {
 }
 """Cell of each column, by its heading."""
 _IMPORTANT = ("run", "score", "cost", "model", "suite", "name", "state", "when", "of", "broken")
-"""Columns that narrow terminals keep longest, the most important first."""
+"""Columns that narrow terminals drop last, the most important first."""
 _NUMBERS = frozenset({"cost", "of", "broken", "passed", "failed"})
 """Right-aligned columns."""
 

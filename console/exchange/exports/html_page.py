@@ -32,7 +32,7 @@ from console.insight.rollout import Rollout
 MOST_EXAMPLES = 20
 """Maximum failures of a reason written out; the rest are only counted."""
 _MOST_FILTERS = 60
-"""Reasons that can be chosen; those after them are always shown."""
+"""Maximum reasons in the filter; further ones are always shown."""
 MOST_PASSAGES = 200
 """Maximum passages of a conversation."""
 _POLICY = (

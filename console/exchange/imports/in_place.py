@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from console.config.paths import state_dir
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import read_json
 from console.core.outcome import Outcome
 from console.core.ready_type import ready_type
@@ -75,10 +75,8 @@ def open_in_place(path: Path, *, background: InBackground | None = None) -> RunF
     Raises:
         UsageError: it cannot be read, is not such a log, or the index cannot be written.
     """
-    try:
+    with os_errors_as("cannot be read", where=path):
         status = path.stat()
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     file = str(path.resolve())
     identity = repr((_LAYOUT, file, status.st_size, status.st_mtime_ns)).encode("utf-8", "surrogatepass")
     name = hashlib.sha256(identity).hexdigest()[:24]
@@ -244,10 +242,8 @@ def _with_note(records: list[AnyRecord], started: Started, why: str) -> list[Any
 
 def _unchanged(file: _LogFile) -> Path:
     path = Path(file.path)
-    try:
+    with os_errors_as("the log can no longer be read", where=file.path):
         status = path.stat()
-    except OSError as error:
-        raise UsageError(f"the log can no longer be read: {error.strerror}", where=file.path) from None
     if (status.st_size, status.st_mtime_ns) != (file.size, file.modified_ns):
         raise UsageError("the log has changed since it was opened", where=file.path, hint="Open it again.")
     return path

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from console.core.case import Slot
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.run import simulated_note_of
 from console.exchange.document import Item, RunDocument
 from console.exchange.document_reader import document_of
@@ -29,9 +29,9 @@ from console.store.runs import RunFolder
 CASE_BYTES = 40_000_000
 """Maximum bytes of all case pages of a site, so that ten thousand fit into 50 MB with everything else."""
 _LEAST, _MOST = 3_000, 400_000
-"""Minimum and maximum bytes of a case page, regardless of their number."""
+"""Minimum and maximum bytes of a case page, regardless of the number of pages."""
 _MARKER = "eval-console-site.json"
-"""File that marks a folder as a site of ours, which may be replaced."""
+"""File that marks a folder as an exported site, which may be replaced."""
 _OURS = re.compile(
     rf"(run-\d+/)?(index\.html|list-\d+\.html|{LIST}|cases/\d+\.html)|texts/\d+\.html|compare-\d+\.html"
     rf"|site\.css|site\.js|{re.escape(_MARKER)}"
@@ -63,7 +63,7 @@ def export_site(
     require_replaceable(out)
     several = len(folders) > 1
     runs = [SiteRun(RunReader(folder), f"run-{number}/" if several else "") for number, folder in enumerate(folders, 1)]
-    try:
+    with os_errors_as("cannot be written", where=out, hint="Choose another folder with -o."):
         staging = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
         try:
             with contextlib.suppress(OSError):  # where modes cannot be set, the site stays private to its owner
@@ -72,10 +72,6 @@ def export_site(
             _publish(staging, out)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
-    except OSError as error:
-        raise UsageError(
-            f"cannot be written: {error.strerror}", where=str(out), hint="Choose another folder with -o."
-        ) from None
     return whys
 
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 import msgspec
 
 from console.config.paths import WorkspacePaths
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.ready_type import ready_type
 from console.store.lock import RunLock, RunLocked, is_held, read_holder
 from console.store.notes import LABEL, UNREADABLE, Note, Notes, retract_labels
@@ -165,10 +165,8 @@ class LabelSession:
             return
         if holder.host != socket.gethostname():
             raise UsageError(f"process {holder.pid} on {holder.host} does the labeling; it can only be stopped there")
-        try:
+        with os_errors_as(f"process {holder.pid} cannot be stopped"):
             os.kill(holder.pid, signal.SIGTERM)
-        except OSError as error:
-            raise UsageError(f"process {holder.pid} cannot be stopped: {error.strerror}") from None
 
     def last_labels(self) -> tuple[str, int]:
         """Return the model whose labels an undo would remove, and their number."""

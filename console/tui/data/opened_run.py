@@ -1,6 +1,6 @@
 """`OpenedRun`: a run's journal together with its suite, to read and compare its cases.
 
-Both may be slow, so call them in threads.
+Reading either may be slow, so do it in a thread.
 """
 
 from dataclasses import dataclass

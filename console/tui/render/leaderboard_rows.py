@@ -33,7 +33,7 @@ class Room(NamedTuple):
 
 
 def room_for(boards: Iterable[Leaderboard], width: int) -> Room:
-    """Return the widths of rows of `width` cells; scores, whose columns scroll, give way to names."""
+    """Return the widths of rows of `width` cells; names come before scores, whose columns scroll."""
     longest = _LEAST_NAME
     for board in boards:
         models = (Content(plain_line(row.model)).cell_length + len(_mark(row)) + 6 for row in board.rows)
@@ -42,7 +42,7 @@ def room_for(boards: Iterable[Leaderboard], width: int) -> Room:
 
 
 def columns_of(board: Leaderboard) -> list[str]:
-    """Return the scrollable columns: sums first, and what nobody has played last, or not without official columns."""
+    """Return the scrollable columns: sums first, unplayed ones last; without official columns, only played ones."""
     played = [name for name in board.columns[1:] if any(row.cells[name].is_played for row in board.rows)]
     if not board.rules.columns:
         return played

@@ -26,7 +26,7 @@ from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_wor
 
 Used = tuple[ModelFacts, RoleSpending]
 FAILING = 3
-"""Faults in a row from which an endpoint counts as failing."""
+"""Consecutive faults after which an endpoint counts as failing."""
 SILENT_S = 60.0
 """Minimum seconds without a change in any conversation before the models count as silent."""
 
@@ -165,15 +165,15 @@ def progress_line(
 
 
 def look_words_of(overview: Overview, manifest: Manifest) -> Content:
-    """Return the score of a run that plays: that of its newest look, with its basis."""
+    """Return the score of a live run: that of its newest look, with its basis."""
     headline = headline_of(overview.fold.scores, manifest.headline)
     return Content.styled(number_format.look_score(latest_look(overview.fold.looks), headline), "bold")
 
 
 def is_stalled(status: Status | None, seconds: float, finished: int, now: float) -> bool:
-    """Return whether nothing is answered at present.
+    """Return whether no request is being answered at present.
 
-    The run is paused or waits for batches, an endpoint fails, or no conversation has got on for twice as long as one
+    The run is paused or waits for batches, an endpoint fails, or no conversation has advanced for twice as long as one
     usually takes.
 
     Args:
@@ -304,7 +304,7 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
 
 
 def title_words(manifest: Manifest, width: int) -> Content:
-    """Return model, suite and given name of a run (if wide, its id instead of none), and whether it was imported."""
+    """Return model, suite and given name of a run (without a name, its id if wide), and whether it was imported."""
     suite = manifest.suite
     if len(manifest.selection.categories) == 1:
         suite += f"/{manifest.selection.categories[0]}"

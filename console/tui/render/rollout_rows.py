@@ -69,7 +69,7 @@ def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Cont
 
 
 def state_mark(rollout: Rollout, *, live: bool = True) -> Content:
-    """Return the symbol of a rollout's outcome or current state; `live` tells whether its run is live."""
+    """Return the symbol of a rollout's outcome or current state; `live` is True if its run is live."""
     if rollout.is_setup:
         return muted(SYMBOLS.setup)
     if rollout.outcome is not None:
@@ -93,7 +93,7 @@ def _state_word(rollout: Rollout, live: bool) -> Content:
 
 
 def spoken_cell(rollout: Rollout, now: float) -> Content:
-    """Return the reason for waiting, or the end, else the tail of the streamed text or the time in the state."""
+    """Return the reason for waiting or ending, else the tail of the streamed text or the time in the state."""
     if rollout.why:
         return one_line(rollout.why, 200, "$undecided")
     if rollout.is_failure:
@@ -187,7 +187,7 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
 
 
 def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_cost: bool, width: int) -> Face:
-    """Return the cells of `run_columns`, or one line for a run that ended early and is drawn in little room."""
+    """Return the cells of `run_columns`, or a single line for a run that ended early if there is little room."""
     summary, is_wide = line.summary, width >= ROOM_FOR_FIGURES
     if summary is None:
         mistake = one_line(line.mistake, 200, "$broken")
@@ -222,7 +222,7 @@ def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_co
 
 
 def _ended_line(line: RunLine, summary: Summary) -> Content:
-    """Return the row of a run that ended early: how far it came comes before its result."""
+    """Return the row of a run that ended early, with its progress before its result."""
     model, suite = one_line(summary.model, _MOST_MODEL), suite_and_name(line)
     how_far = state_word(line.state).append(f" {number_format.done(summary.tally, summary.planned_cases, 0)}{_RESUMES}")
     parts = [

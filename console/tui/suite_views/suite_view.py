@@ -1,7 +1,7 @@
 """The parts of the interface that a suite can customize, with defaults that suit any suite.
 
 A benchmark's view module overrides only what it needs; the screens use the view and know no benchmark. Every benchmark,
-also one of another package, declares its view in `Benchmark.view` (`suites/benchmark.py`).
+including one of another package, declares its view in `Benchmark.view` (`suites/benchmark.py`).
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -17,7 +17,7 @@ from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.entry import Entry, FunctionDoc, SpokenLine
 from console.benchmarks.bfcl.rules.variation import CONFIGS
 from console.core.chat import Message
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import read_json
 from console.core.ready_type import ready_type
 from console.core.suggestion import suggest
@@ -146,13 +146,11 @@ class Dataset:
             UsageError: unreadable file.
         """
         path = self._path(_file_of(category))
-        try:
+        with os_errors_as("cannot be read", where=path):
             if category != names.FORMAT_SENSITIVITY:
                 with open_regular(path) as file:
                     return sum(bool(line.strip()) for line in file)
             text = read_regular(path)
-        except OSError as error:
-            raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
         chosen = _json(text, str(path))
         if not isinstance(chosen, dict):
             return 0
@@ -343,7 +341,9 @@ def _check_truth(entry: Entry, where: str) -> None:
     """Check that each expected call is one available function, and that each turn has its calls."""
     truth = entry.ground_truth or []
     if names.is_multi_turn(entry.category) and len(truth) != len(entry.question):
-        raise UsageError(f"{entry.id!r} has {len(entry.question)} turns, but calls for {len(truth)}", where=where)
+        raise UsageError(
+            f"{entry.id!r} has {len(entry.question)} turns, but ground truth for {len(truth)}", where=where
+        )
     offered = {doc["name"] for doc in entry.function}
     for call in truth if names.is_single_turn(entry.category) else ():
         if not call.keys() <= offered:
@@ -352,10 +352,8 @@ def _check_truth(entry: Entry, where: str) -> None:
 
 def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[str, Any]]]:
     """Return line number and object of every line, after checking its type and unique id."""
-    try:
+    with os_errors_as("cannot be read", where=path):
         data = read_regular(path)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
     out: list[tuple[int, dict[str, Any]]] = []
     seen: dict[str, int] = {}
     for number, line in enumerate(data.split(b"\n"), 1):

@@ -22,7 +22,7 @@ from console.benchmarks.dialogue.rules.row import OPTIONS, SHORTHANDS, Row, Scri
 from console.benchmarks.dialogue.rules.script import VARIANT_MARK, Script, Turn, Variants, data_of
 from console.benchmarks.dialogue.rules.tools import openai_tool, tool_names
 from console.core.case import Case
-from console.core.fault import UsageError
+from console.core.fault import os_errors_as
 from console.store.atomic import read_regular
 from console.suites.catalog import read_suite_toml
 from console.suites.judging.rubric import Rubric
@@ -42,7 +42,7 @@ _TOP = frozenset(
 _SETTINGS = tuple(field.name for field in fields_of(Rubric) if field.name not in ("rubric", "criteria"))
 """Keys of `judge` besides the rubric."""
 _ALIKE = 0.8
-"""Minimum similarity of a column name that counts as a misspelled field."""
+"""Minimum similarity at which a column name counts as a misspelled field."""
 _TITLE, _TITLE_START = 200, 50
 """Maximum characters of a title, and of its first part if shortened; the end is kept, as it contains the question."""
 _LONGEST_ID = 200
@@ -79,10 +79,8 @@ class Dataset:
 
     @cached_property
     def _bytes(self) -> bytes:
-        try:
+        with os_errors_as("cannot be read", where=self._path):
             return read_regular(self._path)
-        except OSError as error:
-            raise UsageError(f"cannot be read: {error.strerror}", where=str(self._path)) from None
 
     @cached_property
     def defaults(self) -> "Defaults":
@@ -301,7 +299,7 @@ class CaseBuilder:
         )
 
     def _with_files(self, script: Script, row: Row) -> Script:
-        """Add the files of the row to the turn that asks, and those of each turn."""
+        """Add the row's files to the turn with the question, and each turn's own files to it."""
         scripted = [turn for turn in row.turns if isinstance(turn, ScriptedTurn)]
         if not any(part.images or part.files for part in (row, *scripted)):
             return script

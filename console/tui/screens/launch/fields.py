@@ -122,7 +122,7 @@ def run_name(text: str) -> str:
 
 
 def ids(is_file: Callable[[str], bool]) -> Read:
-    """Return a parser of comma-separated case ids, including `@FILE`; `is_file` checks that a file exists."""
+    """Return a parser of comma-separated case ids, including `@FILE`; `is_file` tests for a file."""
 
     def read(text: str) -> tuple[str, ...]:
         words = tuple(word for part in text.split(",") if (word := part.strip()))

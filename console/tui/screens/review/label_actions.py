@@ -47,7 +47,7 @@ class LabelActions:
 
     @property
     def progress(self) -> str:
-        """Progress in words; empty if labeling is not running."""
+        """Progress as text; empty if labeling is not running."""
         if self._progress is None:
             return ""
         of = f"/{self._progress.planned}" if self._progress.planned else ""

@@ -217,7 +217,7 @@ def _listing(
 def _unseen(
     order: RolloutList, leaves: Sequence[Group], annotations: Mapping[Slot, Annotation]
 ) -> tuple[Sequence[int], int]:
-    """Return the rollouts that the user has not dealt with, by number, and how many rows the user has dealt with."""
+    """Return the rollouts that the user has not dealt with, by number, and the number of rows dealt with."""
     seen = {order.rollouts.number_of(slot) for slot, annotation in annotations.items() if annotation.is_seen}
     unseen = [number for number in order.numbers if number not in seen]
     if leaves and leaves[0].is_case:
