@@ -295,6 +295,9 @@ def test_why_nothing_is_listed(tmp_path: Path, run: RunDouble) -> None:
     empty.end("a", Outcome.PASSED, "")
     controller.relist()
     assert empty_text(controller).plain == "No failures. 1 of 1 passed; f then a shows the passes."
+    empty.end("b")
+    controller.set_scope("is:disputed")
+    assert empty_text(controller).plain == "None of 1 failed is listed. f lists others."
     controller, _, _ = make(tmp_path, run)
     controller.narrow("nowhere", done=True)
     controller.relist()
