@@ -139,10 +139,14 @@ def empty_text(controller: ReviewController) -> Content:
     if not graded:
         setup = f"; {tally.setup} setup done" if tally.setup else ""
         return Content(f"Nothing has been graded yet{setup}. 2 watches the run.")
+    if failures := number_format.failures(tally):
+        return Content(f"None of {failures} is listed. f lists others.")
     return Content(f"No failures. {tally.passed} of {graded} passed; f then a shows the passes.")
 
 
-def list_title(controller: ReviewController, manifest: Manifest, *, is_searching: bool) -> Content:
+def list_title(
+    controller: ReviewController, manifest: Manifest, *, is_searching: bool, is_live: bool = False
+) -> Content:
     """Return the number and kind of listed cases, activities in progress, and the run's origin."""
     listed, label = controller.triage.listed, controller.list_label()
     count = f"{number_format.count(listed)} "
@@ -151,7 +155,9 @@ def list_title(controller: ReviewController, manifest: Manifest, *, is_searching
         count, label = number_format.failures_by(outcomes), label.removeprefix("failures")
     elif listed == 1 and label.startswith(("failures", "cases")):
         label = label.replace("s ", " ", 1)
-    title = Content.assemble((count, "bold"), one_line(label, 60, MUTED))
+    is_counting = controller.is_listing and not is_live
+    number = ("listing … ", "$live") if is_counting else (count, "bold")
+    title = Content.assemble(number, one_line(label, 60, MUTED))
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
     origin = f"{manifest.experiment.words}, " if manifest.experiment is not None else ""
