@@ -222,7 +222,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a case without a grade is graded",
-        "console/core/outcome.py", "in (Outcome.PASSED, Outcome.FAILED)", "is not Outcome.BROKEN",
+        "console/core/outcome.py", "self in _GRADED", "self is not Outcome.BROKEN",
         "tests/core tests/insight",
     ),
     Mutation(
@@ -515,7 +515,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a note is not durable",
-        "console/store/notes.py", "                sync_file(file.fileno())\n", "",
+        "console/store/notes.py", "            sync_file(file.fileno())\n", "",
         "tests/store tests/cli/test_label.py",
     ),
     Mutation(
@@ -697,7 +697,7 @@ MUTATIONS = (
     ),
     Mutation(
         "an answer of a batch beside an error counts",
-        "console/llm/batches.py", "if not error and (answered :=", "if (answered :=",
+        "console/llm/batches.py", "if answered and not reports_error(fields, in_answer=True):", "if answered:",
         "tests/cli/test_batches.py::test_an_answer_that_is_damaged_is_asked_again_and_no_other",
     ),
     Mutation(

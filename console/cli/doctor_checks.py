@@ -180,7 +180,7 @@ def model_to_try(models: Path | None, name: str) -> ModelConfig:
 def try_model(model: ModelConfig, told: Callable[[Finding], None]) -> str:
     """Check a model's endpoint with questions whose answers are known, and return a working entry.
 
-    The result is kept with its date.
+    The result is stored with its date.
 
     Args:
         model: the model.

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from console.core.case import Case, Key, Slot
 from console.core.endings import Endings
@@ -11,8 +12,6 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
 from console.core.run import Manifest, Summary
-from console.insight.overview import Overview
-from console.insight.overview_snapshot import decode_overview, encode_overview, layout
 from console.insight.rollout import SETUP
 from console.store.journal import JournalReader
 from console.store.journal_file import journal_status
@@ -22,6 +21,9 @@ from console.suites.catalog import find_suite
 from console.suites.planned_order import first_results
 from console.suites.report import build_report, results_of
 from console.suites.suite import Report, Result, Suite
+
+if TYPE_CHECKING:
+    from console.insight.overview import Overview
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +99,15 @@ def save_overview(folder: RunFolder) -> None:
             folder.summarize(overview.fold, index, status.modified_ns, live=live)
 
 
-def read_overview(folder: RunFolder) -> Overview:
+def read_overview(folder: RunFolder) -> "Overview":
     """Return the list data of a run: from the saved overview of a finished long run, else from the journal."""
     return _read(folder, JournalIndex(folder.journal_path), live=folder.is_live)
 
 
-def _read(folder: RunFolder, index: JournalIndex, *, live: bool) -> Overview:
+def _read(folder: RunFolder, index: JournalIndex, *, live: bool) -> "Overview":
+    from console.insight.overview import Overview  # here, as playing and reporting a short run need no list data
+    from console.insight.overview_snapshot import decode_overview, encode_overview, layout
+
     overview = index.restore_saved(folder.index_path, layout(), decode_overview, live=live) or Overview()
     saved_at = index.offset
     for record in index.iter_all():

@@ -50,7 +50,7 @@ def chosen_cases(folder: RunFolder, terms: str, *, passed_too: bool = False) -> 
 def none_words(folder: RunFolder, chosen: Filter, rollouts: Sequence[Rollout]) -> str:
     """Return a message that a run has no failures, or that none matches a filter."""
     is_of_all = "is:" in chosen.text
-    counts = Counter(rollout.outcome for rollout in rollouts if is_of_all or rollout.is_failure)
+    counts = Counter(rollout.counted_as for rollout in rollouts if is_of_all or rollout.is_failure)
     count = counts.total()
     if not (chosen.text and count):
         return f"no failures in {folder.name}"

@@ -32,7 +32,7 @@ from console.core.fault import Fault, UsageError
 from console.core.signalled import BySignal
 from console.engine.forced_exit import finish, skip_shutdown
 
-COLLECT_AFTER = (10_000, 10, 100)
+COLLECT_AFTER = (100_000, 10, 100)
 """Garbage collection thresholds (`gc.set_threshold`); cases and records are numerous, long-lived and free of cycles."""
 COMPLETING = "_ARGCOMPLETE"
 """Environment variable set by the shell when it asks for completions."""
@@ -57,6 +57,7 @@ def run(argv: Sequence[str]) -> int:
 
 def run_to_the_end(argv: Sequence[str]) -> int:
     """Run a command line as the last action of this process; exit handlers of suite code do not run."""
+    gc.disable()  # until everything is loaded, as that leaves no garbage
     code = _run(argv)
     folder_code = sys.modules.get("console.suites.folder_code")  # not imported by most commands
     if folder_code is not None and folder_code.has_run():
@@ -98,6 +99,9 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _dispatch(args: Arguments) -> int:
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
     if args.verb is not None:
         _mark_interrupts()
         gc.set_threshold(*COLLECT_AFTER)

@@ -48,7 +48,7 @@ class Label(msgspec.Struct, frozen=True, omit_defaults=True):
 PASSED, FAILED, UNCLEAR = VERDICTS = ("passed", "failed", "unclear")
 """A reader's possible verdicts on an answer."""
 PASSES_FROM = 4
-"""Grade from 1 to 5 from which an answer passes."""
+"""Minimum grade, from 1 to 5, of a passing answer."""
 
 
 class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -7,10 +7,10 @@ so that each call is in exactly one.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from console.core.chat import Reply
-from console.core.json_text import read_json
+from console.core.json_text import as_object, as_objects, read_json
 from console.core.request import digest
 
 
@@ -141,8 +141,8 @@ class CallTree:
             if call is not None:
                 return call
         for message in reversed(messages):  # earlier messages were dropped or summarized
-            for made in message.get("tool_calls") or ():
-                if (call := self._by_tool_call.get(made.get("id", ""))) is not None:
+            for made in as_objects(message.get("tool_calls")):
+                if (call := self._by_tool_call.get(str(made.get("id", "")))) is not None:
                     return call
         return None
 
@@ -159,8 +159,8 @@ def _longest(call: _Call, below: list[int]) -> list[_Call]:
 
 def message_digest(message: dict[str, Any]) -> str:
     """Return the digest of a message's content, ignoring parts that clients change when they send it again."""
-    made = cast("list[dict[str, dict[str, Any]]]", message.get("tool_calls") or [])
-    functions = [(call.get("id"), call.get("function", {})) for call in made]
+    made = as_objects(message.get("tool_calls"))
+    functions = [(call.get("id"), as_object(call.get("function"))) for call in made]
     calls = [[name, function.get("name"), _arguments(function.get("arguments"))] for name, function in functions]
     content: Any = message.get("content") or ""
     return digest(

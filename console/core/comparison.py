@@ -14,7 +14,7 @@ class Mark(StrEnum):
     EXTRA = "+"
     WRONG_TYPE = "~"
     OMITTED = "·"
-    """Optional, and left out."""
+    """Optional, and omitted."""
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -72,7 +72,7 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
     fault: str = ""
     """Reason why the suite's code could not compare; nothing else is set then. Foreign text."""
     has_end: bool = False
-    """True if the last of `turns` stands for a judgment of the whole conversation at its end."""
+    """True if the last of `turns` is a judgment of the whole conversation at its end."""
 
     @property
     def expectations(self) -> tuple[Pair, ...]:
@@ -80,7 +80,7 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
         return tuple(pair for pair in self.pairs if pair.kind != "blame")
 
     def is_end(self, number: int) -> bool:
-        """Return whether a turn number (from 0) stands for the end of the conversation."""
+        """Return whether a turn number (from 0) denotes the end of the conversation."""
         return self.has_end and number == len(self.turns) - 1
 
     def turn_name(self, number: int) -> str:

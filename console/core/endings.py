@@ -9,7 +9,7 @@ from console.core.outcome import Verdict
 from console.core.tally import MOST_SHARED, Counted
 
 _Row = tuple[int, Verdict, str, str, str, str]
-"""Attempt and fields of an ending, one tuple for all rollouts that ended alike."""
+"""Attempt and fields of an ending, one tuple for all rollouts with the same ending."""
 
 
 class Ending(msgspec.Struct, frozen=True, gc=False):

@@ -37,7 +37,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     after: Any
     """A text; messages of an opening or of results; `content` and `tool_calls` of a reply; a parameter's value."""
     before: Any = None
-    """The same, as sent or received."""
+    """The original of `after`, as sent or received."""
     name: str = ""
     """Name of the tool or parameter."""
 
@@ -224,8 +224,8 @@ def _with_content(messages: list[dict[str, Any]], place: int, change: Change) ->
 def edited(text: str, before: str, after: str) -> str:
     """Apply the line changes of an edit to a similar text.
 
-    This changes prompts alike that differ from case to case, such as in the functions they describe. Changed lines that
-    the text lacks are skipped; a text that lacks all of them is replaced.
+    Prompts may differ from case to case, such as in the functions they describe, and still get the same edit. Changed
+    lines that the text lacks are skipped; a text that lacks all of them is replaced.
     """
     if text == before:
         return after

@@ -27,7 +27,7 @@ def read_json(text: str | bytes) -> Any:
     """Return the value of a JSON string; bytes are decoded as UTF-8.
 
     Raises:
-        ValueError: not JSON, not UTF-8, nested too deeply, or with a number too long to parse; the message says which.
+        ValueError: not JSON, not UTF-8, nested too deeply, or with a number too long to parse; see the message.
     """
     try:
         value = _decode(text)
@@ -43,7 +43,7 @@ def decode_as(text: bytes, kind: type[DecodedT]) -> DecodedT:
     """Decode a strict JSON string as the given type.
 
     Raises:
-        ValueError: not JSON, not UTF-8, nested too deeply, or not of this type; the message says which.
+        ValueError: not JSON, not UTF-8, nested too deeply, or not of this type; the message names the problem.
     """
     try:
         return msgspec.json.decode(text, type=ready_type(kind))

@@ -86,7 +86,7 @@ class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def slowed_words(endpoints: Iterable[EndpointState]) -> str:
-    """Return `5/16 · slowed by 12 × 429` if rate limits hold requests back; otherwise empty."""
+    """Return `5/16 · slowed by 12 × 429` if rate limits delay requests; otherwise empty."""
     slowed = [endpoint for endpoint in endpoints if endpoint.is_slowed]
     if not slowed:
         return ""
@@ -122,6 +122,11 @@ class Status(Frame, frozen=True):
     endpoints: list[EndpointState] = []
     message: str = ""
     workers: list[WorkerState] = []
+
+    @property
+    def waiting(self) -> int:
+        """Number of conversations that wait for their server or for a slot."""
+        return sum(activity.state == "waiting" for activity in self.activities)
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True):

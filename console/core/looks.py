@@ -101,9 +101,9 @@ class Contender(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     model: str
     value: Amount | None = None
-    """Its mean over the rollouts looked at."""
+    """Mean of the model over the rollouts looked at."""
     difference: Amount | None = None
-    """Its mean minus the leader's, case by case; None for the leader."""
+    """Mean of the model minus the leader's, case by case; None for the leader."""
     below: Amount | None = None
     """Bounds of its repeated confidence interval."""
     above: Amount | None = None

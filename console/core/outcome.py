@@ -20,9 +20,10 @@ class Outcome(StrEnum):
     @property
     def is_graded(self) -> bool:
         """True if the outcome enters a score."""
-        return self in (Outcome.PASSED, Outcome.FAILED)
+        return self in _GRADED
 
 
+_GRADED = frozenset({Outcome.PASSED, Outcome.FAILED})
 BLAME_PREFIX = "blame: "
 """Prefix of a score of 1 that names the party a failure is due to, by the suite's rules.
 

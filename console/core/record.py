@@ -193,7 +193,7 @@ class Steered(Record, frozen=True):
 
 
 CLOCK = "clock"
-"""Value of `what` after the system clock was set or the machine slept; `value` holds the jump in seconds.
+"""Value of `what` after the system clock was set or the machine slept; `value` is the jump in seconds.
 
 The times before and after are not comparable.
 """
@@ -218,7 +218,7 @@ class Batched(Record, frozen=True):
     missing: bool = False
     """True if the provider did not have it, or its results, when last asked; a resume then abandons it."""
     ended: str = ""
-    """Its end, such as `completed` or `expired`, once all of its answers are journaled."""
+    """End of the batch, such as `completed` or `expired`, once all of its answers are journaled."""
 
 
 def call_name(run: str, request: str) -> str:

@@ -109,6 +109,8 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Lowest and highest value by score, where known."""
     units: dict[str, str] = {}
     """Unit by score, such as `s`."""
+    suite_cases: dict[str, Count] = {}
+    """Cases of the whole suite by category; empty in runs from before this field."""
     schema: Count = 1
     format: str = ""
     """Format of the suite, as named in its `suite.toml`; `RunFolder.manifest` fills it in for old runs."""
@@ -142,6 +144,11 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
         """Return the largest difference of two values of a score, or of pass rates if empty; infinite if unknown."""
         least, most = self.scale_of(score)
         return most - least
+
+    @property
+    def category(self) -> str:
+        """The only selected category; empty if several or all."""
+        return self.selection.categories[0] if len(self.selection.categories) == 1 else ""
 
     @property
     def is_whole(self) -> bool:
@@ -183,8 +190,10 @@ class Tally(msgspec.Struct, omit_defaults=True):
     not_run: Count = 0
     setup: Count = 0
     """Setup rollouts that ended well, such as conversations that fill a memory; not graded."""
-    setup_broken: Count = 0
-    """Setup rollouts among the broken, undecided and not run ones; 0 in summaries from before this field."""
+    broken_setup: Count = 0
+    """Setup rollouts that broke or are undecided; not among the broken and undecided ones."""
+    given_up_setup: Count = 0
+    """Setup rollouts that were not run; not among the others."""
     running: Count = 0
     input_tokens: Count = 0
     output_tokens: Count = 0
@@ -198,7 +207,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
     cases: dict[int, dict[int, int]] = {}
     """Number of cases by graded rollouts (first key) and passed rollouts (second key)."""
     clustered: dict[int, dict[int, int]] = {}
-    """The same for cases that name a cluster."""
+    """Like `cases`, for cases that name a cluster."""
     clusters: dict[int, dict[float, int]] = {}
     """Number of clusters by graded cases (first key) and sum of their pass rates (second key)."""
 
@@ -212,7 +221,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
 
     @property
     def counts(self) -> Counts:
-        """Graded cases and clusters; old tallies without case counts hold cases played once."""
+        """Graded cases and clusters; in old tallies without case counts, every case was played once."""
         return Counts(self.cases or {1: {0: self.failed, 1: self.passed}}, self.clustered, self.clusters)
 
     @property
@@ -233,17 +242,17 @@ class Tally(msgspec.Struct, omit_defaults=True):
     @property
     def unsuccessful(self) -> int:
         """Number of rollouts to review; not for display, because broken ones are not failures of the model."""
-        return self.failed + self.broken + self.undecided
+        return self.failed + self.broken + self.undecided + self.broken_setup
 
     @property
     def setup_done(self) -> int:
         """Number of setup rollouts that ended, or were given up."""
-        return self.setup + self.setup_broken
+        return self.setup + self.broken_setup + self.given_up_setup
 
     @property
     def done(self) -> int:
         """Number of graded rollouts that ended, or were given up."""
-        return self.finished + self.not_run - self.setup_done
+        return self.graded + self.broken + self.undecided + self.not_run
 
     @property
     def finished(self) -> int:
@@ -265,9 +274,10 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """`queued`, `starting`, `running`, `interrupted`, `completed`, `decided`, `stopped`, `budget`, `halted`."""
     scores: dict[str, Amount] = {}
     headline: str = ""
-    """Same as in the manifest, as are the two below."""
+    """Same as in the manifest, as are the three below."""
     further_headlines: tuple[str, ...] = ()
     units: dict[str, str] = {}
+    suite_cases: dict[str, Count] = {}
     score_interval: Interval | None = None
     """Mean of the headline score with its interval over cases; None without repeats."""
     reasons: dict[str, Count] = {}
@@ -303,7 +313,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     format: str = ""
     """Format of the suite, from the manifest."""
     category: str = ""
-    """The only selected category; empty if several or all."""
+    """Same as in the manifest."""
     lost: Count = 0
     """Number of times a worker was lost during a conversation that another worker continued."""
     name: str = ""

@@ -46,6 +46,13 @@ _COUNTED = {
     Outcome.UNDECIDED: "undecided",
     Outcome.NOT_RUN: "not_run",
 }
+_SETUP_COUNTED = {
+    Outcome.PASSED: "setup",
+    Outcome.FAILED: "setup",
+    Outcome.BROKEN: "broken_setup",
+    Outcome.UNDECIDED: "broken_setup",
+    Outcome.NOT_RUN: "given_up_setup",
+}
 
 
 _NO_SCORES: dict[str, float] = {}
@@ -55,7 +62,7 @@ _SUMS: dict[tuple[float, int], tuple[float, int]] = {}
 
 
 def plain_verdict(outcome: Outcome, reason: str | None, scores: dict[str, float] = _NO_SCORES) -> Verdict:
-    """Return a verdict without messages and details, interned for rollouts that ended alike."""
+    """Return a verdict without messages and details, interned for rollouts with the same ending."""
     if len(scores) > _MOST_SCORES:
         return Verdict(outcome, reason, scores=scores, detail=_NO_NUMBERS)
     ending = (outcome, reason, tuple(scores.items()))
@@ -241,12 +248,9 @@ class RunFold(msgspec.Struct):
 
     def _count(self, record: Counted, category: Tally, sign: int) -> None:
         outcome = record.verdict.outcome
-        is_setup = record.key.case in self.ungraded
-        name = "setup" if is_setup and outcome.is_graded else _COUNTED[outcome]
+        name = (_SETUP_COUNTED if record.key.case in self.ungraded else _COUNTED)[outcome]
         for tally in (self.tally, category):
             setattr(tally, name, getattr(tally, name) + sign)
-            if is_setup and not outcome.is_graded:
-                tally.setup_broken += sign
         if name in ("passed", "failed"):
             passed = sign if outcome is Outcome.PASSED else 0
             self.cases.count(record.key.case, passed, sign, (self.tally, category))
@@ -356,6 +360,7 @@ class RunFold(msgspec.Struct):
             headline=manifest.headline,
             further_headlines=manifest.further_headlines,
             units=manifest.units,
+            suite_cases=manifest.suite_cases,
             score_interval=self.score_interval(manifest.headline, manifest.headline_scale),
             reasons=dict(sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))),
             cut=dict(self.cut),
@@ -381,7 +386,7 @@ class RunFold(msgspec.Struct):
             grader=manifest.grader,
             regraded=manifest.regraded,
             judge_repeats=manifest.judge_repeats,
-            category=manifest.selection.categories[0] if len(manifest.selection.categories) == 1 else "",
+            category=manifest.category,
         )
 
 

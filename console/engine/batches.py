@@ -303,7 +303,7 @@ class BatchedEndpoint:
             raise Fault(FaultKind.NOT_FOUND, words, hint=hint) from None
 
     async def _identified(self, batch: _Batch, state: BatchState) -> BatchState | None:
-        """Return the state of a batch at the provider if it is this one; without a name, only its answers tell."""
+        """Return the state of a batch at the provider if it is this one; without a name, only answers identify it."""
         try:
             while not (state.name or state.ended):
                 batch.tell(_LOOKING)

@@ -142,7 +142,7 @@ class EngineLoop:
                 _abandoned.append(task)
                 self._abandon(f"a task continues although it was cancelled ({place_of_task(task, self._is_of_suite)})")
             elif not task.cancelled():
-                task.exception()  # errors during cancellation are nobody's result
+                task.exception()  # errors during cancellation do not matter
 
     def _busy_threads(self) -> list[str]:
         """Return the locations of new threads that still keep the interpreter from ending after a grace period."""

@@ -1,5 +1,6 @@
 """Forecasts of calls, tokens and cost, using the same checks as a start."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +19,7 @@ ASK_ABOVE_USD = 5.0
 """Estimated cost above which a start needs confirmation."""
 _FROM_SUITE = "as the suite estimates"
 _MOST_ESTIMATED = 400
-"""Maximum number of cases estimated one by one; beyond that, an evenly spaced sample stands for all."""
+"""Maximum number of cases estimated one by one; beyond that, an evenly spaced sample is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +217,7 @@ def _detectable(prepared: PreparedRun) -> Detectable | None:
 
 def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
     manifest, cases = prepared.manifest, prepared.cases
-    step = max(len(cases) // _MOST_ESTIMATED, 1)
+    step = max(math.ceil(len(cases) / _MOST_ESTIMATED), 1)
     sample = cases[::step]
     scale = len(cases) / len(sample) * manifest.rollouts
     estimates, basis = _estimates(prepared, sample, setting)

@@ -77,7 +77,7 @@ def check_request(turn: int, step: int, parts: list[Any]) -> None:
     """Check a call's place and the new parts of its request before it is made.
 
     Raises:
-        SuiteError: the numbers cannot be stored, or a value that would not survive the journal.
+        SuiteError: the numbers cannot be stored, or a value would not survive the journal.
     """
     try:
         msgspec.convert((turn, step), ready_type(_Place))

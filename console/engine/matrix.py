@@ -198,7 +198,7 @@ def _ids_by_suite(ids: tuple[str, ...], preset: Preset, paths: WorkspacePaths) -
 
 
 def _options(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, Any]]:
-    """Return the options by suite: those named with the suite, and any others it knows."""
+    """Return the options by suite: those named with the suite, and any others that the suite has."""
     by_suite: dict[str, dict[str, Any]] = {suite: {} for suite in preset.suites}
     if not preset.options:
         return by_suite

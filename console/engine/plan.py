@@ -166,6 +166,7 @@ def prepare(plan: Plan) -> PreparedRun:
         further_headlines=headlines_of(suite.headline)[1:],
         scales=dict(suite.scales),
         units=dict(suite.units),
+        suite_cases={category.name: category.cases for category in suite.categories()},
         shard=plan.shard,
         looks=looks,
         experiment=_with_prerequisites(plan.experiment, cases, plan.selection),

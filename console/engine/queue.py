@@ -121,7 +121,7 @@ class JobQueue:
         return bool(self._first or self._places)
 
     def has_only_held(self, may_start: Callable[[Slot], bool]) -> bool:
-        """Return whether there are jobs, and all that might start now are held back."""
+        """Return whether there are jobs, but all that could start now are held back."""
         return self.has_ready and not any(map(may_start, self._ready_slots))
 
     def next(self, *, from_end: bool = False, may_start: Callable[[Slot], bool] | None = None) -> Job | None:

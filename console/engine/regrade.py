@@ -104,7 +104,7 @@ def _plan(
     if judge:
         roles["judge"] = judge
     named = dict(manifest.setting.options)
-    for role, name in roles.items():  # an option that names a model gives way to the role
+    for role, name in roles.items():  # a role overrides an option that names a model
         if f"{role}_model" in named and named[f"{role}_model"] is not None:
             named[f"{role}_model"] = name
     return Plan(

@@ -107,7 +107,8 @@ async def _warning_about_address(role: str, model: ModelConfig) -> str:
     except Fault as fault:
         if fault.status in (404, 405, 501):  # a server without a model list proves nothing about the model
             return ""
-        return f"the {role_words(role)} {model.name} may not answer: {place} says {fault.message} ({fault.kind.value})"
+        why = f"{place} reports: {fault.message} ({fault.kind.value})"
+        return f"the {role_words(role)} {model.name} may not answer: {why}"
     if not served or model.model_id in served:
         return ""
     words = served_models_text(model.model_id, served)

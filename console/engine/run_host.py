@@ -129,7 +129,7 @@ class RunHost:
         return self._door.admit(record)
 
     def append(self, record: AnyRecord) -> None:
-        """Admit and journal a record and tell watchers which calls it ends.
+        """Admit and journal a record and report to watchers the calls that it ends.
 
         Raises:
             Fault: the run is closed, and the conversation was cancelled (kind `internal`).

@@ -65,7 +65,7 @@ class StageContext(Protocol):
         ...
 
     def began(self, frame: Began) -> None:
-        """Tell watchers that a call is in flight."""
+        """Report to watchers that a call is in flight."""
         ...
 
     def text(self, key: Key, n: int, kind: str, text: str) -> None:
@@ -242,7 +242,7 @@ class JournaledStage(Stage):
 
     @cached_property
     def _taken(self) -> frozenset[int]:
-        """Numbers of the recorded effects; a worker knows them only when the conversation begins."""
+        """Numbers of the recorded effects; a worker gets them only when the conversation begins."""
         return frozenset(effect.n for effect in self._recorded.in_order)
 
     @cached_property

@@ -137,7 +137,7 @@ def change_of(conversation: Conversation, point: Point, what: str, text: str) ->
     after: Any = read_value(text) if kind == PARAMS else read(text, before)
     change = Change(kind, after, before, name)
     if after == before:
-        raise UsageError(f"{what} is as it was sent, so nothing would change", where=what)
+        raise UsageError(f"{what} was not edited, so nothing would change", where=what)
     return change
 
 

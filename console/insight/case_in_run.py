@@ -16,6 +16,8 @@ class CaseInRun:
     conversation: Conversation
     comparison: Comparison | None
     """None if there is nothing to compare or the suite is missing."""
+    simulated_note: str = ""
+    """Which part of the run is simulated, as in the manifest."""
 
     @property
     def fault(self) -> str:

@@ -239,7 +239,7 @@ class RunComparison:
     counts: PairCounts
     categories: dict[str, PairCounts]
     reasons: tuple[tuple[str, int, int], ...]
-    """Failure reasons in words with the number of cases in A and in B, largest change first."""
+    """Failure reasons as text with the number of cases in A and in B, largest change first."""
     scores: tuple[ScorePair, ...]
     spent_a: Spent
     spent_b: Spent

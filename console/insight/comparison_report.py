@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from console.core.grading import grading_words
+from console.core.run import SIMULATED
 from console.insight.comparison import (
     CasePair,
     PairCounts,
@@ -16,9 +17,11 @@ from console.insight.comparison import (
     Spent,
     planned_look,
 )
+from console.insight.comparison_side import ComparisonSide
 from console.insight.looks import difference_words, end_words
 from console.insight.number_format import (
     bounds,
+    cost_of,
     duration,
     money,
     number,
@@ -86,7 +89,7 @@ def _early_end(comparison: RunComparison) -> Iterator[Section]:
             estimate = with_interval(value, low, high, show)
             lines.append(f"B ≈ {estimate} on all {look.planned:,}, estimated from {look.rollouts:,} with A")
     if comparison.beyond:
-        lines.append(f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared")
+        lines.append(f"{plural(comparison.beyond, 'rollout')} of B after the deciding look not compared")
     if lines:
         yield Section("Ended by looks", lines=tuple(lines))
 
@@ -131,7 +134,9 @@ def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
         show = "{:.2f} s".format if is_fine else duration
         rows.append(("latency p50", show(a.latency_p50), show(b.latency_p50), signed(change, show)))
     is_priced = not a.cost_unknown and not b.cost_unknown
-    rows.append(("cost", _cost(a), _cost(b), signed(b.cost_usd - a.cost_usd, money) if is_priced else "—"))
+    costs = _cost(a, comparison.a), _cost(b, comparison.b)
+    is_priced = is_priced and SIMULATED not in costs
+    rows.append(("cost", *costs, signed(b.cost_usd - a.cost_usd, money) if is_priced else "—"))
     for name, in_a, in_b in (
         ("tokens in", a.input_tokens, b.input_tokens),
         ("tokens out", a.output_tokens, b.output_tokens),
@@ -140,9 +145,9 @@ def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
     return rows
 
 
-def _cost(spent: Spent) -> str:
+def _cost(spent: Spent, side: ComparisonSide) -> str:
     cost = spent.cost_usd if spent.cost_usd or not spent.cost_unknown else None
-    return money(cost, at_least=bool(spent.cost_unknown))
+    return cost_of(cost, side.manifest.simulated_note, at_least=spent.cost_unknown > 0)
 
 
 def comparability_notes(comparison: RunComparison) -> list[str]:
@@ -152,7 +157,7 @@ def comparability_notes(comparison: RunComparison) -> list[str]:
 
 
 def served_words(comparison: RunComparison) -> str:
-    """Name the servers of the runs, as far as they are known. Parts are foreign text."""
+    """Name the known servers of the runs. Parts are foreign text."""
     a, b = comparison.a, comparison.b
     asked = [manifest.model.model_id for manifest in (a.manifest, b.manifest)]
     return comparison_words(a.overview.fold, b.overview.fold, asked)

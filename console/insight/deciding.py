@@ -24,7 +24,7 @@ class Branch:
     """A run that continues one conversation of another."""
 
     run: str
-    """Its name."""
+    """Name of the run."""
     model: str
     cases: tuple[str, ...]
     experiment: Experiment

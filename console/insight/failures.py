@@ -91,13 +91,13 @@ class Group:
 
     @property
     def telling(self) -> RolloutList:
-        """Its failures; all of its rollouts if none failed."""
+        """Failures of the group; all of its rollouts if none failed."""
         pairs = zip(self.rollouts.numbers, self.rollouts.kinds(), strict=True)
         return self.rollouts.pick(number for number, kind in pairs if kind.is_failure) or self.rollouts
 
     @property
     def lead(self) -> Rollout:
-        """Its first failure; its first rollout if none failed."""
+        """First failure of the group; its first rollout if none failed."""
         failing = (place for place, kind in enumerate(self.rollouts.kinds()) if kind.is_failure)
         return self.rollouts[next(failing, 0)]
 

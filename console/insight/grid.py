@@ -29,11 +29,11 @@ class GridRow:
     cluster: str = ""
     """Cluster of the case; cases of one cluster are not independent."""
     reasons: tuple[str, ...] = ()
-    """Failure reason in words, by run; empty if it did not fail. May hold foreign text."""
+    """Failure reason as text, by run; empty if it did not fail. May contain foreign text."""
     scores: tuple[float | None, ...] = ()
     """Headline score by run; empty if passing is compared."""
     title: str = ""
-    """Name of the case, if it has one besides its id. Foreign text."""
+    """Name of the case, if it has one in addition to its id. Foreign text."""
 
     @property
     def differs(self) -> bool:

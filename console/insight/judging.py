@@ -152,7 +152,7 @@ def _with_reader(rollout: Rollout, annotation: Annotation) -> tuple[bool, bool]:
 def _judgments(rollouts: Iterable[Rollout]) -> list[tuple[bool | None, bool | None]]:
     """Return both judges' decisions on items given to both: True if above the threshold, None if unclear.
 
-    Items on which neither judge was clear are left out.
+    Items on which neither judge was clear are excluded.
     """
     pairs: list[tuple[bool | None, bool | None]] = []
     for rollout in rollouts:

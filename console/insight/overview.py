@@ -78,7 +78,7 @@ class LatestEndings(MutableMapping[Slot, Counted]):
         self.others[slot] = ended
 
     def __delitem__(self, slot: Slot) -> None:
-        """Drop the ending kept beside the rollout."""
+        """Drop the ending stored separately from the rollout."""
         del self.others[slot]
 
     def __iter__(self) -> Iterator[Slot]:
@@ -195,11 +195,6 @@ class Overview:
         if self.status is not None and self.status.state != "closed":
             return self.status.state
         return self.fold.state(live=False)
-
-    @property
-    def waiting(self) -> int:
-        """Number of running conversations that wait for their server or for a slot."""
-        return sum(rollout.state == "waiting" for rollout in self.running.values())
 
     def disconnect(self) -> None:
         """Drop the state reported by the engine."""

@@ -1,4 +1,4 @@
-"""Statistical power of a selection of cases, in words. Pure."""
+"""Statistical power of a selection of cases, as text. Pure."""
 
 from console.core.statistics.power import Detectable
 

@@ -120,6 +120,11 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
         return not self.graded and self.outcome is not None and self.outcome.is_graded
 
     @property
+    def counted_as(self) -> str | None:
+        """Its outcome, or `setup` if it is ungraded; None while running."""
+        return self.outcome if self.graded else SETUP
+
+    @property
     def ending(self) -> str:
         """Ending as a word; empty while running."""
         if self.is_setup:

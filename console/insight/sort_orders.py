@@ -67,7 +67,7 @@ class Sorting:
         return Sorting(column, is_reversed=self.column == column and not self.is_reversed)
 
     def sorted(self, rollouts: RolloutList, passes: Mapping[str, tuple[int, int]]) -> RolloutList:
-        """Return rollouts in this order; ties keep theirs. `passes` has passed and graded repeats by case."""
+        """Return rollouts in this order; ties keep the run order. `passes` has passed and graded repeats by case."""
         if self.column == BY_ID:
             return rollouts.ordered(lambda rollout: rollout.slot, reverse=self.is_down)
         if self.column == BY_REPEATS:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 ODD_FROM = 5
-"""Number of models from which discrimination is measured."""
+"""Minimum number of models for measuring discrimination."""
 _ODD_WEIGHT = 0.25
 
 
@@ -35,7 +35,7 @@ class Suspect:
     """Number of these models."""
     models: int
     answer: str
-    """Their answer. Foreign text."""
+    """Answer of these models. Foreign text."""
     odd: float
     """Correlation of passing with the score on other cases, if negative; else 0."""
     nobody_passed: bool
@@ -48,7 +48,7 @@ class Suspect:
     def words(self, key: str, prompt: str = "") -> str:
         """Describe in a sentence why the key is suspect. Foreign text."""
         if self.same:
-            wanted = f"; the key wants {key}" if key else ""
+            wanted = f"; the key is {key}" if key else ""
             asked = f"; the prompt says: {prompt}" if prompt else ""
             return f"{self.same} of {self.models} models answer {self.answer}{wanted}{asked}"
         return f"none of {self.models} models passes" if self.nobody_passed else "weak models pass what good ones fail"
@@ -99,9 +99,9 @@ class ThreeScores:
 
     official: float | None
     without_contested: float | None
-    """Without the cases whose key is wrong or ambiguous."""
+    """Score without the cases whose key is wrong or ambiguous."""
     corrected: float | None
-    """With the keys decided by readers, without ambiguous cases; None if a wrong key has no right answer."""
+    """Score with the keys decided by readers, without ambiguous cases; None if a wrong key has no right answer."""
 
 
 def three_scores(

@@ -1,7 +1,7 @@
 """Runs of one model and selection over time: rate or score with its interval, and the change since the last. Pure.
 
-A trend holds only runs with the same number of rollouts, categories, selection, data and mode, because other cases give
-other numbers.
+A trend contains only runs with the same number of rollouts, categories, selection, data and mode, because other cases
+give other numbers.
 """
 
 from collections import defaultdict
@@ -57,7 +57,7 @@ class Trend:
     model: str
     suite: str
     selection: str
-    """Selected cases, in words."""
+    """Selected cases, as text."""
     simulated_note: str
     """Which part of its runs is simulated; may be empty."""
     score: str

@@ -42,7 +42,7 @@ class TurnSums:
 
 
 def turn_sums(detail: Any) -> list[TurnSums]:
-    """Return the turns of a verdict's details; empty if they hold no numbers."""
+    """Return the turns of a verdict's details; empty if they contain no numbers."""
     turns = _mapping(detail).get("turns")
     listed = cast("list[Any]", turns) if isinstance(turns, list) else []
     return [_read(_mapping(turn)) for turn in listed if "metrics" in _mapping(turn)]

@@ -33,7 +33,7 @@ _QUIET = (Mark.SAME, Mark.OMITTED)
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Alternatives, one of which is expected."""
+    """Alternatives, any one of which is expected."""
 
     values: tuple[Any, ...]
 
@@ -44,7 +44,7 @@ class Structured:
 
     pair: Pair
     equal: int = 0
-    """Number of equal paths that are left out."""
+    """Number of omitted equal paths."""
 
 
 def equal_paths(count: int) -> str:
@@ -280,7 +280,7 @@ def _aligned(left: Sequence[Any], right: Sequence[Any]) -> Sequence[tuple[str, i
 
 
 def _key(key: Any) -> tuple[Any, bool]:
-    """Return a key, and whether it may be left out."""
+    """Return a key, and whether it is optional."""
     return (key.values[0], True) if isinstance(key, AnyOf) else (key, False)
 
 

@@ -1,4 +1,4 @@
-"""Warnings about a rollout besides its verdict: a truncated last answer, an answer by another model."""
+"""Warnings about a rollout in addition to its verdict: a truncated last answer, an answer by another model."""
 
 import re
 from collections.abc import Mapping

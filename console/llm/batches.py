@@ -25,7 +25,7 @@ from console.llm.limits.limiter import limiter_of
 from console.llm.reply import ReplyBuilder
 from console.llm.servers.refused_parameters import refused_parameter, what_to_write
 from console.llm.transport.deadlines import Deadlines
-from console.llm.transport.faults import ProviderError, fault_of, hint_for, provider_error_of
+from console.llm.transport.faults import ProviderError, fault_of, hint_for, provider_error_of, reports_error
 from console.llm.transport.http import LARGEST_BODY, ErrorResponse, HttpSession, read, too_large
 from console.llm.transport.response_reader import decode
 from console.llm.wires.logprobs import asks_logprobs, without_logprobs
@@ -150,11 +150,12 @@ class OpenAIBatches:
         return [f"files/{quote(file, safe='')}/content" for file in state.files]
 
     def answer(self, fields: Mapping[str, Any]) -> BatchAnswer:
-        call, error = str(fields.get("custom_id")), as_object(fields.get("error"))
-        if not error and (answered := as_object(fields.get("response"))):
+        call, answered = str(fields.get("custom_id")), as_object(fields.get("response"))
+        if answered and not reports_error(fields, in_answer=True):
             status = answered.get("status_code")
             return BatchAnswer(call, answered.get("body"), status if isinstance(status, int) else None)
-        code = str(error.get("code"))
+        error = fields.get("error")
+        code = str(as_object(error).get("code"))
         missing = {"batch_expired": "expired", "batch_cancelled": "cancelled"}.get(code, "")
         return BatchAnswer(call, {"error": error}, None, missing)
 
@@ -196,14 +197,15 @@ class AnthropicBatches:
     def answer(self, fields: Mapping[str, Any]) -> BatchAnswer:
         call, result = str(fields.get("custom_id")), as_object(fields.get("result"))
         match result.get("type"):
-            case "succeeded":
+            case "succeeded" if not any(reports_error(part, in_answer=True) for part in (fields, result)):
                 return BatchAnswer(call, result.get("message"))
             case "expired" | "canceled" as missing:
                 return BatchAnswer(call, None, None, missing="expired" if missing == "expired" else "cancelled")
             case _:
-                kind = as_object(as_object(result.get("error")).get("error")).get("type")
+                error = result.get("error") or fields.get("error")
+                kind = as_object(as_object(error).get("error")).get("type")
                 is_refused = str(kind).startswith("invalid_request")
-                return BatchAnswer(call, result.get("error"), 400 if is_refused else None)
+                return BatchAnswer(call, error, 400 if is_refused else None)
 
 
 OPENAI, ANTHROPIC = OpenAIBatches(), AnthropicBatches()

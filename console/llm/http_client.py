@@ -37,6 +37,7 @@ class HttpClient:
         """Look up the key; nothing is sent."""
         self._model = model
         self._api = api_of(model)
+        self._path = self._api.path_of(model.model_id)
         self._session = HttpSession(model, self._api.headers)
         self._redact = self._session.redact
         self._budget = budget_of(model, self._session)
@@ -117,9 +118,8 @@ class HttpClient:
                 builder.flag(UNCOUNTED)
         streamed = self._api.is_streamed(body)
         deadlines = Deadlines(self._model.limits, streamed=streamed, partial=lambda: builder.partial)
-        path = self._api.path_of(self._model.model_id)
         try:
-            async with deadlines, self._session.request("POST", path, encode(body)) as response:
+            async with deadlines, self._session.request("POST", self._path, encode(body)) as response:
                 builder.read_headers(response.headers)
                 await receive(response, self._api.events(), builder, deadlines)
         except Fault as fault:

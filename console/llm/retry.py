@@ -1,6 +1,6 @@
-"""Retries: which faults are retried, after what wait, and when to give up.
+"""Retries: the faults to retry, the waits between tries, and the end of trying.
 
-A fault belongs to a single request once another request, sent after its first failure, has succeeded. It then says
+A fault belongs to a single request once another request, sent after its first failure, has succeeded. It then proves
 nothing about the endpoint, and the request is retried until its tries are used up. The waits are random, below a bound
 that grows fourfold from twice the usual answer time and never exceeds one that doubles from `backoff_s`; so requests
 that failed together are not retried together, and a passing fault costs little at a quick server.

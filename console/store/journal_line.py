@@ -45,7 +45,7 @@ class _Version(msgspec.Struct):
 
 
 class BadLine(ValueError):
-    """A line that is not a complete, intact record of this version; the message says why."""
+    """A line that is not a complete, intact record of this version; the message has the reason."""
 
     is_newer = False
     """True for an intact line written by a newer version."""

@@ -22,6 +22,8 @@ class Holder(msgspec.Struct, frozen=True):
     pid: int
     host: str
     since: float
+    planned: int = 0
+    """Number of items it is going to process; 0 if it does not say."""
 
 
 class RunLocked(Exception):
@@ -65,7 +67,15 @@ class RunLock:
             raise RunLocked(read_holder(path))
         self._path = path
         self._holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time())
-        with contextlib.suppress(OSError):  # the lock holds even if the disk is full
+        self._write_holder()
+
+    def announce(self, planned: int) -> None:
+        """Tell other processes how many items are going to be processed."""
+        self._holder = msgspec.structs.replace(self._holder, planned=planned)
+        self._write_holder()
+
+    def _write_holder(self) -> None:
+        with contextlib.suppress(OSError):  # the lock is effective even if the disk is full
             os.ftruncate(self._fd, 0)
             os.pwrite(self._fd, msgspec.json.encode(self._holder), 0)
 

@@ -11,7 +11,7 @@ from console.store.runs import RunFolder
 
 
 def archive_run(run: RunFolder) -> None:
-    """Compress the journal of a run that nobody plays.
+    """Compress the journal of a run that is not being played.
 
     Raises:
         UsageError: it is live, queued, was never played, or cannot be written; it remains unchanged.

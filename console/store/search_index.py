@@ -1,6 +1,6 @@
 """Full-text index of all conversations in a runs folder, and of the runs of every case: an SQLite file.
 
-Holds no text: the FTS5 table is contentless, and each conversation has a row with the journal bytes at which its
+Stores no text: the FTS5 table is contentless, and each conversation has a row with the journal bytes at which its
 records start, from which its text is read. Row numbers are the run's number, which grows with its creation time,
 followed by the conversation's number in it, so that the newest matches come first without sorting. Prefixes of three
 letters have their own index (a third of the size), because FTS5 merges the rows of all words with a prefix before the
@@ -64,7 +64,7 @@ class OpenConversation(msgspec.Struct, array_like=True):
     starts: list[int] = []
     """First bytes of its records."""
     number: int = -1
-    """Its number in the index; -1 if it is not indexed."""
+    """Number of the conversation in the index; -1 if it is not indexed."""
     indexed: int = 0
     """Number of its indexed records."""
 
@@ -296,7 +296,7 @@ class SearchWriter(SearchReader):
             return run
 
     def close_run(self, run: IndexedRun) -> None:
-        """Remove a run and its conversations; its number is never used again, as its words stay."""
+        """Remove a run and its conversations; its number is never used again, since its words stay in the index."""
         with _damage_reported():
             numbers = (run.number << _SHIFT, (run.number + 1) << _SHIFT)
             self._connection.execute("DELETE FROM conversations WHERE number >= ? AND number < ?", numbers)

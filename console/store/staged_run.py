@@ -46,7 +46,7 @@ class _Progress(msgspec.Struct):
 
 
 class StagedRun:
-    """A journal that becomes a run when published. Hold it briefly, as other importers must wait."""
+    """A journal that becomes a run when published. Keep it open only briefly, as other importers must wait."""
 
     def __init__(self, root: Path, name: str) -> None:
         """Start, or continue what was staged under the same name.

@@ -593,7 +593,7 @@ class HasOwnKeys(Protocol):
     """A widget with keys of its own."""
 
     where: ClassVar[str]
-    """Its name in the action table."""
+    """Name of the widget in the action table."""
 
 
 @runtime_checkable

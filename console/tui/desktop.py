@@ -51,7 +51,7 @@ def copy_by_program(command: Sequence[str], text: str, environment: Mapping[str,
     Raises:
         UsageError: it failed.
     """
-    # clip.exe reads the console's code page unless a byte order mark says otherwise; pbcopy reads what LANG says.
+    # clip.exe expects the console's code page without a byte order mark; pbcopy expects the encoding of LANG.
     data = b"\xff\xfe" + text.encode("utf-16-le") if command[0] == "clip.exe" else text.encode()
     path = _find(command[0], environment)
     try:

@@ -111,7 +111,7 @@ def _keys_as_typed(descriptor: int) -> Generator[None]:
 
 
 def _read_key(descriptor: int) -> bytes:
-    """Wait for a key that goes on or back. Escape sequences and late terminal replies end in other bytes."""
+    """Wait for a key that goes forward or back. Escape sequences and late terminal replies end in other bytes."""
     while (key := os.read(descriptor, 64)[-1:]) not in _GOES_ON + _GOES_BACK:
         pass
     return key

@@ -152,7 +152,7 @@ async def test_a_missing_tool_parser_is_named(how: str) -> None:
         (garbled, "arguments", Mark.WRONG, "Unicode is garbled"),
         (unfinished, "max_tokens", Mark.WRONG, "ends with 'stop' after 5 tokens of 5"),
         (unstopped, "stop", Mark.WRONG, "goes on after the stop sequence"),
-        (kept_stop, "stop", Mark.DIFFERS, "instead of before it"),
+        (kept_stop, "stop", Mark.DIFFERS, "not before it"),
         (forgetful, "30,000 characters", Mark.WRONG, "only 512 tokens were read"),
         (deaf, "results of two calls", Mark.WRONG, "only 96 tokens were read"),
         (unable, "results of two calls", Mark.DIFFERS, "0 of the two"),

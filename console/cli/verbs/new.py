@@ -46,7 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="source",
         metavar="FILE|HARNESS:TASK",
-        help="build it from this table: .csv, .json, .jsonl or .yaml; or a task of another harness:  "
+        help="build it from this table: .csv, .json, .jsonl or .yaml; or a task of another harness: "
         + ", ".join(f"{benchmark.name}:NAME" for benchmark in built_in() if benchmark.from_task),
     )
     parser.add_argument(

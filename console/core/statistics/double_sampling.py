@@ -1,6 +1,6 @@
 """The score of a judge, corrected by people who graded a sample of its verdicts (double sampling).
 
-The judge's verdicts are strata: from each, some are drawn and graded by people. With a judge that says yes or no, this
+The judge's verdicts are strata: from each, some are drawn and graded by people. With a binary judge, this
 is prediction-powered inference with the best weight. Simulated coverage of the interval is in the tests.
 """
 

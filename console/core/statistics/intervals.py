@@ -128,7 +128,7 @@ def score_interval(sample: Sample, scale: tuple[float, float] | None) -> Interva
 
     Args:
         sample: the scores.
-        scale: lowest and highest value; None, or a scale that the scores leave: the interval has no bounds.
+        scale: lowest and highest value; without one, or if a score lies outside it, the interval has no bounds.
     """
     if scale is None or not all(scale[0] <= each.total / each.cases <= scale[1] for each in sample.clusters):
         return mean_interval(sample)

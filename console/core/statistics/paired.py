@@ -150,7 +150,7 @@ def paired_observations(changes: Sequence[Observation], largest: float = math.in
     sample = sample_of(changes)
     if sample.cluster_count == sample.cases:
         return resampled(changes)
-    if any(abs(change.value) > largest for change in changes):  # scores that leave their scale
+    if any(abs(change.value) > largest for change in changes):  # scores outside their scale
         largest = math.inf
     value, error, freedom = sample.mean, sample.standard_error, sample.cluster_count - 1
     half = t_quantile(freedom) * error

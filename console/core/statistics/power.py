@@ -24,7 +24,7 @@ class Detectable:
     is_measured: bool = False
     """True if the discordance was measured on earlier runs."""
     is_simulated: bool = False
-    """True if all of those were played by simulated models."""
+    """True if all of these runs were played by simulated models."""
 
     def difference(self, cases: int = 1, rollouts: int = 1) -> float:
         """Return the smallest detectable difference of rates at a multiple of cases and rollouts; 1 without cases."""

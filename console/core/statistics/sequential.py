@@ -169,7 +169,7 @@ class Standing:
     name: str
     is_out: bool
     difference: float = 0.0
-    """Its mean minus the leader's."""
+    """Mean of the model minus the leader's."""
     low: float = 0.0
     high: float = 0.0
 

@@ -53,13 +53,13 @@ SILENT_S = 60.0
 READY_S = 300.0
 """Seconds within which a worker must be ready; eight workers on two busy CPUs took 75 s."""
 SLOW_S = 60.0
-"""Seconds after which the user is told that workers are not ready yet."""
+"""Seconds after which the user is notified that workers are not ready yet."""
 DATA_S = 900.0
 """Like `READY_S`, for a worker whose node must receive data first."""
 
 
 class WorkerGone(Exception):
-    """A worker, or the connection to it, is gone; the message says how."""
+    """A worker, or the connection to it, is gone; the message has the reason."""
 
     def __init__(self, text: str, *, is_alone: bool = True) -> None:
         """Create the exception.

@@ -190,6 +190,8 @@ def _check(call: GatewayCall) -> None:
         raise CannotConvert("it has no messages")
     if call.params.get("n") not in (None, 1):
         raise CannotConvert("`n` is not 1: ask once for each answer")
+    if (most := call.params.get("max_tokens")) is not None and (type(most) is not int or most < 1):
+        raise CannotConvert("the most tokens of an answer are not a whole number above 0")
     if unanswered := [name for name in _UNANSWERED if call.params.get(name)]:
         raise CannotConvert(f"`{unanswered[0]}` cannot be passed on")
     for message in cast("list[Any]", call.messages):

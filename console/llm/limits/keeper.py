@@ -21,7 +21,7 @@ GRACE_S = 1.0
 _ANSWERS = 4.0
 """Assumed maximum duration of a dead process's calls, in usual answer times."""
 _UNKNOWN_S = 10.0
-"""The same in seconds, if no answer time is known."""
+"""Assumed maximum duration of those calls in seconds, if no answer time is known."""
 _LEAST_S = 0.5
 _TURN_S = 1.0
 """Seconds per turn when there are fewer calls than processes."""
@@ -64,13 +64,13 @@ class Want(KeeperMessage, frozen=True):
     ended: int = 0
     """Calls ended since its `Join`."""
     good: int = 0
-    """Those with a good answer."""
+    """Number of ended calls with a good answer."""
     good_when_full: int = 0
-    """Those with a good answer while the whole lease was in use."""
+    """Number of good answers received while the whole lease was in use."""
     light: int = 0
     """Light calls sent since its `Join`; see `chance`."""
     light_refused: int = 0
-    """Those that met a rate limit by chance."""
+    """Number of light calls that met a rate limit by chance."""
     heavy_refused: int = 0
     """Other calls that met a rate limit."""
 
@@ -150,7 +150,7 @@ class _Process:
     number: int
     join: Join
     demand: Want
-    """Its last report."""
+    """Last report of the process."""
     lease: int = 0
     still_out: int = 0
     """Calls possibly still in flight from a larger lease."""

@@ -170,7 +170,7 @@ class LearnedLimit:
             self.pace_s = 0.0  # measured between refusals unrelated to the pace
 
     def follow(self, learned: Learned) -> None:
-        """Take over another keeper's limits if it knows more."""
+        """Adopt another keeper's limits if they are based on more calls."""
         if (learned.cuts, learned.limit) > (self.cuts, self._limit):
             self._limit, self.pace_s, self.cuts = min(self._ceiling, learned.limit), learned.pace_s, learned.cuts
             self._chance.follow(learned.chance)

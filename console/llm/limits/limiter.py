@@ -291,7 +291,7 @@ class Limiter:
             self._share.pause(seconds, _ASKED_TO_WAIT)
 
     def _pause_with_others(self, seconds: float, why: str) -> None:
-        """Pause because another process was told to; its rate limits count here too."""
+        """Pause because another process has paused; its rate limits count here, too."""
         if why == _RATE_LIMITED:
             self._episodes += not self.pause_s
             self._shared_pauses = max(self._shared_pauses, 1)

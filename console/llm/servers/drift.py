@@ -42,7 +42,7 @@ class Drift:
     distance: float
     """Mean distance between the answers of both days: of log probabilities, or the share of unequal texts."""
     within: float
-    """The same within the answers of the first day."""
+    """Mean distance between the answers within the first day."""
 
     @property
     def is_changed(self) -> bool:

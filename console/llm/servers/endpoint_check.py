@@ -75,7 +75,7 @@ class Answered:
     mark: Mark
     text: str
     effect: str = ""
-    """Its effect on scores, and how to fix it."""
+    """Effect of the finding on scores, and a remedy."""
 
 
 def _tool(name: str, text: str, properties: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +119,7 @@ async def check_endpoint(model: ModelConfig) -> AsyncIterator[Answered]:
             check.results,
             check.streamed,
             check.limits,
-            check.stop_text,
+            check.stop_sequence,
             check.roles,
             check.long_prompt,
             check.repeats,
@@ -280,7 +280,7 @@ class _Check:
             return Answered(name, Mark.WRONG if is_cut else Mark.DIFFERS, f"ends with {reply.finish!r}{after}", effect)
         return Answered(name, Mark.OK, "ends with 'length'")
 
-    async def stop_text(self) -> Answered:
+    async def stop_sequence(self) -> Answered:
         name = "stop"
         if _SPELLINGS.get(self._model.provider, {}).get("stop") == "":
             return Answered(name, Mark.OK, "not asked: this API has no stop sequences")

@@ -92,7 +92,7 @@ _KEY = re.compile(r"(?:api[ _]?key|credentials).{0,40}(?:invalid|incorrect|not v
 
 @dataclass(frozen=True, slots=True)
 class ProviderError:
-    """A provider's error, as far as it is readable."""
+    """The readable parts of a provider's error."""
 
     message: str
     codes: tuple[str, ...] = ()

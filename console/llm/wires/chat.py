@@ -100,15 +100,20 @@ class ChatAssembly:
 
     def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
         texts: list[str] = []
+        continued: int | None = None
         for event in events if self._has_deltas and self.reason is None else ():
             chunk = read_text_chunk(event)
             if chunk is None or (chunk.id, chunk.system_fingerprint) != (self._id, self._fingerprint):
                 break
-            if chunk.model and not self._model:
+            index, text = chunk.piece
+            if (chunk.model and not self._model) or (texts and index != continued):
                 break
-            texts.append(chunk.text)
+            if not self._said.has_begun(index):
+                break
+            continued = index
+            texts.append(text)
         if texts:
-            self._said.add_text("text", "".join(texts), live.show)
+            self._said.continue_with("".join(texts), continued, live.show)
         return len(texts)
 
     def _change_id(self, identity: str) -> None:
@@ -255,6 +260,18 @@ class _Said:
             self._texts[kind].append(text)
         return show(kind, text)
 
+    def has_begun(self, index: int | None) -> bool:
+        """Return whether a piece of the call with this index, or of the text, continues what is there."""
+        return index is None or index in self._calls.by_index
+
+    def continue_with(self, text: str, index: int | None, show: _Show) -> None:
+        """Add text to the arguments of the call with this index; None adds it to the text."""
+        if index is None:
+            self.add_text("text", text, show)
+        else:
+            self._calls.by_index[index].arguments.append(text)
+            show("tool", text)
+
     def message(self) -> dict[str, Any]:
         content = "".join(self._texts["text"]) if self._has_content else None
         return {"content": content, "reasoning": "".join(self._texts["reasoning"]), "tool_calls": self._calls.calls()}
@@ -332,7 +349,8 @@ class _CallCollector:
 
     def __init__(self) -> None:
         self._calls: list[_Call] = []
-        self._by_index: dict[int, _Call] = {}
+        self.by_index: dict[int, _Call] = {}
+        """The newest call with each index."""
         self._by_id: dict[str, _Call] = {}
         """The first call with each id."""
 
@@ -371,11 +389,11 @@ class _CallCollector:
     def _find_or_begin(self, index: int | None, identity: str, name: str) -> tuple[_Call, bool]:
         """Return the call that a delta continues, or a new one; True if it is new."""
         if index is not None:
-            call = self._by_index.get(index)
+            call = self.by_index.get(index)
             # Some servers give every call the index 0 and distinguish them by id alone.
             if call is not None and not (identity and call.id and identity != call.id and name):
                 return call, False
-            self._by_index[index] = call = self._begin()
+            self.by_index[index] = call = self._begin()
             return call, True
         call = self._by_id.get(identity)
         if call is not None:

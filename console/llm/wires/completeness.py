@@ -75,7 +75,7 @@ _FAILURES = {
 }
 """Reasons that name a failure."""
 _NATIVE_FAILURES = frozenset({"malformed_function_call", "unexpected_tool_call", "too_many_tool_calls", "other"})
-"""Further ones of Gemini, which gateways pass on as `stop`."""
+"""Further failures of Gemini, passed on as `stop` by gateways."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ class Choices:
         return first
 
     def check_ended(self) -> None:
-        """Raise a fault if a choice besides the first has not ended."""
+        """Raise a fault if a choice other than the first has not ended."""
         if not all(self._others.values()):
             raise unread("the answer has a piece of another choice, which never ends")
 

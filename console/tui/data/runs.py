@@ -83,7 +83,7 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def is_archived(self) -> bool:
-        """True if lists leave it out."""
+        """True if lists omit it."""
         return self.summary is not None and self.summary.archived
 
     @property

@@ -9,10 +9,10 @@ from functools import partial
 from console.tui.data.workspace import Workspace
 
 PAUSE_S = 15.0
-"""Minimum seconds between two updates that nobody waits for: a running run changes all the time."""
+"""Minimum seconds between two background updates, since a live run changes all the time."""
 LONGEST_PAUSE_S = 300.0
 REST = 20
-"""Minimum pause as a multiple of what the last update took, which grows with the number of runs."""
+"""Minimum pause as a multiple of the last update's duration, which grows with the number of runs."""
 
 
 class SearchIndexing:

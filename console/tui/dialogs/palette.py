@@ -39,7 +39,7 @@ class Command:
     words: str = ""
     """Further text by which it is found, besides its title."""
     aside: str = ""
-    """Its key, or where it leads."""
+    """Key of the command, or the place it leads to."""
     is_elsewhere: bool = False
     """True for an action of another screen, which ranks below those of this one."""
     why_not: str = ""

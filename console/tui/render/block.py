@@ -42,11 +42,11 @@ class Block:
     tail: int = 0
     """Lines of its end, as wrapped, that are shown while it is folded."""
     opened_by: str = "x"
-    """Key that opens it when folded, as its title says."""
+    """Key that opens it when folded, shown in its title."""
     gap: bool = True
     """True if an empty line follows."""
     hides: bool = False
-    """True if its body leaves out equal parts, which the fold key shows."""
+    """True if its body omits equal parts, which the fold key shows."""
     folds_alone: bool = False
     """True if the fold key folds this block even in a view where it otherwise folds matching rows."""
     limit: int = MESSAGE_LIMIT

@@ -24,7 +24,7 @@ class Column(msgspec.Struct, frozen=True):
     from_width: int = 0
     """Width of the list from which the column is shown."""
     worth: int = 0
-    """Minimum useful width: a narrower column is omitted, since the first words of a sentence say little."""
+    """Minimum useful width: a narrower column is omitted, since the first words of a sentence are not enough."""
     is_name: bool = False
     """True if cells are ids, which are cut in the middle."""
 

@@ -68,7 +68,7 @@ class ShownRuns:
 
 
 def shown_runs(count: int, current: int, width: int) -> ShownRuns:
-    """Return the runs, including the current one, that fit into `width` cells; bars give way before runs."""
+    """Return the runs, including the current one, that fit into `width` cells; bars are dropped before runs."""
     room = width - _NAME.width - _COUNT.width - len(GAP)
     cell = _CELL if room // (_CELL + len(GAP)) >= count else _PLAIN_CELL
     return ShownRuns(_window(count, current, room // (cell + len(GAP))), cell)
@@ -171,7 +171,7 @@ def case_columns(shown: range, repeats: int, longest: int) -> tuple[Column, ...]
 
 
 def shown_marks(count: int, current: int, width: int, repeats: int) -> range:
-    """Return the range of runs, including the current one, that fit into the list of cases; reasons give way."""
+    """Return the range of runs, including the current one, that fit into the list of cases; reasons go first."""
     return _window(count, current, (width - _LEAST_NAME) // (_mark_width(repeats) + len(GAP)))
 
 

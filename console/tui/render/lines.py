@@ -70,7 +70,7 @@ def _reach(line: str, start: int, width: int) -> int:
 
 
 def fit(content: Content, width: int, *, right: bool = False) -> Content:
-    """Return the content at exactly `width` cells, cut with `…` or padded; a number is left out rather than cut."""
+    """Return the content at exactly `width` cells, cut with `…` or padded; a number is omitted rather than cut."""
     if width <= 0:
         return Content.empty()
     missing = width - content.cell_length
@@ -90,12 +90,21 @@ def _number_start(text: str, end: int) -> int:
 _NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
 
 
+_ATTEMPT = " attempt "
+"""Words before the number of a retry in the text of a `Key`."""
+
+
 def fit_name(content: Content, width: int) -> Content:
     """Return an id at exactly `width` cells, cut in the middle, since ids often differ at their ends.
 
     A sentence, such as a question that stands for its case, is cut at its end. Of two ids with two blanks between them,
-    the last gives way.
+    the last gives way. Of the key of a retried case, the words after the id give way if the id would be too short.
     """
+    case, attempt, number = content.plain.rpartition(_ATTEMPT)
+    if attempt and number.isdigit() and content.cell_length > width:
+        room = width - len(attempt + number)
+        words = content[len(case) :] if room >= 2 * _LEAST_NAME else Content.empty()
+        return fit_name(content[: len(case)], width - words.cell_length).append(words)
     first = content.plain.rpartition("  ")[0]
     if first.strip() and content.cell_length > width:
         before = content[: len(first) + 2]

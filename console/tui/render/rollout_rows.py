@@ -69,7 +69,7 @@ def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Cont
 
 
 def state_mark(rollout: Rollout, *, live: bool = True) -> Content:
-    """Return the symbol of a rollout's outcome or current state; `live` tells whether its run is live."""
+    """Return the symbol of a rollout's outcome or current state; `live` is True if its run is live."""
     if rollout.is_setup:
         return muted(SYMBOLS.setup)
     if rollout.outcome is not None:
@@ -270,7 +270,7 @@ def _speed(line: RunLine, summary: Summary) -> str:
 def _time_left(line: RunLine, summary: Summary) -> str:
     """Return the estimated time left, at the pace so far."""
     tally = summary.tally
-    left = summary.planned - tally.finished - tally.not_run
+    left = summary.planned - tally.done - tally.setup_done
     if not line.is_live or not tally.finished or left <= 0 or not summary.seconds:
         return ""
     return number_format.about(summary.seconds / tally.finished * left)
@@ -287,7 +287,7 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
     lost = lost_words(status)
     for endpoint in status.endpoints:
         if endpoint.why:
-            return stacked([lost, one_line(_wait_words(endpoint, wide=wide), 200, "$undecided")])
+            return stacked([lost, one_line(_wait_words(endpoint, status.waiting, wide=wide), 200, "$undecided")])
     if lost:
         return lost
     in_flight = sum(endpoint.in_flight for endpoint in status.endpoints)
@@ -300,10 +300,9 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
     return muted(f"{in_flight}/{limit} {requests}" if limit else "running")
 
 
-def _wait_words(endpoint: EndpointState, *, wide: bool) -> str:
+def _wait_words(endpoint: EndpointState, waiting: int, *, wide: bool) -> str:
     if endpoint.is_batched:
         return f"{number_format.count(endpoint.in_flight)} in batches"
-    waiting = endpoint.waiting or endpoint.in_flight
     if not waiting:
         return endpoint.why
     return f"{waiting} wait: {endpoint.why}" if wide else f"{waiting}× {endpoint.why}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import msgspec
 from textual.content import Content
 
+from console.core.price import dollars
 from console.core.run import SIMULATED, Summary, Tally
 from console.core.wait import slowed_by
 from console.insight import number_format
@@ -258,8 +259,8 @@ def _result(line: RunLine, *, with_setup: bool = True) -> Content:
     cells += not_run_words(tally)
     if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
-    if tally.setup and with_setup:
-        cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup"))
+    if tally.setup_done and with_setup:
+        cells.append(muted(f"{SYMBOLS.setup} {number_format.setup_words(tally)}"))
     return Content(" ").join(cells)
 
 
@@ -288,7 +289,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
     head = Content.assemble((name.plain, "bold"), "  ", state_word(summary.state))
     counts = Content.assemble(
         _result(line, with_setup=False), (f" of {_planned(summary)}   score ", MUTED),
-        score_words(summary),
+        score_words(summary), (f"  {number_format.headline_gap(summary)}", "$undecided"),
     )  # fmt: skip
     spent = Content.assemble(
         (number_format.count(tally.input_tokens), ""),
@@ -361,8 +362,8 @@ def _price(line: ModelLine) -> Content:
     if not line.price_in and not line.price_out:
         return muted("free")
     if line.price_out is None:  # an embedding model
-        return muted(f"${line.price_in:.2f} in")
-    return muted(f"${line.price_in:.2f} / ${line.price_out:.2f}")
+        return muted(f"{dollars(line.price_in)} in")
+    return muted(f"{dollars(line.price_in)} / {dollars(line.price_out)}")
 
 
 # Suites --------------------------------------------------------------------------------------------------------------

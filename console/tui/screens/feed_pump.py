@@ -15,7 +15,7 @@ from console.tui.data.run_feed import Changes, RunFeed
 from console.tui.services import Services
 
 QUICK_S = 0.04
-"""Minimum seconds between polls, however many answers begin."""
+"""Minimum seconds between polls, regardless of the number of starting answers."""
 TICK_S = 0.1
 SLOW_TICK_S = 0.25
 IDLE_TICK_S = 1.0

@@ -13,6 +13,7 @@ from textual.content import Content
 
 from console.core.comparison import Comparison
 from console.core.outcome import Verdict
+from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.judging import Judging
 from console.insight.overview import Overview
@@ -134,7 +135,7 @@ class LiveView(Protocol):
         """Return the name and state of the watched conversation, for its title."""
         ...
 
-    def average(self, overview: Overview) -> Content:
+    def average(self, overview: Overview, manifest: Manifest) -> Content:
         """Return the number that replaces the pass rate in the progress line."""
         ...
 

@@ -92,7 +92,7 @@ class Transcript(Viewport):
 
     ALLOW_SELECT = True
     where: ClassVar[str] = "text"
-    """Its name in the action table."""
+    """Name of the transcript in the action table."""
     BINDINGS: ClassVar = bindings_for(where)
     COMPONENT_CLASSES: ClassVar[set[str]] = {"text--hit", "text--hit-now", "text--badge", "text--empty"}
     DEFAULT_CSS = """

@@ -147,7 +147,7 @@ class StartList(RowList):
         self._is_starting = False
 
     def set_steps(self, steps: NextSteps, *, wide: bool, most: int) -> None:
-        """Show at most `most` steps; those left out have keys of their own. `wide`: the demo gets a second line."""
+        """Show at most `most` steps; omitted ones have keys of their own. `wide`: the demo gets a second line."""
         self._steps = steps
         self.title_line.show("Start")
         keys = ["demo", "more", "gap", "new"] if wide else ["demo", "new"]

@@ -145,7 +145,7 @@ class LibraryScreen(BaseScreen):
             self._read_checksums(workspace.suites)
 
     def go_to_entry(self, kind: Literal["model", "suite"], name: str) -> None:
-        """Move the cursor to a model or suite, now or once it is listed; the filter and opened cases give way."""
+        """Move the cursor to a model or suite, now or once it is listed; clears the filter and closes opened cases."""
         self.controller.words, self.controller.awaited = "", Entry(kind, name)
         if self.controller.opened is not None:
             self.go_back()

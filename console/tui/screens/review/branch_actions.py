@@ -94,7 +94,7 @@ class BranchActions:
         case, chosen = self.controller.case.load(), [rollout.key.case for rollout in self.controller.triage.order]
         points = points_of(case.conversation) if case is not None else []
         if case is None or not points or not chosen:
-            self.services.refuse(UsageError("nothing is listed that was answered, so nothing can be tried"))
+            self.services.refuse(UsageError("no listed case has an answer, so there is nothing to try"))
             return
         try:
             edits = (await self._edited(_Form(None, ""), case.conversation, points, is_shared=True)).edits
@@ -325,7 +325,7 @@ class BranchActions:
             return form
         others = {name: text for name, text in form.edits.items() if name != what}
         if after.strip("\n") == before.strip("\n"):
-            self.services.notify(Content("It is as it was sent, so nothing is changed."))
+            self.services.notify(Content("Nothing was edited, so nothing is changed."))
             return replace(form, edits=others)
         change_of(conversation, point, what, after)
         return replace(form, edits={**others, what: after})

@@ -125,7 +125,7 @@ class CaseLoader:
         return ReviewedCase(rollout, conversation, None if why else comparison, why, attempts, branches)
 
     def branches(self, case: str) -> "Sequence[Branch]":
-        """Return the branches of a case as far as they are read, newest first."""
+        """Return the branches of a case read so far, newest first."""
         return self._branches.get(None).get(case, ())
 
     def forget_branches(self) -> None:

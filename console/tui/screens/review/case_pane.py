@@ -167,11 +167,10 @@ def _named(name: str, text: str, width: int, style: str = "") -> Content:
 
 
 def counters(place: int, count: int, seen: int, outcome: Outcome | None) -> Content:
-    """Return position, number reviewed and outcome, such as `✗ 2 of 38  15 reviewed`."""
-    sign = SYMBOLS.of(outcome) if outcome is not None else ""
-    style = OUTCOME_STYLES[outcome] if outcome is not None else MUTED
+    """Return the outcome of all rows, if they share one, position and number reviewed: `✗ 2 of 38  15 reviewed`."""
+    sign = (f"{SYMBOLS.of(outcome)} ", OUTCOME_STYLES[outcome]) if outcome is not None else ""
     return Content.assemble(
-        (f"{sign} ", style), (f"{number_format.count(place)} of {number_format.count(count)}", "bold"),
+        sign, (f"{number_format.count(place)} of {number_format.count(count)}", "bold"),
         (f"  {number_format.count(seen)} reviewed", MUTED),
     )  # fmt: skip
 
@@ -369,7 +368,7 @@ class CasePane(Vertical):
 
     @property
     def hides_equal(self) -> bool:
-        """True if a block is folded or leaves out equal parts."""
+        """True if a block is folded or omits equal parts."""
         return any(block.folded or block.hides for block in self.text.blocks)
 
     def toggle_block(self) -> None:

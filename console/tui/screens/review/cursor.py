@@ -33,7 +33,7 @@ class CaseCursor:
         """The case that a filter removed from the list; the cursor returns to it once it is listed again."""
 
     def rollout_of(self, slot: Slot | None) -> Rollout | None:
-        """Return a rollout of the run, as far as it was read."""
+        """Return a rollout of the run, if read so far."""
         return self.run.overview.rollouts.get(slot) if self.run is not None and slot is not None else None
 
     @property

@@ -59,7 +59,7 @@ class DecideActions:
         if self._search is not None and self._search.poll() is None:
             self.controller.views.show(BRANCHES.id)
             self.draw()
-            self.services.notify(Content("A step is being searched for; its curve is in the view Branches."))
+            self.services.notify(Content("A search is running; its curve is in the view Branches."))
         else:
             self.start(self._decide(), group="branch")
 

@@ -16,7 +16,6 @@ from operator import attrgetter
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
-from console.core.outcome import Outcome
 from console.insight.failures import Group, GroupBy, group, in_order, with_cases
 from console.insight.filter import Filter
 from console.insight.rollout import Rollout
@@ -111,8 +110,8 @@ class Listing:
     """True if the list is complete."""
     passes: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     """Passed and graded repeats by case; empty unless the list is sorted."""
-    outcomes: Mapping[Outcome | None, int] = field(default_factory=Counter[Outcome | None])
-    """Number of listed rollouts by outcome."""
+    outcomes: Mapping[str | None, int] = field(default_factory=Counter[str | None])
+    """Number of listed rollouts by `Rollout.counted_as`."""
 
     @property
     def has_cases(self) -> bool:
@@ -211,7 +210,7 @@ def _listing(
         first_unseen=_first(order, unseen, kept),
         is_whole=is_whole,
         passes=passes,
-        outcomes=Counter(map(attrgetter("outcome"), order.kinds())),
+        outcomes=Counter(map(attrgetter("counted_as"), order.kinds())),
     )
 
 

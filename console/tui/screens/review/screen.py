@@ -338,7 +338,7 @@ class ReviewScreen(RunScreen):
         if labeling:
             status = Content.styled(labeling, "$live").append("   ").append(status)
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)
-        title = list_title(controller, feed.manifest, is_searching=self.search.is_running)
+        title = list_title(controller, feed.manifest, is_searching=self.search.is_running, is_live=feed.is_live)
         triage = controller.triage
         order = triage.sorting.label if triage.sorting is not None else ""
         hint = list_hint(feed.damages, order, is_narrowed=bool(triage.narrow.text), has_repeats=triage.has_cases)
@@ -384,7 +384,7 @@ class ReviewScreen(RunScreen):
                 self.controller.triage.contested = contested
                 self._relist()
 
-        with suppress(UsageError):  # the view Scores says why they cannot be read
+        with suppress(UsageError):  # the view Scores shows the error
             self._in_loop(partial(use, contested_cases(self.run_folder, self.services.paths.data)))
 
     def _in_loop(self, callback: Callable[[], None]) -> None:

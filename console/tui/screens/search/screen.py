@@ -271,7 +271,7 @@ class SearchScreen(BaseScreen):
             words = command("search", f" {text}" if text.startswith("-") else text, places=self.services.paths)
             self.services.copy(words, "the shell command")
         else:
-            self.services.notify(Content("Nothing is searched for yet."))
+            self.services.notify(Content("There is no search yet."))
 
     action_group_next = partialmethod(_step, 1)
     action_group_prev = partialmethod(_step, -1)
