@@ -117,7 +117,7 @@ def make(
     tmp_path: Path, run: RunDouble, case: str = "", suite: Any = None, at_once: int = AT_ONCE
 ) -> tuple[ReviewController, CaseLoader, Loop]:
     loop = Loop()
-    loader = CaseLoader(loop.take, loop.note_change)
+    loader = CaseLoader(loop.take, loop.note_change, when_idle=lambda call: None)
     slot = (case, 0) if case else None
     controller = ReviewController(Notes(tmp_path), loader, Lister(loop.take, loop.note_change, at_once=at_once), slot)
     controller.open(run)
@@ -295,6 +295,9 @@ def test_why_nothing_is_listed(tmp_path: Path, run: RunDouble) -> None:
     empty.end("a", Outcome.PASSED, "")
     controller.relist()
     assert empty_text(controller).plain == "No failures. 1 of 1 passed; f then a shows the passes."
+    empty.end("b")
+    controller.set_scope("is:disputed")
+    assert empty_text(controller).plain == "None of 1 failed is listed. f lists others."
     controller, _, _ = make(tmp_path, run)
     controller.narrow("nowhere", done=True)
     controller.relist()

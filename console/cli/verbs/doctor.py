@@ -1,4 +1,4 @@
-"""Check Python, extras, terminal, models and keys, endpoints, data, runs and sandbox, and say how to fix problems."""
+"""Check Python, extras, terminal, models and keys, endpoints, data, runs and sandbox, and show how to fix problems."""
 
 import argparse
 import asyncio
@@ -29,19 +29,19 @@ FINDINGS = JsonKind(
 TRIAL = JsonKind(
     "trial",
     "doctor --try",
-    "Result of checking a model's endpoint: its parameters (`trial`), and what it makes of calls and texts (`check`).",
+    "Result of checking a model's endpoint: its parameters (`trial`), and its handling of calls and texts (`check`).",
     {"findings": "as in `findings`", "entry": "a working entry for models.toml"},
 )
 DRIFT = JsonKind(
     "drift",
     "doctor --drift",
-    "Whether an endpoint is still the one whose fingerprint was kept.",
-    {"findings": "as in `findings`, one: good if it is the same or was never asked, bad if it has changed"},
+    "Comparison of an endpoint with its saved fingerprint.",
+    {"findings": "one: good if it is the same or was not saved before, bad if it has changed"},
 )
 SANDBOX_ATTACKS = JsonKind(
     "sandbox_attacks",
     "doctor --sandbox-attacks",
-    "Attacks on the sandbox of this machine, each played for real.",
+    "Attacks on the sandbox of this machine, actually carried out.",
     {
         "level": "confinement of the worker, as in a run's record",
         "held": "number of attacks that did not succeed",
@@ -95,7 +95,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: DoctorArguments) -> int:
-    """Check everything, try one model, or attack the sandbox; the exit code is 2 if something is bad."""
+    """Check everything, try one model, or attack the sandbox; the exit code is 2 if any result is bad."""
     if args.model_to_try:
         return _try(args)
     if args.model_to_watch:

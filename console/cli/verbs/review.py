@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "which", metavar="RUN[#CASE]", nargs="?", default="latest", help="a run, or a case of it; or an .eval log"
     )
     parser.add_argument("--all", action="store_true", help="include passed cases (as text)")
-    parser.add_argument("--text", action="store_true", help="text even on a terminal")
+    parser.add_argument("--text", action="store_true", help="print text even on a terminal")
 
 
 def run(args: ReviewArguments) -> int:
@@ -62,7 +62,7 @@ def find_reviewed(args: ReviewArguments, name: str, *, beside: bool) -> RunFolde
     if name.endswith(".eval") and Path(name).is_file():
         from console.exchange.imports.in_place import in_thread, open_in_place
 
-        return open_in_place(Path(name), beside=in_thread if beside else None)
+        return open_in_place(Path(name), background=in_thread if beside else None)
     return find_run(find_runs_root(args.runs), name)
 
 

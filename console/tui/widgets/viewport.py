@@ -15,7 +15,7 @@ from textual.strip import Strip
 from console.tui.textual_patches import refresh_scrollbars, sized_by_apply_size
 
 LEAST_WIDTH = 8
-"""Minimum width for which lines are drawn."""
+"""Minimum width for drawing lines."""
 
 
 @sized_by_apply_size
@@ -59,7 +59,7 @@ class Viewport(ScrollView, can_focus=True):
         self._tell_bar()
 
     def go_to(self, y: int) -> None:
-        """Scroll line `y` to the top, as far as the content allows."""
+        """Scroll line `y` to the top, if the content is long enough."""
         self.scroll_to(y=max(y, 0), animate=False, immediate=True, force=True)
         self._tell_bar()
 

@@ -11,7 +11,6 @@ from typing import overload
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
-from console.core.outcome import Outcome
 from console.insight.failures import Group, GroupBy, possible_grouping
 from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Rollout
@@ -211,7 +210,7 @@ class Triage:
 
     @property
     def sections(self) -> Sequence[Group]:
-        """The groups that are stepped through: the lowest, but not the cases of a reason."""
+        """The groups for stepping: the lowest ones, but a reason rather than its cases."""
         if self.by is GroupBy.REPEATS:
             return self._listing.leaves
         return [part for top in self.groups for part in ([top] if top.has_cases else top.leaves)]
@@ -267,7 +266,7 @@ class Triage:
         return len({leaf.path[-2:] for leaf in self._listing.leaves}) if self.has_cases else len(self.order)
 
     @property
-    def outcomes(self) -> Mapping[Outcome | None, int]:
+    def outcomes(self) -> Mapping[str | None, int]:
         return self._listing.outcomes
 
     @property

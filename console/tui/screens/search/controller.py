@@ -8,9 +8,9 @@ from console.exchange.search.hits import FEW_HITS, Coverage, Hit, NoIndex, RunHi
 from console.insight.search_query import SearchQuery, marks_in, passage_text, read_query
 
 MANY_HITS = 1_000
-"""Hits listed of a run that the query names."""
+"""Maximum hits listed for a run that the query names."""
 MOST_RUNS = 300
-"""Runs listed; the query can name others."""
+"""Maximum number of runs listed; the query can name others."""
 
 
 class SearchController:
@@ -81,7 +81,7 @@ class SearchController:
         return {key for key in self._rows if key.startswith("run ")}
 
     def row(self, key: str | None) -> tuple[RunHits, Hit | None] | None:
-        """Return run and hit of a row; the hit is None for a heading and for the line of those not listed."""
+        """Return run and hit of a row; the hit is None for a heading and for the line of unlisted hits."""
         return self._rows.get(key) if key is not None else None
 
     def narrowed_to(self, run: RunHits) -> str:
