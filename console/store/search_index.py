@@ -1,13 +1,13 @@
 """Full-text index of all conversations in a runs folder, and of the runs of every case: an SQLite file.
 
-Holds no text: the FTS5 table is contentless, and each conversation has a row with the journal bytes at which its
+Stores no text: the FTS5 table is contentless, and each conversation has a row with the journal bytes at which its
 records start, from which its text is read. Row numbers are the run's number, which grows with its creation time,
 followed by the conversation's number in it, so that the newest matches come first without sorting. Prefixes of three
-letters have an index of their own (a third of the size): FTS5 merges the rows of all words with a prefix before the
+letters have their own index (a third of the size), because FTS5 merges the rows of all words with a prefix before the
 first match, which takes most of a second for a million conversations; longer prefixes have fewer words.
 
 The file is derived. It may be deleted at any time, and one of another layout, or a damaged one, is replaced. One
-process at a time writes it, under a lock; each transaction holds both the records read and the position reached, so
+process at a time writes it, under a lock; each transaction contains both the records read and the position reached, so
 that a killed writer loses and repeats nothing. FTS5 cannot delete what it does not store: rows of deleted runs and
 superseded conversations stay in it unused until they outnumber the others (`is_wasteful`).
 """
@@ -64,9 +64,9 @@ class OpenConversation(msgspec.Struct, array_like=True):
     starts: list[int] = []
     """First bytes of its records."""
     number: int = -1
-    """Its number in the index; -1 if it is not indexed."""
+    """Number of the conversation in the index; -1 if it is not indexed."""
     indexed: int = 0
-    """How many of its records are indexed."""
+    """Number of its indexed records."""
 
 
 class Place(msgspec.Struct, array_like=True):
@@ -119,7 +119,7 @@ def _lock_path(root: Path) -> Path:
 
 @contextlib.contextmanager
 def _damage_reported() -> Generator[None]:
-    """Raise `IndexDamaged` in place of the errors that mean damage; SQLite's own messages may be unreadable, too."""
+    """Raise `IndexDamaged` for errors that mean damage; even reading SQLite's own message may fail on it."""
     try:
         yield
     except (sqlite3.DatabaseError, ValueError, TypeError) as error:
@@ -181,7 +181,7 @@ class SearchReader:
             return [_indexed_run(row) for row in self._connection.execute(query)]
 
     def run(self, number: int) -> IndexedRun | None:
-        """Return a run; None without one with this number any more."""
+        """Return a run; None if no run has this number any more."""
         with _damage_reported():
             query = "SELECT number, name, facts, place FROM runs WHERE number = ? AND name IS NOT NULL"
             row = self._connection.execute(query, (number,)).fetchone()
@@ -296,7 +296,7 @@ class SearchWriter(SearchReader):
             return run
 
     def close_run(self, run: IndexedRun) -> None:
-        """Remove a run and its conversations; its number is never used again, as its words stay."""
+        """Remove a run and its conversations; its number is never used again, since its words stay in the index."""
         with _damage_reported():
             numbers = (run.number << _SHIFT, (run.number + 1) << _SHIFT)
             self._connection.execute("DELETE FROM conversations WHERE number >= ? AND number < ?", numbers)
@@ -324,7 +324,7 @@ class SearchWriter(SearchReader):
             )
 
     def keep_place(self, run: IndexedRun) -> None:
-        """Write how far a run has been indexed."""
+        """Save the position up to which a run has been indexed."""
         with _damage_reported():
             row = (_encode(run.place), run.place.written, run.number)
             self._connection.execute("UPDATE runs SET place = ?, written = ? WHERE number = ?", row)

@@ -232,7 +232,7 @@ def test_nothing_is_submitted_again_where_nobody_can_tell_whether_it_was_until_i
     server = serve(on_step=lambda step: step == "after create" and next(hung_up, False))
     server.listed_from = None
     ended = console(*RUN)
-    assert f"nobody can tell whether it has this one. Look at the provider for a batch of {CASES} calls" in ended.out
+    assert f"whether it has this one is unknown. Look at the provider for a batch of {CASES} calls" in ended.out
     assert console("resume", "latest").code != Exit.OK
     assert len(server.batches) == 1
     monkeypatch.setattr(batches, "_LONGEST_S", 0.0)
@@ -318,7 +318,7 @@ def test_the_judge_of_a_finished_run_is_asked_again_in_a_batch(console, home: Pa
     assert [len(batch.requests) for batch in server.batches.values()] == [4]
     refused = console("regrade", "latest", "--judge", "sim/judge", "--batch")
     assert refused.code == Exit.USAGE
-    assert "--batch: no judge of this run can be asked in batches" in refused.err
+    assert "--batch: no judge of this run can be called in batches" in refused.err
 
 
 @pytest.mark.parametrize("provider", ["openai"])
@@ -328,11 +328,13 @@ def test_what_cannot_be_batched_is_refused_by_name(
     serve()
     ended = console("run", "-m", "sim/careful", "-s", "dialogue-starter", "--batch")
     assert ended.code == Exit.USAGE
-    assert "--batch: the model sim/careful cannot be asked in batches: provider simulated has no batch API" in ended.err
+    assert (
+        "--batch: the model sim/careful cannot be called in batches: provider simulated has no batch API" in ended.err
+    )
     assert console(*RUN, "--on", "ray").code == Exit.USAGE
     assert not HarnessSuite.waits_for_batches
     monkeypatch.setattr(Suite, "waits_for_batches", False)
-    assert "--batch: the harness of suite dialogue-starter does not wait hours" in console(*RUN).err
+    assert "--batch: the harness of suite dialogue-starter cannot wait hours" in console(*RUN).err
 
 
 def broken(line: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Answers for the simulated models: they know the target, and the formats in which common tasks want it."""
+"""Scripted answers for simulated models: the target, in the formats that common tasks expect."""
 
 from typing import Any, cast
 

@@ -15,7 +15,7 @@ REASON_WORDS = {
 }
 """Display text by verdict reason."""
 _OF_MODEL = ("message", "token", "turn", "context")
-"""Limits that a model's own doing reaches; the harness scores what there is."""
+"""Limits that the model itself can reach; the harness scores the result so far."""
 
 
 def decide(case: Case, output: dict[str, Any], score: str, threshold: float) -> Verdict:
@@ -23,9 +23,9 @@ def decide(case: Case, output: dict[str, Any], score: str, threshold: float) -> 
 
     Args:
         case: the case, with its target.
-        output: what the harness said at its end.
+        output: the harness's result.
         score: name of the score that decides; empty: the first.
-        threshold: least number of that score with which a rollout passes.
+        threshold: lowest value of that score that passes.
     """
     error, limit = str(output.get("error") or ""), str(output.get("limit") or "")
     if error:

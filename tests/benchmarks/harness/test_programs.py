@@ -188,7 +188,7 @@ def test_a_program_that_misbehaves_ends_its_case_and_never_the_run(console: Any,
     [
         (SUITE + "treshold = 1\n", "Did you mean threshold?"),
         ('format = "program"\n', "has no `command`"),
-        (SUITE + '[roles]\ngrader = "jugde"\n', "gives the task's role grader to 'jugde'"),
+        (SUITE + '[roles]\ngrader = "jugde"\n', "assigns the task's role grader to 'jugde'"),
         (SUITE + "threshold = 3\n", "is not TOML"),
     ],
 )
@@ -345,13 +345,13 @@ def test_doctor_lists_the_cases_of_a_suite_and_plays_one_up_to_its_first_call(co
         findings = console("doctor", "agents", "--json").data["findings"]
         assert [finding["state"] for finding in findings] == ["good", "good"]
         assert findings[0]["text"] == "5 cases: c0, c1, c2, c3, c4"
-        assert findings[1]["text"] == "case c0 asked the model in the role model"
+        assert findings[1]["text"] == "case c0 called the model in the role model"
         write_suite(home, server, CASES, SUITE.replace("agent.py", "nothing.py"))
         console("allow", "agents")
         broken = console("doctor", "agents")
     assert not server.requests
     assert broken.code == 2
-    assert "case c0 ended without asking a model: ended with code 2" in broken.out
+    assert "case c0 ended without calling a model: ended with code 2" in broken.out
 
 
 def test_a_resumed_program_that_asks_something_else_is_noted_with_the_call(console: Any, home: Path) -> None:

@@ -1,4 +1,4 @@
-"""Driver of programs: one process a case, which asks its models at the addresses in its environment.
+"""Driver of programs: one process per case, which calls its models at the addresses in its environment variables.
 
 A program reads its case from standard input, as one JSON object, and prints its answer; if the last line is a JSON
 object with `answer`, `score` or `scores`, that is its result.
@@ -15,19 +15,19 @@ from typing import IO, Any
 from link import Link
 
 _MOST = 2_000_000
-"""Characters of an answer."""
+"""Maximum characters of an answer."""
 _MOST_PRINTED, _MOST_COMPLAINTS = 64 << 20, 1 << 16
-"""Bytes that are read of what a program prints."""
+"""Maximum bytes read from the output of a program, and from its errors."""
 
 
 class Programs:
-    """The processes that run, by token."""
+    """The running processes, by token."""
 
     def __init__(self, link: Link) -> None:
         self._link, self._opening = link, link.opening
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def obey(self, order: dict[str, Any]) -> None:
+    def handle(self, order: dict[str, Any]) -> None:
         """Start or stop a program."""
         if order["do"] == "start":
             threading.Thread(target=self._play, args=(order,), daemon=True).start()
@@ -71,7 +71,7 @@ class Programs:
             return result_of(_tail(printed, _MOST_PRINTED), case.get("target"))
 
     def _addresses(self, token: str) -> dict[str, str]:
-        """Return the variables by which programs find their models."""
+        """Return the environment variables with the addresses of the models."""
         base = f"{self._opening['gateway']}/c/{token}"
         addresses = {
             "OPENAI_BASE_URL": f"{base}/v1",
@@ -91,7 +91,7 @@ def _tail(file: IO[bytes], most: int) -> str:
 
 
 def result_of(printed: str, target: Any) -> dict[str, Any]:
-    """Return answer and scores of what a program printed; without scores, whether the answer holds the target."""
+    """Return answer and scores in a program's output; the default score: whether the answer contains the target."""
     lines = printed.strip().splitlines()
     try:
         result = json.loads(lines[-1]) if lines else {}
@@ -114,10 +114,10 @@ def result_of(printed: str, target: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Play cases until the engine is gone."""
+    """Play cases until the engine disconnects."""
     link = Link()
     programs = Programs(link)
-    link.follow(programs.obey).join()
+    link.follow(programs.handle).join()
 
 
 if __name__ == "__main__":
