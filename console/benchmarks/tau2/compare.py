@@ -34,15 +34,16 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
     if criteria is None:
         return Comparison(sentence)
     trial = Trial(domain, task, output.messages, solo)
-    pairs = [*_blame_pairs(verdict), *_call_pairs(criteria, trial.calls)]
+    pairs = [*_blame_pairs(verdict)]
     if "evaluation" in verdict.detail:
         evaluation = msgspec.convert(verdict.detail["evaluation"], ready_type(Evaluation))
-        pairs += _check_pairs(criteria, evaluation)
         if evaluation.db_match is False:
             try:
                 pairs += map(_world_pair, trial.differences)
             except ReplayError as error:
                 pairs.append(Pair(Mark.DIFFERS, "the expected world", str(error), kind="state"))
+        pairs += _check_pairs(criteria, evaluation)
+    pairs += _call_pairs(criteria, trial.calls)
     rule = f"{', '.join(verdict.messages) or 'passed'}; what counts: {', '.join(criteria.reward_basis)}"
     if set(criteria.reward_basis) <= {"DB", "COMMUNICATE"} and not differing(begun(domain, task), trial.expected):
         rule += "; right without any action"
