@@ -315,7 +315,7 @@ def test_a_note_goes_on_to_the_next_case_and_undo_goes_back(tmp_path: Path, run:
     controller.annotate_and_go_on("tag", "grader")
     assert current(controller) == "b"
     assert controller.triage.seen == 2
-    assert status_text(controller, run.overview, run.manifest, 80).plain.endswith("3 of 3  2 reviewed")
+    assert status_text(controller, run.overview, run.manifest, 80, 46).plain.endswith("3 of 3  2 reviewed")
     (note,) = controller.undo()
     assert (note.key.case, note.value) == ("c", "")
     assert current(controller) == "c"
