@@ -515,7 +515,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a note is not durable",
-        "console/store/notes.py", "                sync_file(file.fileno())\n", "",
+        "console/store/notes.py", "            sync_file(file.fileno())\n", "",
         "tests/store tests/cli/test_label.py",
     ),
     Mutation(

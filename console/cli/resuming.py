@@ -9,7 +9,7 @@ from console.cli.exitcode import Exit
 from console.cli.foreground import play
 from console.cli.racing import resume_race
 from console.cli.run_report import report_played, threshold
-from console.cli.target_arguments import target_of
+from console.cli.target_arguments import TargetArguments, target_of
 from console.core.fault import UsageError
 from console.engine.engine import jobs_left
 from console.engine.plan import reopen
@@ -22,11 +22,8 @@ from console.store.lock import RunLocked
 from console.store.runs import RunFolder
 
 
-class ResumingArguments(BudgetArguments):
+class ResumingArguments(BudgetArguments, TargetArguments):
     """Options of verbs that continue a run."""
-
-    on: str | None
-    workers: int | None
 
 
 def resume_run(

@@ -11,7 +11,7 @@ from console.cli.doctor_checks import ABSENT, BAD, Finding
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
-from console.cli.target_arguments import add_target_arguments, target_of
+from console.cli.target_arguments import TargetArguments, add_target_arguments, target_of
 from console.config.models import facts
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
@@ -51,15 +51,13 @@ SANDBOX_ATTACKS = JsonKind(
 _SIGNS = {"good": "✓", "warning": "!", "bad": "✗", "absent": "–"}
 
 
-class DoctorArguments(Arguments):
+class DoctorArguments(TargetArguments):
     suite: str
     offline: bool
     deep: bool
     sandbox_attacks: bool
     model_to_try: str
     model_to_watch: str
-    on: str | None
-    workers: int | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

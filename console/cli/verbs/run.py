@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from console.cli.exitcode import Exit
 from console.cli.gate_arguments import (
+    GateOptions,
     add_gate_arguments,
     gate_code,
     gate_of,
@@ -20,7 +21,7 @@ from console.cli.gate_arguments import (
 )
 from console.cli.output import Output
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
-from console.cli.target_arguments import add_target_arguments, target_of
+from console.cli.target_arguments import TargetArguments, add_target_arguments, target_of
 from console.core.fault import UsageError
 from console.core.price import dollars
 from console.exchange.json_kind import JsonKind
@@ -66,16 +67,12 @@ FORECAST = JsonKind(
 PRESET = JsonKind("preset", "run --save-preset", "A saved preset.", {"name": "its name", "file": "path of its file"})
 
 
-class RunArguments(PresetArguments):
+class RunArguments(PresetArguments, TargetArguments, GateOptions):
     fail_under: str | None
-    fail_if_worse: bool
-    metric: str | None
     dry_run: bool
     detach: bool
     save_preset: str | None
     shard: str | None
-    on: str | None
-    workers: int | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -136,14 +133,11 @@ def run(args: RunArguments) -> int:
 
 def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
     """Return the run to compare with, resolved before any call."""
-    from console.config.paths import find_runs_root
-    from console.store.run_list import find_run
-
     if preset.until == "decided":
         if args.metric is not None:
             hint = "Leave it out: the headline is compared."
             raise UsageError("cannot be combined with --until decided", where="--metric", hint=hint)
-        return find_run(find_runs_root(args.runs), preset.baseline) if preset.baseline else None
+        return args.find_run(preset.baseline) if preset.baseline else None
     margin_of(args)
     if args.baseline is None:
         if args.fail_if_worse:
@@ -153,7 +147,7 @@ def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
     if preset.queue or args.detach:
         raise UsageError("compares after the run, which is not possible in the background", where="--baseline",
                          hint="Leave --detach and --queue out, or compare the two runs later.")  # fmt: skip
-    return find_run(find_runs_root(args.runs), args.baseline)
+    return args.find_run(args.baseline)
 
 
 def _save(args: RunArguments) -> int:
