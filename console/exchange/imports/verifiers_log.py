@@ -4,6 +4,8 @@ A v1 trace is a graph of messages: each sampled one answers the path that leads 
 rewards decides its verdict.
 """
 
+import itertools
+from collections import defaultdict
 from collections.abc import Iterator
 from math import fsum
 from pathlib import Path
@@ -50,18 +52,6 @@ _LOOKED_AT_LINES = 50
 # Traces of v1 ---------------------------------------------------------------------------------------------------------
 
 
-class _Repeats:
-    """Numbers the rollouts of each task."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def next(self, name: str) -> int:
-        number = self._numbers.get(name, 0)
-        self._numbers[name] = number + 1
-        return number
-
-
 def _open_traces(path: Path) -> list[Log]:
     config = _config(path)
     first = next((episode for _, episode in line_tables(path, []) if tables(episode.get("traces"))), None)
@@ -100,26 +90,32 @@ def _config(path: Path) -> Table:
     return {}
 
 
-class _TracesLog(LinesLog):
-    """Episodes, one per line; several agents of an episode are separate samples."""
+class _NumberedLines(LinesLog):
+    """Lines whose samples get new rollout numbers, because older versions number them wrongly."""
 
     def __init__(self, path: Path, head: LogHead) -> None:
-        super().__init__(path, head, self._episode)
-        self._repeats = _Repeats()
+        super().__init__(path, head, self._samples_of_line)
 
     def samples(self) -> Iterator[LogSample]:
-        """Yield the traces with new rollout numbers."""
-        self._repeats = _Repeats()
+        """Yield the samples, each task's numbered from 0."""
+        self._numbers = defaultdict[str, "itertools.count[int]"](itertools.count)
         return super().samples()
 
-    def _episode(self, episode: Table, number: int) -> Iterator[LogSample]:
+    def _samples_of_line(self, record: Table, number: int) -> Iterator[LogSample]:
+        raise NotImplementedError
+
+
+class _TracesLog(_NumberedLines):
+    """Episodes, one per line; several agents of an episode are separate samples."""
+
+    def _samples_of_line(self, episode: Table, number: int) -> Iterator[LogSample]:
         traces = tables(episode.get("traces"))
         if not traces:
             raise ValueError("is not an episode: it contains no trace")
         for trace in traces:
             agent = text(table(trace.get("agent")).get("name"))
             name = _task_name(trace, number) + (f"/{agent}" if len(traces) > 1 and agent else "")
-            yield _trace_sample(trace, episode, name, self._repeats.next(name))
+            yield _trace_sample(trace, episode, name, next(self._numbers[name]))
 
 
 def _task_name(trace: Table, number: int) -> str:
@@ -261,19 +257,10 @@ def _open_results(path: Path) -> list[Log]:
     return [_ResultsLog(path, head)]
 
 
-class _ResultsLog(LinesLog):
+class _ResultsLog(_NumberedLines):
     """Rollouts, one per line."""
 
-    def __init__(self, path: Path, head: LogHead) -> None:
-        super().__init__(path, head, self._row)
-        self._repeats = _Repeats()
-
-    def samples(self) -> Iterator[LogSample]:
-        """Yield the rollouts with new numbers, because older versions number them wrongly."""
-        self._repeats = _Repeats()
-        return super().samples()
-
-    def _row(self, row: Table, number: int) -> Iterator[LogSample]:
+    def _samples_of_line(self, row: Table, number: int) -> Iterator[LogSample]:
         if "prompt" not in row and "completion" not in row:
             raise ValueError("is not a rollout: it has neither prompt nor completion")
         prompt, completion = conversation(row.get("prompt")), _completion(row.get("completion"))
@@ -288,7 +275,7 @@ class _ResultsLog(LinesLog):
         timing = table(row.get("timing"))
         yield LogSample(
             id=name,
-            epoch=self._repeats.next(name),
+            epoch=next(self._numbers[name]),
             title=first_question(prompt),
             target=row.get("answer") if row.get("answer") not in (None, "") else None,
             data=without({"info": row.get("info"), "task": row.get("task")}),
