@@ -101,7 +101,7 @@ class _NumberedLines(LinesLog):
         self._numbers = defaultdict[str, "itertools.count[int]"](itertools.count)
         return super().samples()
 
-    def _samples_of_line(self, record: Table, number: int) -> Iterator[LogSample]:
+    def _samples_of_line(self, record: Table, number: int, /) -> Iterator[LogSample]:
         raise NotImplementedError
 
 
