@@ -222,7 +222,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a case without a grade is graded",
-        "console/core/outcome.py", "in (Outcome.PASSED, Outcome.FAILED)", "is not Outcome.BROKEN",
+        "console/core/outcome.py", "self in _GRADED", "self is not Outcome.BROKEN",
         "tests/core tests/insight",
     ),
     Mutation(
@@ -676,13 +676,13 @@ MUTATIONS = (
     ),
     Mutation(
         "a batch that the provider does not have is paid again without a word",
-        "console/engine/batches.py", "if batch.record.missing and batch.is_recorded:", "if True:",
+        "console/engine/batches.py", "if batch.record.missing and batch.is_recorded:", "if batch.is_recorded:",
         "tests/cli/test_batches.py",
     ),
     Mutation(
         "a wrong address counts as lost batches",
         "console/engine/batches.py",
-        "                await self._candidates(batch)  # fails at an address that has no batches at all\n", "",
+        "                await self._candidates(batch)  # fails at an address without batches\n", "",
         "tests/cli/test_batches.py",
     ),
     Mutation(
@@ -697,7 +697,7 @@ MUTATIONS = (
     ),
     Mutation(
         "an answer of a batch beside an error counts",
-        "console/llm/batches.py", "if not error and (answered :=", "if (answered :=",
+        "console/llm/batches.py", "if answered and not reports_error(fields, in_answer=True):", "if answered:",
         "tests/cli/test_batches.py::test_an_answer_that_is_damaged_is_asked_again_and_no_other",
     ),
     Mutation(

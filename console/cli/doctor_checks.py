@@ -72,7 +72,7 @@ def check_python() -> list[Finding]:
 
 
 def check_open_files() -> list[Finding]:
-    """Check that enough files can be open at once for many conversations, above all those that run code."""
+    """Check that enough files can be open at once for many conversations, especially those that run code."""
     limit = open_files.raise_limit()
     few = limit in range(open_files.PLENTY)
     hint = "Fewer calls run at once, and code may not run: raise it, for example with `ulimit -n 1024`." if few else ""
@@ -173,14 +173,14 @@ async def _check_address(model: ModelConfig, address_name: str) -> Finding:
 
 
 def model_to_try(models: Path | None, name: str) -> ModelConfig:
-    """Look a model up by its name."""
+    """Return a model by name, ready for a check of its endpoint."""
     return pick_model(load_models(find_models_file(models)), name)
 
 
 def try_model(model: ModelConfig, told: Callable[[Finding], None]) -> str:
     """Check a model's endpoint with questions whose answers are known, and return a working entry.
 
-    The result is kept with its date.
+    The result is stored with its date.
 
     Args:
         model: the model.
@@ -212,7 +212,7 @@ def try_model(model: ModelConfig, told: Callable[[Finding], None]) -> str:
 
 
 def watch_drift(model: ModelConfig, told: Callable[[int], None]) -> Finding:
-    """Say whether a model's endpoint is the one whose fingerprint is kept; keep that of a new or changed one.
+    """Compare a model's endpoint with its stored fingerprint, and store that of a new or changed one.
 
     Args:
         model: the model.
@@ -249,9 +249,9 @@ def watch_drift(model: ModelConfig, told: Callable[[int], None]) -> Finding:
 
 
 def check_suite(name: str, data: Path | None) -> list[Finding]:
-    """Check that a suite can be played: list its cases, and play the first as far as its first call of a model.
+    """Check that a suite can be played: list its cases, and play the first up to its first model call.
 
-    The model is simulated and nothing is kept. A harness starts as in a run.
+    The model is simulated and nothing is saved. A harness starts as in a run.
     """
     from console.suites.selection import select_cases
     from console.testing.case_play import usual_setting
@@ -281,7 +281,7 @@ async def _first_call(suite: Suite, case: Case, setting: Setting) -> Finding:
     except CutOff:
         pass
     except TimeoutError:
-        return Finding(area, "first call", BAD, f"case {case.id} asks no model for {_FIRST_CALL_S:g} s")
+        return Finding(area, "first call", BAD, f"case {case.id} calls no model for {_FIRST_CALL_S:g} s")
     except (UsageError, Fault) as error:
         return Finding(area, "first call", BAD, f"case {case.id}: {error.message}", error.hint)
     except Exception as error:  # a suite's code may raise anything
@@ -290,8 +290,8 @@ async def _first_call(suite: Suite, case: Case, setting: Setting) -> Finding:
         await suite.aclose()
     if not stage.calls:
         words = cast("dict[str, Any]", output).get("error") if isinstance(output, dict) else ""
-        return Finding(area, "first call", BAD, f"case {case.id} ended without asking a model{words and f': {words}'}")
-    return Finding(area, "first call", GOOD, f"case {case.id} asked the model in the role {min(stage.roles)}")
+        return Finding(area, "first call", BAD, f"case {case.id} ended without calling a model{words and f': {words}'}")
+    return Finding(area, "first call", GOOD, f"case {case.id} called the model in the role {min(stage.roles)}")
 
 
 def check_data(data: Path | None) -> list[Finding]:
@@ -367,7 +367,7 @@ def check_journals(runs: Path | None) -> list[Finding]:
 
 
 def check_benchmarks() -> list[Finding]:
-    """Check that benchmarks of other packages can be loaded, and run the benchmarks' own checks."""
+    """Check that benchmarks of other packages can be loaded, and run the checks of all benchmarks."""
     parts = [name for name in Benchmark._fields if name not in ("name", "view")]
     findings = [Finding("benchmarks", "packages", WARNING, warning) for warning in broken_benchmarks(parts)]
     checks: Iterator[Check] = loaded_parts("doctor")

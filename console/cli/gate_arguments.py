@@ -1,11 +1,10 @@
 """Options and output of the regression gate: `--fail-if-worse`, `--margin`, `--metric`."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from console.cli.exitcode import Exit
 from console.cli.output import Output
-from console.cli.parser import Arguments
 from console.core.fault import UsageError
 from console.core.looks import Margin, read_margin
 from console.core.run import Summary
@@ -23,7 +22,7 @@ _CODES = {
 _STYLES = {Decision.NOT_WORSE: "good", Decision.WORSE: "bad", Decision.CANNOT_TELL: "warning"}
 
 
-class GateOptions(Arguments):
+class GateOptions(Protocol):
     """Parsed options of the gate."""
 
     fail_if_worse: bool

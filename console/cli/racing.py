@@ -26,7 +26,7 @@ _POLL_S = 0.2
 
 
 def resume_race(output: Output, folder: RunFolder, paths: WorkspacePaths, target: ComputeTarget) -> int:
-    """Continue all runs of a race that have not ended, and report on all of it."""
+    """Continue all unfinished runs of a race, and report on the whole race."""
     engines = continue_race(folder, paths, target)
     if not engines:
         return output.error(f"nothing left to do in the race of {folder.name}", Exit.LOCKED)
@@ -72,7 +72,7 @@ def follow_race(
 
 
 class _Lane:
-    """One run, as its journal shows it."""
+    """One run of the race, read from its journal."""
 
     def __init__(self, output: Output, run: RunFolder) -> None:
         manifest = run.manifest()
@@ -86,7 +86,7 @@ class _Lane:
         return f"{self._manifest.model.name} {count(self._fold.tally.finished)} of {count(self._manifest.cases)}"
 
     def read(self, last_shown: int) -> int:
-        """Show the looks of the race after those with numbers up to `told`, and return the newest number shown."""
+        """Show the looks of the race with numbers above `told`, and return the newest number shown."""
         while records := self._reader.read_new():
             for record in records:
                 self._fold.apply(without_output(record))
@@ -100,7 +100,7 @@ class _Lane:
 
 @contextlib.contextmanager
 def _passed_on(engines: Sequence[RunningEngine]) -> Generator[list[int]]:
-    """Pass signals on to all engines while the block runs; yields those that came."""
+    """Pass signals on to all engines while the block runs; yields those received."""
     came: list[int] = []
 
     def pass_on(number: int, frame: FrameType | None) -> None:

@@ -9,7 +9,7 @@ from console.cli.exitcode import Exit
 from console.cli.foreground import play
 from console.cli.racing import resume_race
 from console.cli.run_report import report_played, threshold
-from console.cli.target_arguments import TargetArguments, target_of
+from console.cli.target_arguments import target_of
 from console.core.fault import UsageError
 from console.engine.engine import jobs_left
 from console.engine.plan import reopen
@@ -22,8 +22,11 @@ from console.store.lock import RunLocked
 from console.store.runs import RunFolder
 
 
-class ResumingArguments(BudgetArguments, TargetArguments):
+class ResumingArguments(BudgetArguments):
     """Options of verbs that continue a run."""
+
+    on: str | None
+    workers: int | None
 
 
 def resume_run(
@@ -35,7 +38,7 @@ def resume_run(
     fail_under: str | None = None,
     to_the_end: bool = False,
 ) -> int:
-    """Play the remaining rollouts of a run, report on all of it, and return the exit code.
+    """Play the remaining rollouts of a run, report on the whole run, and return the exit code.
 
     Exit code 5 means the run is locked, or nothing is left to play.
     """

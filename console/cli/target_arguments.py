@@ -1,12 +1,12 @@
 """Options for the compute target of a run."""
 
 import argparse
+from typing import Protocol
 
-from console.cli.parser import Arguments
 from console.engine.compute_target import ComputeTarget, read_compute_target
 
 
-class TargetArguments(Arguments):
+class TargetArguments(Protocol):
     """Options for a compute target."""
 
     on: str | None

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 from console.config.redaction import looks_like_key, sounds_secret
 
 _LONGEST_PARAMETER = 24
-"""A longer value in an address that is not made of words is treated as a key."""
+"""Maximum length of a value in an address; longer ones that are not words are treated as keys."""
 
 
 def address_mistake(value: str) -> str:

@@ -53,7 +53,7 @@ class Preset:
     budget: Budget = field(default_factory=Budget)
     """Caps of each run."""
     until: str = ""
-    """When the looks at each run end it: `decided`, or a half width such as `2pt`; empty: never."""
+    """Condition on which looks end each run: `decided`, or a half width such as `2pt`; empty: never."""
     baseline: str = ""
     """Baseline run for `decided`; `margin` is its margin, and `by` is `category` to decide each category separately."""
     margin: str = ""

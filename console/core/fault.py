@@ -39,7 +39,7 @@ class FaultKind(StrEnum):
     """Every worker that ran the rollout was lost."""
     INTERNAL = "internal"
     UNANSWERED = "unanswered"
-    """A conversation that repeats a recorded one asks what was never answered."""
+    """A conversation that repeats a recorded one makes a request that was never answered."""
 
 
 HALTING = frozenset(
@@ -78,7 +78,7 @@ class Fault(Exception):
             kind: what failed.
             message: one sentence for the reader, without secrets.
             partial: text that had arrived before the fault.
-            retry_after_s: waiting time the provider asked for, in seconds from now.
+            retry_after_s: waiting time requested by the provider, in seconds from now.
             status: HTTP status, where there was one.
             hint: how to fix it, if known.
         """
@@ -121,7 +121,7 @@ class UsageError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        """Join place, message and hint."""
+        """Join location, message and hint."""
         place = f"{self.where}: " if self.where else ""
         return f"{place}{self.message}" + (f"\n  {self.hint}" if self.hint else "")
 

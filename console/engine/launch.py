@@ -147,7 +147,7 @@ def run_in_foreground(
         prepared: result of `start` or `plan.reopen`.
         retry: which finished rollouts get another attempt.
         only: restrict further attempts to these case ids.
-        to_the_end: play everything, whatever the run's looks decide.
+        to_the_end: play everything, regardless of the looks' decisions.
         player: factory of the player; see `player_factory.player_factory`.
         on_start: called before the run starts, with its counts, which are updated in place.
         on_record: called with every record, for progress output.
@@ -179,7 +179,7 @@ def run_in_foreground(
 
 
 class _Signals:
-    """Acts on signals: in order, in a turn of the loop; and at once, with a limit, whatever the loop does."""
+    """Acts on signals: in order, in the event loop, and with a time limit that holds even if the loop is stuck."""
 
     def __init__(self, engine: Engine, limit: StallLimit) -> None:
         self._engine, self._limit = engine, limit

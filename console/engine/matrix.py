@@ -88,7 +88,7 @@ def until_of(preset: Preset) -> Until | None:
     """Return the rule that ends the runs, or None if they are played to the end.
 
     Raises:
-        UsageError: the rule is not valid, or lacks what it needs.
+        UsageError: the rule is invalid, or lacks a required setting.
     """
     if not preset.until:
         if preset.by:
@@ -198,7 +198,7 @@ def _ids_by_suite(ids: tuple[str, ...], preset: Preset, paths: WorkspacePaths) -
 
 
 def _options(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, Any]]:
-    """Return the options by suite: those named with the suite, and any others it knows."""
+    """Return the options by suite: those named with the suite, and any others that the suite has."""
     by_suite: dict[str, dict[str, Any]] = {suite: {} for suite in preset.suites}
     if not preset.options:
         return by_suite

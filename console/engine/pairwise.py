@@ -14,7 +14,7 @@ from console.store.runs import RunFolder
 from console.suites.catalog import PAIRWISE
 
 SUFFIX = " pairwise"
-"""Ends the names of the suites of such runs, which begin with the name of the compared runs' suite."""
+"""Suffix of the suite names of such runs, appended to the name of the compared runs' suite."""
 
 
 def prepare_pairwise(
@@ -27,19 +27,19 @@ def prepare_pairwise(
     budget: Budget | None = None,
     paths: WorkspacePaths = DEFAULT_PATHS,
 ) -> PreparedRun:
-    """Prepare a run that compares the answers of other runs, the first one against all others and these in pairs.
+    """Prepare a run that compares the answers of other runs: the first with all others, and the others in pairs.
 
     Args:
         runs: at least two runs of one suite.
-        judge: name of the judge in models.toml; empty for that of the first run which had one.
-        rubric: what makes an answer better; empty for the default.
-        length_control: also report what is left when longer answers have no advantage.
+        judge: name of the judge in models.toml; empty for the first judge of these runs.
+        rubric: criteria for the better answer; empty for the default.
+        length_control: also report results adjusted for answer length.
         selection: which pairs to judge; None for all.
         budget: caps on the run.
         paths: where models and data are.
 
     Raises:
-        UsageError: fewer than two runs, one that plays, runs without a common case, or no judge.
+        UsageError: fewer than two runs, a live run, runs without a common case, or no judge.
     """
     _check(runs)
     manifests = [run.manifest() for run in runs]

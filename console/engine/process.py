@@ -1,4 +1,4 @@
-"""Starts processes that outlive the terminal: engines, and the runner of the queue. Light, and imports no engine."""
+"""Starts processes that outlive the terminal: engines, and the runner of the queue. Does not import the engine."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def spawn_engine(
         run: the run's folder.
         retry: which finished rollouts get another attempt, a value of `queue.RetryScope`.
         only: restrict further attempts to these case ids.
-        to_the_end: play everything, whatever the run's looks decide.
+        to_the_end: play everything, regardless of the looks' decisions.
         paths: where models and data are.
         cwd: working directory, which may hold a `.env`; None for the current one.
         target: compute target.

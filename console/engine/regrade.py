@@ -1,7 +1,7 @@
 """Grading a run again: its conversations are replayed from the journal into a new run, which is graded.
 
-Only judges are asked, and only if they or their questions changed, or if the user wants it. A conversation that needs
-any other answer that was never given breaks (see `stage.Unanswered`).
+Only judges are called, and only if they or their questions changed, or on request. A conversation that needs any other
+unrecorded answer breaks (see `stage.Unanswered`).
 """
 
 import dataclasses
@@ -37,11 +37,11 @@ def prepare_regrade(
 
     Args:
         run: the old run.
-        judge: name of the judge in models.toml, asked in any case; empty for the old one, asked only if necessary.
+        judge: name of the judge in models.toml, always called; empty for the old one, called only if necessary.
         options: options of the suite that replace those of the old run.
         case_ids: ids of the cases to grade; None for all.
-        repeats: how often each conversation is graded; if more than once, the judge is always asked.
-        is_batched: ask judges through batch APIs.
+        repeats: gradings of each conversation; if more than one, the judge is always called.
+        is_batched: call judges through batch APIs.
         paths: where models and data are.
 
     Raises:
@@ -60,7 +60,7 @@ def prepare_regrade(
         plan = dataclasses.replace(plan, is_batched=True, concurrency=None)
     prepared = prepare_imported(run, plan) if is_imported else prepare(plan)
     made, setting = prepared.manifest, prepared.manifest.setting
-    if not is_imported:  # what was adapted to the model must decode its old answers
+    if not is_imported:  # the formats adapted to the model must decode its old answers
         setting = msgspec.structs.replace(manifest.setting, options=setting.options)
     made = msgspec.structs.replace(
         made,
@@ -83,12 +83,12 @@ def prepare_regrade(
 
 
 def _check_judge(manifest: Manifest, repeats: int, *, is_batched: bool) -> None:
-    """Raise `UsageError` if repeats or batches are wanted and no judge could give them."""
+    """Raise `UsageError` if repeats or batches are requested without a judge that supports them."""
     if is_batched and not any(manifest.roles[role].batched for role in JUDGES & manifest.roles.keys()):
         hint = "Choose a judge of provider openai, responses or anthropic with one address: --judge NAME."
-        raise UsageError("no judge of this run can be asked in batches", where="--batch", hint=hint)
+        raise UsageError("no judge of this run can be called in batches", where="--batch", hint=hint)
     if repeats > 1 and "judge" not in manifest.roles:
-        raise UsageError("has no judge, and what code grades is always graded alike", where="--repeats")
+        raise UsageError("has no judge, and code always gives the same grade", where="--repeats")
 
 
 def _plan(
@@ -104,7 +104,7 @@ def _plan(
     if judge:
         roles["judge"] = judge
     named = dict(manifest.setting.options)
-    for role, name in roles.items():  # an option that names a model gives way to the role
+    for role, name in roles.items():  # a role overrides an option that names a model
         if f"{role}_model" in named and named[f"{role}_model"] is not None:
             named[f"{role}_model"] = name
     return Plan(
@@ -126,7 +126,7 @@ def _plan(
 
 
 def _asked_anew(old: Manifest, new: Manifest, judge: str, repeats: int) -> set[str]:
-    """Return the roles that are asked although the journal has their answers."""
+    """Return the roles that are called although the journal has their answers."""
     if old.grader is not None and new.grader is not None:
         before, after = old.grader.models, new.grader.models
         changed = {role for role in GRADING_ROLES if before.get(role) != after.get(role)}

@@ -33,7 +33,7 @@ from console.suites.run_suite import open_run_suite
 from console.suites.stage import JUDGE
 
 MOST = 5
-"""Best grade that a reader gives."""
+"""Best grade on a reader's scale."""
 LABEL_KEYS = {"p": PASSED, "f": FAILED, "u": UNCLEAR}
 """Verdicts by the key that gives them."""
 
@@ -102,7 +102,7 @@ class LabelQueue:
 
     @property
     def readers_words(self) -> str:
-        """Verdicts of the readers on the current answer, if they disagree and it is to be settled. Foreign text."""
+        """Verdicts of the disagreeing readers on the current answer, while settling; else empty. Foreign text."""
         if self.current is None or not self.settles:
             return ""
         annotation = self._notes.annotations().get(self.current.rollout.slot, NO_ANNOTATION)
@@ -254,7 +254,7 @@ def read_label_lines(path: Path, folder: RunFolder) -> list[Note]:
     """Read labels from a file of JSON lines.
 
     Raises:
-        UsageError: the file cannot be read, or a line is invalid; names the line. Nothing is written then.
+        UsageError: the file cannot be read, or a line is invalid; names the line. Nothing is written in this case.
     """
     run = RunReader(folder)
     slots = run.side.rollouts

@@ -40,7 +40,7 @@ class SuiteAnswers:
     """Reasons to doubt a case other than its answers, by case."""
 
     def mark(self, case: str) -> str:
-        """Return the other reason in a few words; empty without one."""
+        """Return the reason for doubting a case in a few words; empty without one."""
         return self.doubts.get(case, "").partition(":")[0]
 
     def of_model(self, model: str) -> dict[str, GivenAnswer]:
@@ -172,7 +172,7 @@ def plain(text: str) -> str:
 
 
 def errata_markdown(suite: str, answers: SuiteAnswers, errata: Mapping[str, Erratum]) -> str:
-    """Return wrong and ambiguous keys as the text of an issue upstream."""
+    """Return wrong and ambiguous keys as the text of an upstream issue."""
     parts = [f"# Ground truths of {suite}\n"]
     for case, erratum in sorted(errata.items()):
         if erratum.decision == RIGHT:

@@ -23,7 +23,7 @@ from console.suites.run_suite import open_run_suite
 def draw_strata(
     run: RunFolder, chosen: Sequence[str], *, most: int | None = None, guard: int | None = None, seed: int = 0
 ) -> tuple[tuple[Stratum, ...], float]:
-    """Draw cases of a recorded run: of the chosen ones, and a guard of all others (see `strata_of`).
+    """Draw cases of a recorded run from the chosen ones, and a guard from all others (see `strata_of`).
 
     Returns:
         The strata, and the variance of the recorded mean due to chance.

@@ -1,4 +1,4 @@
-"""Starts the worker's interpreter with its readable paths and an environment without anything of the user's."""
+"""Starts the worker's interpreter with its readable paths and an environment without the user's variables."""
 
 import asyncio
 import contextlib

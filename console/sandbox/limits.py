@@ -27,7 +27,7 @@ class WorkerLimits:
     call_bytes: int = 16 * MEBIBYTE
     """Total size of messages since the start of a call or the last answer that resets the span."""
     call_messages: int = 2000
-    """Number of messages, counted likewise."""
+    """Number of messages in the same span."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

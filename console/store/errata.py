@@ -19,14 +19,14 @@ class Erratum(msgspec.Struct, frozen=True):
 
     case: str
     digest: str
-    """Digest of the case when it was decided; with another one, the erratum is stale."""
+    """Digest of the case at the time of the decision; if it differs now, the erratum is stale."""
     decision: str
     """One of `DECISIONS`."""
     reader: str
     date: str
     reason: str = ""
     answer: str = ""
-    """The right answer, if the key is wrong and it is known."""
+    """The right answer, if the key is wrong and the answer is known."""
 
 
 def errata_path(data: Path, suite: str) -> Path:

@@ -1,6 +1,6 @@
 """A reader's marks on a whole run: its name, a note, and whether it is pinned. Never mixed with results.
 
-One small file of the run, replaced whole; a damaged one counts as empty.
+Stored in one small file of the run, replaced as a whole; a damaged one counts as empty.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ class RunMarks(msgspec.Struct, frozen=True, omit_defaults=True):
     """The marks of one run."""
 
     name: str = ""
-    """Replaces the name given when the run was started; empty to keep that."""
+    """Replaces the name given at the start of the run; empty to keep that."""
     note: str = ""
     pinned: bool = False
     """True to list it before the others."""

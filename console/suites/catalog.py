@@ -214,7 +214,7 @@ def _demo(table: dict[str, Any], place: Path) -> tuple[DemoRun, ...]:
     try:
         runs = msgspec.convert(table.get("demo", []), ready_type(tuple[DemoRun, ...]))
     except msgspec.ValidationError as error:
-        raise UsageError(f"`demo` does not fit: {error}", where=str(place)) from error
+        raise UsageError(f"`demo` is invalid: {error}", where=str(place)) from error
     for run in runs:
         if not run.model.startswith("sim/"):
             raise UsageError(

@@ -22,11 +22,11 @@ from console.suites.stage import Stage
 Tool = Callable[..., Any]
 Said = str | Utterance
 OUTSIDE_TOOL = "tool "
-"""Beginning of the kind of effects of tools whose calls are journaled, before the tool's name."""
+"""Prefix of the effect kind of tools whose calls are journaled, before the tool's name."""
 STEP_LIMIT = "step_limit"
 """Kind of the journal note, and reason of a failure, when a model used up its replies to a user message."""
 STEPS_SPENT = "it still called tools after"
-"""Beginning of the sentence that reports it."""
+"""Beginning of the reason for ending at the limit of replies."""
 
 
 def tool_schema(tool: Tool) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class Chat:
 
         Args:
             user: the goal, or a full description of the user; only the role `user` sees it.
-            lines: what a simulated model in the role `user` writes or calls, one item a reply, before it stops; by
+            lines: messages or calls of a simulated model in the role `user`, one per reply, before it stops; by
                 default the goal.
             tools: functions that the user calls itself, which may change the same world as the model's; the model
                 sees neither them nor their results.

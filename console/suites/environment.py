@@ -84,7 +84,7 @@ class Environment(Generic[WorldT]):
 
         Args:
             kind: name of the effect, for the transcript.
-            request: what identifies the action; a JSON value.
+            request: JSON value that identifies the action.
             action: function of the world, which may be asynchronous. With `replay="execute"` it may be executed again,
                 and must then return the same.
 
@@ -95,7 +95,7 @@ class Environment(Generic[WorldT]):
         if not self._is_entered:
             raise UsageError("an environment acts only within its `async with`")
         if self._actor is asyncio.current_task():
-            raise UsageError("an action of an environment cannot await another action", hint="Act after it.")
+            raise UsageError("an action of an environment cannot await another action", hint="Start it after this one.")
         async with self._turn:
             is_new = False
 

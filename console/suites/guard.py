@@ -117,7 +117,7 @@ class _Guarded:
             raise _error(suite, name, error) from error
         if name.startswith("_") or name in ("play", "play_again") or not callable(value):
             return value
-        return partial(_guarded, suite, name, cast(Callable[..., Any], value))
+        return partial(_guarded, suite, name, cast("Callable[..., Any]", value))
 
 
 def _default(suite: Suite, name: str) -> Any:

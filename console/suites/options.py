@@ -40,7 +40,7 @@ def read_values(
     Args:
         options: the suite's options.
         values: values by name.
-        bounds: least and greatest values of numbers, by name.
+        bounds: minimum and maximum values of numbers, by name.
 
     Raises:
         UsageError: a value of another kind, out of bounds, or none of the choices.

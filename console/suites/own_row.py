@@ -58,7 +58,7 @@ class AddedRow(NamedTuple):
     outcome: str = ""
     """Outcome of the recorded answers by the row's checks; empty without answers."""
     note: str = ""
-    """What the row still lacks, as a sentence; empty if nothing."""
+    """A sentence on missing parts of the row; empty if complete."""
 
 
 def conversation_row(recorded: RecordedCase) -> Row:
@@ -142,7 +142,7 @@ def tool_results(results: Iterable[tuple[str, Any, str]]) -> list[Row]:
         same = next((item for item in listed if (item["tool"], item["arguments"]) == (name, arguments)), None)
         if same is not None and same["result"] != result:
             call = f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
-            raise UsageError(f"its tools have state: {call:.200} had different results, and a row has one per call")
+            raise UsageError(f"its tools have state: {call:.200} had different results, but a row has one per call")
         if same is None and isinstance(arguments, dict):
             listed.append({"tool": name, "arguments": cast(Row, arguments), "result": result})
     return sorted(listed, key=lambda item: -len(item["arguments"]))  # the first match is used, so the closest first

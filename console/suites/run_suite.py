@@ -16,8 +16,8 @@ from console.core.record import Finished
 from console.core.run import Manifest
 from console.suites.catalog import find_suite
 from console.suites.planned_order import first_results
+from console.suites.report import build_report
 from console.suites.suite import Report, Result, Suite
-from console.suites.summing import summed_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class RunSuite:
         return self.suite.compare(case, finished.output, finished.verdict, self.setting)
 
     def contradiction(self, case: Case | None) -> str:
-        """Return the reason that no answer can pass a case, as far as the suite knows. Foreign text."""
+        """Return the reason that no answer can pass a case, according to the suite. Foreign text."""
         return self.suite.contradiction(case, self.setting) if self.suite is not None and case is not None else ""
 
     def judged_answer(self, finished: Finished | None, turn: int) -> str:
@@ -70,7 +70,7 @@ class RunSuite:
             return None
         if by_look:
             results = first_results(self.suite, results, self.manifest, look)
-        return summed_up(self.suite, results, self.setting)
+        return build_report(self.suite, results, self.setting)
 
 
 def _both_requests(verdict: Verdict) -> Comparison | None:

@@ -24,7 +24,7 @@ JUDGE = "judge"
 SECOND_JUDGE = "second_judge"
 """Role of a judge that answers the same questions but does not affect verdicts."""
 SECOND_PREFIX = "second judge: "
-"""Prefix of its score names, before the name of the judge's score."""
+"""Prefix of the second judge's score names, before the name of the judge's score."""
 JUDGE_REPEATS = "judge_repeats"
 """Option of judged suites: how often the judge grades each answer; only the first grade counts."""
 MOST_JUDGE_REPEATS = 100
@@ -79,7 +79,7 @@ class Stage(Protocol):
         """Run Python code in the sandbox, and then each hidden test; see `code_run.run_code` for the settings.
 
         Args:
-            code: the code; its names are known to the tests.
+            code: the code; tests can use its names.
             settings: `tests`, `files`, `stdin`, `timeout`, `packages` and `hidden`.
         """
         from console.suites.code_run import run_code  # slow to import
@@ -128,7 +128,7 @@ class Stage(Protocol):
             value: its value; None if it could not be determined.
             threshold: lowest good value.
             turn: user turn from 0.
-            role: role of the model that gave it, so that people can label what it judged; empty if code measured it.
+            role: role of the model that gave it, so that people can label the judged answer; empty for code.
         """
         ...
 

@@ -162,7 +162,7 @@ class Repeats(msgspec.Struct, frozen=True):
     within_share: float | None = None
     """Fraction of the variance of a rollout due to sampling; None if too few cases were repeated."""
     error: float = 0.0
-    """Standard error of the rate; below, the projected one with twice the cases or rollouts."""
+    """Standard error of the rate; the next two fields are projections for twice the cases or rollouts."""
     error_of_twice_the_cases: float = 0.0
     error_of_twice_the_rollouts: float = 0.0
 
@@ -238,7 +238,7 @@ class Suite:
     The first of several decides comparisons and ranks; the others are shown next to it. `passed` is the pass rate.
     """
     scales: Mapping[str, tuple[float, float]] = MappingProxyType({})
-    """Lowest and highest value by score, which intervals of its mean never leave."""
+    """Lowest and highest value by score, which bound the intervals of its mean."""
     units: Mapping[str, str] = MappingProxyType({})
     """Unit by score, such as `s`, shown after its numbers."""
     leaderboard: "LeaderboardRules | None" = None
@@ -251,7 +251,8 @@ class Suite:
     grader_sources: tuple[str, ...] = ()
     """Modules and whole packages that decide verdicts: scoring, decoders, checkers; empty: the module of the class.
 
-    Their digest is part of the grader's identity (`core.grader`); for suites with code in their folder, all of it is.
+    Their digest is part of the grader's identity (`core.grader`); for suites with code in their folder, it covers all
+    of that code.
     """
 
     def __init__(self, entry: SuiteEntry) -> None:
@@ -361,7 +362,7 @@ class Suite:
         """Release what `play` has opened for the whole run, such as a process; called once at its end."""
 
     def contradiction(self, case: Case, setting: Setting) -> str:
-        """Return the reason that no answer can pass a case, as far as its own data show; empty without one."""
+        """Return the reason that no answer can pass a case, according to its own data; empty without one."""
         del case, setting
         return ""
 
@@ -371,7 +372,7 @@ class Suite:
         return ""
 
     async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
-        """Replay a conversation that is graded again; the stage answers from its journal, and asks only judges."""
+        """Replay a conversation that is graded again; the stage answers from its journal, and calls only judges."""
         return await self.play(case, stage, setting)
 
     def effect_states(self) -> Mapping[str, str]:
@@ -430,5 +431,5 @@ class Suite:
         return None
 
     def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:
-        """Return checker factories for other lines than outputs, such as requests, by KIND of `check NAME-KIND`."""
+        """Return checker factories for lines other than outputs, such as requests, by KIND of `check NAME-KIND`."""
         return {}

@@ -395,7 +395,7 @@ async def test_a_comparison_counts_what_the_deciding_look_has_seen(
     assert comparison.only_b == 0
     assert comparison.beyond <= 2 * 32 + 15, "setup holds a look up, but the rest is not played meanwhile"
     words = [line for section in statistics(comparison) for line in section.lines]
-    assert any("beyond the look that has decided it" in line for line in words)
+    assert any("of B after the deciding look" in line for line in words)
 
 
 def _child(folder: Path, base_url: str, point: str = "nowhere", count: int = 1) -> int:

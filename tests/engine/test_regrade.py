@@ -170,7 +170,9 @@ def test_what_was_never_answered_breaks_the_case_with_both_requests(monkeypatch:
     assert asked_now(records, "model", "judge", "user") == []
     ended = [record for record in records if isinstance(record, Finished)]
     assert {(it.verdict.outcome, it.verdict.reason) for it in ended} == {(Outcome.BROKEN, "unanswered")}
-    assert all("cannot be graded again: asks what was never answered" in it.verdict.messages[0] for it in ended)
+    assert all(
+        "cannot be graded again: it makes a request that was never answered" in it.verdict.messages[0] for it in ended
+    )
     reader = RunReader(new)
     suite = prepare(Plan("sim/hasty", "dialogue-starter", paths=WorkspacePaths(runs=Path("runs")))).suite
     from console.suites.run_suite import RunSuite

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from support.quick_rows import first_quick
 from textual.content import Content
 
+from console.core.case import Key
 from console.tui.render import lines
 from console.tui.render.block import Block
 from console.tui.render.columns import Column, column_widths, row
@@ -132,3 +133,17 @@ def test_the_first_notes_of_a_title_give_way_to_its_name() -> None:
         shown = block.line_at(0, width).plain
         assert len(shown) == width
         assert shown.split() == ["assistant", *aside.split()]
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (30, "web_search_base_0 attempt 2"),
+        (26, "web_sear…_base_0 attempt 2"),
+        (24, "web_sea…base_0 attempt 2"),
+        (20, "web_search_base_0   "),
+        (12, "web_se…ase_0"),
+    ],
+)
+def test_a_retried_case_keeps_the_end_of_its_id(width: int, shown: str) -> None:
+    assert lines.fit_name(Content(str(Key("web_search_base_0", 0, 2))), width).plain.rstrip() == shown.rstrip()

@@ -165,7 +165,7 @@ async def test_of_a_trial_the_report_is_shown_and_its_cases_are_opened(
     await asyncio.to_thread(lambda: asyncio.run(Engine(folder, prepared).run()))
     async with opened() as (app, pilot):
         await read_talk(app, pilot, folder)
-        await see(pilot, "of the whole suite, as only 1", "A", "t")
+        await see(pilot, "whole suite is unknown, as only 1", "A", "t")
         assert "+Be kind." in text_of(app)
         await pilot.press("o")
         verdict = "fixed" if folder.summary().tally.passed else "unchanged"
@@ -244,7 +244,7 @@ async def test_the_step_that_decided_is_searched_for_and_drawn_in_the_case_pane(
 
 async def test_only_what_failed_was_decided_by_a_step(opened: Any, workspace: Any) -> None:
     async with reviewing(opened, plain_run(workspace.root / "runs").folder, "live_simple_0-0-0") as (app, pilot, _):
-        await see(pilot, lambda: any("only what failed" in it.plain for it in app.services.messages), "A", "d")
+        await see(pilot, lambda: any("only a failure" in it.plain for it in app.services.messages), "A", "d")
         await see(pilot, "no branch yet", "A", "b")
 
 

@@ -257,7 +257,7 @@ class OpenEntry:
     task: asyncio.Task[Any] | None = None
 
     async def begin(self, play: Callable[[RecordedStage], Awaitable[Any]]) -> None:
-        """Start to play; return at the first request or the end."""
+        """Start playing; return at the first request or the end."""
         self.task = asyncio.ensure_future(_settled(play(self.stage)))
         await self._until_asked()
 

@@ -184,7 +184,7 @@ def _hint(turns: list[JudgedTurn]) -> str:
     failed = [number for number, turn in enumerate(turns, start=1) if not turn.success]
     if not failed:
         return ""
-    return f"passes when no turn fails; failed: turn{'s' * (len(failed) > 1)} {' '.join(map(str, failed))}"
+    return f"when no turn fails; failed: turn{'s' * (len(failed) > 1)} {' '.join(map(str, failed))}"
 
 
 def _expected_text(call: ExpectedCall) -> str:

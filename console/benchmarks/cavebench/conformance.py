@@ -211,7 +211,7 @@ def _judged_scenario(scenario: _PlayedScenario, rule: TypeRule = "compatible") -
 
 
 def _older(row: Row, judged: Callable[[], Row]) -> Row:
-    """Also answer under the older type rule, if the row asks for it."""
+    """Also answer under the older type rule, if the row requests it."""
     return {"verdict_seed_era": judged()} if "verdict_seed_era" in row else {}
 
 

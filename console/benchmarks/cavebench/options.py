@@ -11,7 +11,7 @@ from console.suites.suite import Option
 
 Mode = Literal["cave", "json"]
 MODES: dict[str, Mode] = {"cave": "cave", "json": "json", "prompt": "cave", "fc": "json"}
-"""cave-bench's name of each mode, by that name and by the one in models.toml, which older runs use."""
+"""Mode by cave-bench's name, and by the name in models.toml, which older runs use."""
 CAVE_STEPS, JSON_STEPS = 100, 20
 
 OPTIONS = (

@@ -75,7 +75,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def digest(self) -> str:
-        """Digest of what determines the list of cases."""
+        """Digest of the fields that determine the list of cases."""
         identity = json.dumps([self.format, self.subject, self.args], sort_keys=True)
         return hashlib.sha256(identity.encode()).hexdigest()[:16]
 

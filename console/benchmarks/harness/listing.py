@@ -1,4 +1,4 @@
-"""The list of cases, asked from the harness once and kept in the suite's folder."""
+"""The list of cases, requested from the harness once and saved in the suite's folder."""
 
 import json
 import subprocess
@@ -114,7 +114,7 @@ def check_versions(folder: Path, definition: Definition, listing: Listing) -> No
     for package, version in listing.versions.items():
         if now.get(package) != version:
             raise UsageError(
-                f"the cases were listed with {package} {version}, and the environment has {now.get(package, 'none')}",
+                f"the cases were listed with {package} {version}, but the environment has {now.get(package, 'none')}",
                 where=str(folder / KEPT),
                 hint="Delete this file to list the cases again.",
             )

@@ -1,5 +1,6 @@
 """Verdicts from a harness's own scores."""
 
+from sys import float_info
 from typing import Any, cast
 
 from console.core.case import Case
@@ -51,7 +52,7 @@ def numbers_of(output: dict[str, Any]) -> dict[str, float]:
     out: dict[str, float] = {}
     for scorer, score in _scores(output).items():
         for part, number in cast("dict[str, Any]", score.get("numbers") or {}).items():
-            if isinstance(number, int | float):
+            if isinstance(number, int | float) and abs(number) <= float_info.max:
                 out[f"{scorer}/{part}" if part else scorer] = float(number)
     return out
 

@@ -118,7 +118,7 @@ class PairwiseSuite(Suite):
         return Comparison(sentence(case, verdict, setting), (pair,))
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
-        """Report win rates, bias by position, and strengths of several runs."""
+        """Report win rates, position bias, and strengths of several runs."""
         from console.benchmarks.recorded.rules.report import report
 
         options = setting.options

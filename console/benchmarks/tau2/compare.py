@@ -40,13 +40,25 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
         pairs += _check_pairs(criteria, evaluation)
         if evaluation.db_match is False:
             try:
-                pairs += map(_world_pair, trial.differences)
+                world = map(_world_pair, trial.differences)
+                pairs += world if "DB" in criteria.reward_basis else map(_uncounted, world)
             except ReplayError as error:
                 pairs.append(Pair(Mark.DIFFERS, "the expected world", str(error), kind="state"))
+    if verdict.outcome is Outcome.PASSED:
+        pairs = [_uncounted(pair) for pair in pairs]
     rule = f"{', '.join(verdict.messages) or 'passed'}; what counts: {', '.join(criteria.reward_basis)}"
     if set(criteria.reward_basis) <= {"DB", "COMMUNICATE"} and not differing(begun(domain, task), trial.expected):
         rule += "; right without any action"
     return Comparison(sentence, tuple(pairs), rule=rule)
+
+
+def _uncounted(pair: Pair) -> Pair:
+    """Return a pair marked as not counting if it differs."""
+    if pair.mark in (Mark.SAME, Mark.OMITTED):
+        return pair
+    rows = tuple(row if row.mark is Mark.SAME else replace(row, mark=Mark.OMITTED) for row in pair.rows)
+    note = "; ".join(filter(None, (pair.note, "does not count")))
+    return replace(pair, mark=Mark.OMITTED, rows=rows, note=note)
 
 
 def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:

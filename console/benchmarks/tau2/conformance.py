@@ -103,7 +103,7 @@ def _task_of(edition: Edition, domain: str, name: str | None) -> Task:
 
 
 def _message(role: str, item: Row) -> Message:
-    """Read a message of a trajectory; calls without a requestor are of the message's role."""
+    """Read a message of a trajectory; calls without a requestor belong to the message's role."""
     calls = cast(list[Row] | None, item.get("tool_calls"))
     own = calls and [{"id": "", "requestor": role, **call} for call in calls]
     return msgspec.convert({"role": role, **item, "tool_calls": own}, ready_type(Message))

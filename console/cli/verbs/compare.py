@@ -1,6 +1,6 @@
 """Compare two runs: cases lost, cases gained, and whether the difference may be chance. More runs: a grid.
 
-Only cases graded in both runs are counted; cases broken or undecided in either are left out.
+Only cases graded in both runs are counted; cases broken or undecided in either are excluded.
 """
 
 import argparse
@@ -9,7 +9,6 @@ from pathlib import Path
 
 from console.cli.exitcode import Exit
 from console.cli.gate_arguments import (
-    GateOptions,
     add_gate_arguments,
     gate_code,
     gate_of,
@@ -18,6 +17,7 @@ from console.cli.gate_arguments import (
     with_gate,
 )
 from console.cli.output import Output
+from console.cli.parser import Arguments
 from console.cli.sections import show_section
 from console.core.case import Slot
 from console.core.fault import UsageError
@@ -66,10 +66,13 @@ _MARKS = {
 }
 
 
-class CompareArguments(GateOptions):
+class CompareArguments(Arguments):
     which: list[str]
     form: str
     out: Path | None
+    fail_if_worse: bool
+    margin: str | None
+    metric: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Check Python, extras, terminal, models and keys, endpoints, data, runs and sandbox, and say how to fix problems."""
+"""Check Python, extras, terminal, models and keys, endpoints, data, runs and sandbox, and show how to fix problems."""
 
 import argparse
 import asyncio
@@ -11,7 +11,7 @@ from console.cli.doctor_checks import ABSENT, BAD, Finding
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
-from console.cli.target_arguments import TargetArguments, add_target_arguments, target_of
+from console.cli.target_arguments import add_target_arguments, target_of
 from console.config.models import facts
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
@@ -51,13 +51,15 @@ SANDBOX_ATTACKS = JsonKind(
 _SIGNS = {"good": "✓", "warning": "!", "bad": "✗", "absent": "–"}
 
 
-class DoctorArguments(TargetArguments):
+class DoctorArguments(Arguments):
     suite: str
     offline: bool
     deep: bool
     sandbox_attacks: bool
     model_to_try: str
     model_to_watch: str
+    on: str | None
+    workers: int | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +95,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: DoctorArguments) -> int:
-    """Check everything, try one model, or attack the sandbox; the exit code is 2 if something is bad."""
+    """Check everything, try one model, or attack the sandbox; the exit code is 2 if any result is bad."""
     if args.model_to_try:
         return _try(args)
     if args.model_to_watch:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from console.cli.exitcode import Exit
 from console.cli.history import save_overview
+from console.cli.parser import Arguments
 from console.cli.run_report import exit_code
-from console.cli.target_arguments import TargetArguments, add_target_arguments, target_of
+from console.cli.target_arguments import add_target_arguments, target_of
 from console.engine.launch import run_in_foreground
 from console.engine.plan import reopen
 from console.engine.player_factory import player_factory
@@ -15,11 +16,13 @@ from console.store.lock import RunLocked
 from console.store.runs import RunFolder
 
 
-class EngineArguments(TargetArguments):
+class EngineArguments(Arguments):
     path: Path
     retry: str
     only: list[str]
     to_the_end: bool
+    on: str | None
+    workers: int | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -24,7 +24,7 @@ from console.insight.filter import read_filter
 from console.insight.rollout import Rollout
 from console.store.notes import Notes
 from console.store.runs import RunFolder
-from console.suites.summing import LETTERS
+from console.suites.report import LETTERS
 
 FAILURES = JsonKind(
     "failures",

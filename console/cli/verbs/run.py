@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from console.cli.exitcode import Exit
 from console.cli.gate_arguments import (
-    GateOptions,
     add_gate_arguments,
     gate_code,
     gate_of,
@@ -21,7 +20,7 @@ from console.cli.gate_arguments import (
 )
 from console.cli.output import Output
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
-from console.cli.target_arguments import TargetArguments, add_target_arguments, target_of
+from console.cli.target_arguments import add_target_arguments, target_of
 from console.core.fault import UsageError
 from console.core.price import dollars
 from console.exchange.json_kind import JsonKind
@@ -67,12 +66,16 @@ FORECAST = JsonKind(
 PRESET = JsonKind("preset", "run --save-preset", "A saved preset.", {"name": "its name", "file": "path of its file"})
 
 
-class RunArguments(PresetArguments, TargetArguments, GateOptions):
+class RunArguments(PresetArguments):
     fail_under: str | None
+    fail_if_worse: bool
+    metric: str | None
     dry_run: bool
     detach: bool
     save_preset: str | None
     shard: str | None
+    on: str | None
+    workers: int | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -175,7 +178,7 @@ def _warn(output: Output, prepared: "Sequence[PreparedRun]") -> None:
     for warning in [*warnings, *role_warnings, *filter(None, notices)]:
         output.info(warning)
     for run in prepared:
-        run.warnings.extend(role_warnings)  # so that its engine does not repeat them
+        run.warnings.extend(role_warnings)  # so that its engine does not repeat the warnings
 
 
 def _needs_calls(run: "PreparedRun") -> bool:
@@ -185,7 +188,7 @@ def _needs_calls(run: "PreparedRun") -> bool:
     if run.models["model"].simulated or run.earlier is not None:
         return False
     is_native = any(mode.like == NATIVE and mode.name == run.manifest.setting.mode for mode in modes_of(run.suite))
-    # Rows of questions without tools list none; cases of other suites need not list theirs.
+    # Rows of questions without tools list none; other suites need not list their tools.
     return is_native and any(case.data.get("tools", True) for case in run.cases)
 
 
@@ -236,7 +239,7 @@ def _end_lines(run: "RunForecast") -> list[str]:
 
 
 def _end_numbers(run: "RunForecast") -> dict[str, Any]:
-    """Return when the looks are expected to end a run."""
+    """Return the numbers of cases at which the looks are expected to end a run."""
     import msgspec
 
     if run.looks is None:
@@ -364,7 +367,7 @@ def _play_all(
     baseline: "RunFolder | None",
     player: "PlayerFactory",
 ) -> int:
-    """Play one run after another and return the worst exit code; a signal ends all of them."""
+    """Play one run after another and return the worst exit code; a signal ends them all."""
     codes: list[Exit] = []
     for run in prepared:
         codes.append(_play(args, run, pass_rate, baseline, player))
@@ -390,13 +393,13 @@ def _play(
     if baseline is None or code not in (Exit.OK, Exit.INCONCLUSIVE, Exit.BELOW):
         return code
     if prepared.manifest.looks is not None and prepared.manifest.looks.until is not None:
-        return code  # the report has the looks and what they have decided
+        return code  # the report includes the looks and their decision
     gate = _compare(args, baseline, ending.folder)
     return code if gate is None else gate_code(gate)
 
 
 def _compare(args: RunArguments, baseline: "RunFolder", folder: "RunFolder") -> "Gate | None":
-    """Print the comparison with the baseline; return the gate's result, None if not requested."""
+    """Print the comparison with the baseline; return the gate's result, or None if not requested."""
     from console.exchange.exports.comparison import COMPARISON, comparison_fields
     from console.exchange.run_reader import RunReader
     from console.insight.comparison import compare

@@ -19,7 +19,7 @@ from console.exchange.imports.zip_members import BadMember, ZipMembers
 
 _ANNOTATIONS = "eval_console"
 _METADATA = "metadata.json"
-"""Part of a sample that is stored in parts."""
+"""Member with the metadata of a sample that is stored in parts."""
 
 
 def kept_log(path: Path, annotations: Mapping[Slot, AnnotationFields]) -> bytes:

@@ -164,7 +164,7 @@ def target_of(item: Item) -> str:
 
 
 def _inspect_usage(usage: Usage) -> dict[str, int]:
-    """Convert usage; Inspect counts cached input apart from other input."""
+    """Convert usage; Inspect counts cached input separately from other input."""
     cached = min(usage.cached, usage.input)
     shown = {
         "input_tokens": usage.input - cached,

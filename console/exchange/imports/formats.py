@@ -1,6 +1,6 @@
 """Registry of import formats, in the order in which they are tried; files are recognized by content.
 
-Results of benchmarks that we play become runs of those suites, judged again where the files allow it; logs of other
+Results of supported benchmarks become runs of their suites, judged again where the files allow it; logs of other
 tools become runs that show only what was recorded.
 """
 

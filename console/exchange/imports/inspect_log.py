@@ -59,7 +59,7 @@ _LARGEST_RESOLVED = 64 << 20
 _MOST_MESSAGES = 20_000
 """Maximum messages read of one request."""
 _LARGEST_REQUESTS = 1 << 30
-"""Maximum characters of all requests of one sample, which name ranges of its messages and so may be far longer."""
+"""Maximum characters of all requests of one sample, which refer to ranges of its messages and so may be far longer."""
 _SCORING = ("scorers", "scorer")
 _JUDGES = ("grader", "second_judge")
 """Roles of models that judge, in Inspect's words and in those of our exports."""
@@ -275,7 +275,7 @@ def _head(header: Table, path: Path) -> LogHead:
         repeats=max(1, count(config.get("epochs"))),
         samples=_planned(results, dataset, config),
         ended=_STATUS.get(status, "completed"),
-        message=error or ("" if status in ("success", "") else f"the log says: {status}"),
+        message=error or ("" if status in ("success", "") else f"the log's status: {status}"),
         decisive=_decisive(results),
         reported=_reported(results),
         recipes=_recipes(results, config),

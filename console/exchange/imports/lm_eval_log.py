@@ -241,7 +241,7 @@ def _scores(record: Table, *, several: bool) -> Iterator[tuple[str, LogScore]]:
 
 
 def _of_repeat(score: LogScore, repeat: int, repeats: int) -> LogScore | None:
-    """Return the score of one response: its own, or for the first one, the score of all together."""
+    """Return the score of one response: its own, or for the first one, the joint score."""
     values = listed(score.value)
     if repeats > 1 and len(values) == repeats:
         return LogScore(values[repeat], score.answer)

@@ -26,7 +26,7 @@ from console.store.search_index import IndexDamaged, OtherLayout, SearchReader, 
 FEW_HITS = 3
 """Hits shown of each run unless one run is asked for."""
 _PATIENCE_S = 0.1
-"""Seconds after which the first hits of a run with very many are shown."""
+"""Seconds after which the first hits of a run are shown while its search continues."""
 _decode_run = msgspec.msgpack.Decoder(ready_type(RunFacts)).decode
 _decode_conversation = msgspec.msgpack.Decoder(ready_type(ConversationFacts)).decode
 
@@ -131,7 +131,7 @@ class Search:
     def run(
         self, query: SearchQuery, most: int = FEW_HITS, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[RunHits]:
-        """Yield the runs with matches, newest first; one with very many several times, with growing counts.
+        """Yield the runs with matches, newest first; one with many matches is yielded repeatedly, with growing counts.
 
         Args:
             query: what to search for; without terms, nothing matches.
@@ -185,7 +185,7 @@ class Search:
 
 
 class RunConversations:
-    """Conversations of one run as a query sees them."""
+    """Conversations of one run, for matching with a query."""
 
     def __init__(self, folder: RunFolder, facts: RunFacts, query: SearchQuery) -> None:
         self._folder = folder

@@ -53,7 +53,7 @@ class ConversationFacts(msgspec.Struct, array_like=True):
     digest: str
     """Digest of the case as played."""
     starts: list[int]
-    """First bytes of its records in the journal."""
+    """Offsets of its records in the journal."""
 
 
 LAYOUT = crc32(
@@ -88,7 +88,7 @@ class IndexUpdate:
         Args:
             root: the runs folder.
             stopped: called often; True ends the update, which the next one continues.
-            notify: called now and then with the progress.
+            notify: called occasionally with the progress.
         """
         self._root = root
         self._stopped, self._notify = stopped, notify

@@ -23,15 +23,15 @@ from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.run_pages import LIST, list_data, list_pages, overview_page
 from console.exchange.site.site_run import SiteRun
 from console.insight.comparison import RunComparison, compare
-from console.insight.number_format import headline
+from console.insight.number_format import headline, headline_legend
 from console.store.runs import RunFolder
 
 CASE_BYTES = 40_000_000
 """Maximum bytes of all case pages of a site, so that ten thousand fit into 50 MB with everything else."""
 _LEAST, _MOST = 3_000, 400_000
-"""Minimum and maximum bytes of a case page, regardless of their number."""
+"""Minimum and maximum bytes of a case page, regardless of the number of pages."""
 _MARKER = "eval-console-site.json"
-"""File that marks a folder as a site of ours, which may be replaced."""
+"""File that marks a folder as an exported site, which may be replaced."""
 _OURS = re.compile(
     rf"(run-\d+/)?(index\.html|list-\d+\.html|{LIST}|cases/\d+\.html)|texts/\d+\.html|compare-\d+\.html"
     rf"|site\.css|site\.js|{re.escape(_MARKER)}"
@@ -219,6 +219,7 @@ def _start_page(
     head = '<tr><th>run</th><th>model and suite</th><th class="n">result with its 95 % interval</th>'
     table = f"<table>{head}<td></td><th>name</th></tr>{rows}</table>"
     body = [scrolling("Runs", table)]
+    body += [f"<p>{safe(words)}</p>" for words in headline_legend([headline(each.summary) for each in documents])]
     if comparisons:
         links = [Link(f"Run 1 (A) and run {number} (B) compared", f"compare-{number}.html") for number in comparisons]
         body.append(f"<h2>Comparisons</h2><ul>{''.join(f'<li>{anchor(link)}</li>' for link in links)}</ul>")

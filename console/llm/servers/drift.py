@@ -1,7 +1,7 @@
-"""Asks an endpoint fixed questions, and compares the answers with those of another day: is it still the same?
+"""Detects changes of an endpoint by comparing its answers to fixed questions with those of another day.
 
-With log probabilities, one token of each answer is compared by those of its candidates; small changes of weights or
-numerics show. Otherwise short answers at temperature 0 are compared, where only changes of the text show.
+With log probabilities, one token of each answer is compared by those of its candidates; this reveals small changes of
+weights or numerics. Otherwise short answers at temperature 0 are compared, which reveals only changes of the text.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from console.llm.providers import open_endpoint
 TIMES = 5
 """Answers to each question."""
 ALPHA = 0.001
-"""Largest p at which an endpoint counts as changed; one of a thousand unchanged ones does."""
+"""Maximum p at which an endpoint counts as changed; one in a thousand unchanged ones does."""
 _THINGS = (
     *("color", "animal", "city", "fruit", "river", "verb", "first name", "adverb", "planet", "tool", "sport", "smell"),
     *("metal", "spice", "dance", "vehicle", "tree", "disease", "profession", "instrument", "language", "shape", "bird"),
@@ -38,11 +38,11 @@ class Drift:
     """Comparison of two fingerprints."""
 
     p: float
-    """How often chance alone makes an unchanged endpoint answer this differently."""
+    """Probability that an unchanged endpoint answers this differently by chance."""
     distance: float
-    """Mean distance of the answers of both days: of log probabilities, or the share of unequal texts."""
+    """Mean distance between the answers of both days: of log probabilities, or the share of unequal texts."""
     within: float
-    """The same among the answers of the first day."""
+    """Mean distance between the answers within the first day."""
 
     @property
     def is_changed(self) -> bool:
@@ -126,7 +126,7 @@ def _text(reply: Reply) -> str:
 def _distance(one: Sample, other: Sample) -> float:
     """Return the mean difference of log probabilities, or 1 for unequal texts.
 
-    A candidate that one list lacks has at most the lowest probability of that list.
+    A candidate missing in one list has at most the lowest probability of that list.
     """
     if isinstance(one, str) or isinstance(other, str):
         return float(one != other)

@@ -1,7 +1,7 @@
-"""Asks an endpoint a dozen short questions whose right answers are known, to tell a server's faults from a model's.
+"""Asks an endpoint a dozen short questions with known answers, to tell a server's faults from a model's.
 
-A missing tool parser, a wrong chat template or a cut context looks like a weak model in a score. Only what a server
-does is called wrong; what may as well be the model's choice is only said to differ.
+A missing tool parser, a wrong chat template or a cut context looks like a weak model in a score. Only a server's
+behavior is called wrong; behavior that may be the model's choice is reported as different.
 """
 
 import json
@@ -40,11 +40,11 @@ _VALUES: dict[str, Any] = {
 _PLENTY = "The year was quiet and the harvest fair. " * 750
 """About 30,000 characters."""
 _ENTRY = "The entry was checked twice and is in order. " * 45
-"""About 2,000 characters: far more tokens in a result than the rest of the question has."""
+"""About 2,000 characters: as a result, far more tokens than the rest of the question."""
 _MOST_CHARACTERS = 10
 """Characters of English in a token, at most."""
 _REST_OF_TOKEN = 3
-"""Characters that may follow a stop text in the token that ends it."""
+"""Characters that may follow a stop sequence in the same token."""
 
 _SPELLINGS: Mapping[str, Mapping[str, str]] = {
     "responses": {"max_tokens": "max_output_tokens", "stop": "", "seed": ""},
@@ -53,7 +53,7 @@ _SPELLINGS: Mapping[str, Mapping[str, str]] = {
     "bedrock": {"stop": "stopSequences", "seed": ""},
     "cohere": {"stop": "stop_sequences"},
 }
-"""Names of parameters by provider, where they are not those of chat completions; empty if the API has none."""
+"""Parameter names by provider, where they differ from chat completions; empty if the API has none."""
 _UNCOMPARED = ("gemini", "bedrock", "cohere", "litellm")
 """Providers whose replies are always streamed, or never."""
 
@@ -75,7 +75,7 @@ class Answered:
     mark: Mark
     text: str
     effect: str = ""
-    """Its effect on scores, and how to fix it."""
+    """Effect of the finding on scores, and a remedy."""
 
 
 def _tool(name: str, text: str, properties: dict[str, Any]) -> dict[str, Any]:
@@ -104,7 +104,7 @@ _FREE = "Look up number 7 with the tool."
 
 
 async def check_endpoint(model: ModelConfig) -> AsyncIterator[Answered]:
-    """Ask all questions, one after another, and yield what each has shown."""
+    """Ask all questions, one after another, and yield their findings."""
     limits = msgspec.structs.replace(model.limits, max_tries=1, max_wait_s=0.0)
     model = msgspec.structs.replace(model, limits=limits)
     endpoint = open_endpoint(model)
@@ -119,7 +119,7 @@ async def check_endpoint(model: ModelConfig) -> AsyncIterator[Answered]:
             check.results,
             check.streamed,
             check.limits,
-            check.stop_text,
+            check.stop_sequence,
             check.roles,
             check.long_prompt,
             check.repeats,
@@ -205,7 +205,7 @@ class _Check:
         try:
             given = json.loads(text)
         except ValueError:
-            effect = "Calls with long or odd arguments fail whatever the model meant."
+            effect = "Calls with long or odd arguments fail, whatever the model meant."
             return Answered(name, Mark.WRONG, f"the arguments are not JSON: …{text[-40:]}", effect)
         return _judge_arguments(name, given)
 
@@ -280,21 +280,21 @@ class _Check:
             return Answered(name, Mark.WRONG if is_cut else Mark.DIFFERS, f"ends with {reply.finish!r}{after}", effect)
         return Answered(name, Mark.OK, "ends with 'length'")
 
-    async def stop_text(self) -> Answered:
+    async def stop_sequence(self) -> Answered:
         name = "stop"
         if _SPELLINGS.get(self._model.provider, {}).get("stop") == "":
-            return Answered(name, Mark.OK, "not asked: this API has no stop texts")
+            return Answered(name, Mark.OK, "not asked: this API has no stop sequences")
         try:
             reply = await self._ask("Count from 1 to 9 with spaces between.", stop=["5"])
         except Fault as fault:
             return _refused(name, fault)
         _, stop, rest = (reply.content or "").partition("5")
-        effect = "Suites with stop texts judge more than the answer."
+        effect = "Suites with stop sequences judge more than the answer."
         if len(rest.strip()) > _REST_OF_TOKEN:
-            return Answered(name, Mark.WRONG, "goes on after the stop text", effect)
+            return Answered(name, Mark.WRONG, "goes on after the stop sequence", effect)
         if stop:
-            return Answered(name, Mark.DIFFERS, "ends with the stop text, instead of before it", effect)
-        return Answered(name, Mark.OK, "ends at the stop text")
+            return Answered(name, Mark.DIFFERS, "ends with the stop sequence, not before it", effect)
+        return Answered(name, Mark.OK, "ends at the stop sequence")
 
     async def roles(self) -> Answered:
         name = "roles"

@@ -165,7 +165,7 @@ def _has_processes(group: int) -> bool:
 
 @contextmanager
 def _held_signals() -> Generator[None]:
-    """Hold signals that end the program back to the end of the block, so that no process is left that it starts."""
+    """Delay signals that end the program until the end of the block, so that no process started in it is orphaned."""
     came: list[int] = []
 
     def hold(number: int, frame: FrameType | None) -> None:

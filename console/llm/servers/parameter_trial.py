@@ -1,4 +1,4 @@
-"""Asks a model once with tools and once without, to learn which parameters its server refuses."""
+"""Asks a model once with tools and once without, to find the parameters that its server refuses."""
 
 from dataclasses import dataclass
 from typing import Any

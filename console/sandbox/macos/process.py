@@ -164,7 +164,7 @@ def _reach(setup: dict[str, Any], root: str) -> Reach:
 
 
 def _started_from() -> list[str]:
-    """Return the paths read only as the interpreter starts: its library, and the settings of its environment."""
+    """Return the paths needed only to start the interpreter: its library, and the settings of its environment."""
     paths = [canonical(os.path.join(os.path.dirname(os.path.dirname(sys.executable)), "pyvenv.cfg"))]
     if sysconfig.get_config_var("PYTHONFRAMEWORK"):
         paths.append(canonical(sys.base_prefix))

@@ -141,7 +141,7 @@ class LateReads(Generic[KeyT, CaseT]):
         Args:
             read: reads a value; called in the thread.
             before: the value of a key until it has been read.
-            when_idle: schedules a call behind what shows the case.
+            when_idle: schedules a call after the case has been drawn.
             in_loop: schedules a call in the event loop; thread-safe.
             arrived: called in that loop when another value than the last one has been read.
         """

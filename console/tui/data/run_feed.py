@@ -89,7 +89,7 @@ class FirstTokenWakeup:
     def __init__(self) -> None:
         self._expected: set[Key] = set()
         self._ready: set[Key] = set()
-        """Those expected when the last read began, so that their frames can be applied after it."""
+        """Expected conversations at the start of the last read, whose frames can be applied after it."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._must_read = threading.Event()
         self._can_draw = asyncio.Event()

@@ -45,7 +45,7 @@ class SampleRun:
 
 
 def sample_cost(forecast: Forecast) -> float:
-    """Return the estimated cost of the sample runs in US dollars, as far as prices are known."""
+    """Return the estimated cost of the sample runs in US dollars, counting only known prices."""
     return sum(run.cost_usd * min(CASES / max(run.cases, 1), 1.0) / run.rollouts for run in forecast.runs)
 
 

@@ -13,7 +13,7 @@ from console.tui.services import Services
 def resume_run(services: Services, line: RunLine | None) -> None:
     """Start an engine for a run and watch it in Live, or notify why that is impossible.
 
-    Of a run that its looks have ended, the rest is played.
+    A run ended early by an interim look plays its remaining cases.
     """
     if line is None or not (line.can_resume or line.is_decided or line.is_recorded):
         services.notify(Content("There is nothing to resume here."))

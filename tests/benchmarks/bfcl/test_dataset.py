@@ -79,7 +79,7 @@ def test_damaged_ground_truth_is_named(folder: Path, change: Callable[[list[str]
 
 @pytest.mark.parametrize(
     ("truth", "message"),
-    [([["x"]], "matching regex"), ([[]] * 9, "turns, but calls for 9"), (["f()"], "Expected `array`")],
+    [([["x"]], "matching regex"), ([[]] * 9, "turns, but ground truth for 9"), (["f()"], "Expected `array`")],
 )
 def test_damaged_ground_truth_of_turns_is_named(folder: Path, truth: object, message: str):
     path = folder / "possible_answer" / "BFCL_v4_multi_turn_base.json"

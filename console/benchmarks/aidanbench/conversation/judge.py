@@ -1,7 +1,7 @@
 """Asks the judge about answers and reads its replies.
 
-If a reply has no readable number, the judge is asked once more; after that the score stays open, since it says nothing
-about the answer. With `strict_compat`, replies are read as by the reference, without asking again.
+If a reply has no readable number, the judge is asked once more; after that the score is left undetermined, since the
+replies say nothing about the answer. With `strict_compat`, replies are read as by the reference, without asking again.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from console.core.chat import Message, ScriptedAnswers
 from console.suites.stage import Stage
 
 TRIES = 2
-"""Number of tries before a score stays open."""
+"""Number of tries before a score is left undetermined."""
 
 
 class Grade(NamedTuple):
@@ -50,7 +50,7 @@ class Judge:
         return await self._number(prompt, read, scripted_coherence(answer), step=0)
 
     @property
-    def is_doubled(self) -> bool:
+    def has_second(self) -> bool:
         """True if there is a second judge."""
         return self._options.has_second_judge
 

@@ -3,8 +3,8 @@
     <root>/aidanbench--<model with / as -->/<8 hex digits>/results.jsonl, metadata.json
 
 Each graded loop is a line with the metrics by their names on disk (`reward`, `format_reward_func`, …), the prompt and
-the completion. The additional key `aidanbench` holds what those tools drop: every answer with its scores, and why the
-loop ended. Ungraded loops have no reward; they are listed in the metadata and enter no average.
+the completion. The additional key `aidanbench` contains the data that those tools drop: every answer with
+its scores, and why the loop ended. Ungraded loops have no reward; they are listed in the metadata and enter no average.
 """
 
 import json
@@ -79,7 +79,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
 
 
 def model_folder(manifest: Manifest) -> str:
-    """Return the model's id as a folder name of these tools: `/` becomes `--`, and no name leaves the folder."""
+    """Return the model's id as a folder name of these tools: `/` becomes `--`; the name cannot leave the folder."""
     name = (manifest.model.model_id or manifest.model.name).replace("/", "--").replace(os.sep, "--")
     return name.replace("\0", "").lstrip(".") or "model"
 

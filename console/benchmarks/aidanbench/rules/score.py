@@ -34,8 +34,8 @@ _WORDS = {
 def score_loop(output: Any, options: AidanOptions) -> Verdict:
     """Judge a loop.
 
-    A loop with an accepted answer passes; the reward among the scores is what counts. An invalid output is broken and
-    gets no score.
+    A loop with an accepted answer passes; the number that matters is the reward among the scores. An invalid output is
+    broken and gets no score.
     """
     try:
         turns = read_output(output)

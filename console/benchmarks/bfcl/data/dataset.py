@@ -341,7 +341,9 @@ def _check_truth(entry: Entry, where: str) -> None:
     """Check that each expected call is one available function, and that each turn has its calls."""
     truth = entry.ground_truth or []
     if names.is_multi_turn(entry.category) and len(truth) != len(entry.question):
-        raise UsageError(f"{entry.id!r} has {len(entry.question)} turns, but calls for {len(truth)}", where=where)
+        raise UsageError(
+            f"{entry.id!r} has {len(entry.question)} turns, but ground truth for {len(truth)}", where=where
+        )
     offered = {doc["name"] for doc in entry.function}
     for call in truth if names.is_single_turn(entry.category) else ():
         if not call.keys() <= offered:

@@ -108,7 +108,7 @@ def _turn_messages(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _input(thread: Thread, *, native: bool) -> Line:
-    """Return the input of a model call; as officially, the messages are one text."""
+    """Return the input of a model call; as in the official code, the messages are one string."""
     if thread.messages and thread.messages[0]["role"] == PROMPT_ROLE:
         prompt = "".join(message.get("content") or "" for message in thread.messages)
         return {"role": "inference_input", "content": {"formatted_prompt": prompt}}

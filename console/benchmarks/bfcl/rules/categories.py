@@ -1,7 +1,7 @@
 """Names, collections and order of BFCL v4 categories.
 
-Like officially, categories are classified by substrings of the name (`live`, `multi_turn`, `memory`, `java` …), which
-works for entry ids as well.
+As in the official code, categories are classified by substrings of the name (`live`, `multi_turn`, `memory`, `java` …),
+which works for entry ids as well.
 """
 
 from collections.abc import Iterable

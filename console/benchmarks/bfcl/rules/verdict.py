@@ -63,5 +63,5 @@ def has_call(output: Any, family: str) -> bool:
 def _judge_relevance(output: Any, category: str, family: str) -> Refusal | None:
     called = has_call(output, family)
     if "irrelevance" in category:
-        return Refusal(CALLED, "there is a call, where none is right") if called else None
+        return Refusal(CALLED, "there is a call, but none is expected") if called else None
     return None if called else Refusal(NOT_CALLED, "there is no call")

@@ -143,7 +143,9 @@ def _evaluate(args: EvaluateArguments) -> int:
         output.warn(text)
     if not scores and not refused:
         chosen = ", ".join(split(args.test_category)) or "any category"
-        raise UsageError(f"no result file of {chosen}", where=str(result_root), hint="Generate first, or --result-dir.")
+        raise UsageError(
+            f"no result file of {chosen}", where=str(result_root), hint="Generate first, or give --result-dir."
+        )
     _write_summary(args, suite, scores, score_root, models, in_directory_order(result_root))
     return Exit.USAGE if refused else Exit.OK
 

@@ -106,7 +106,7 @@ def run(args: GenerateArguments) -> int:
     worst = Exit.OK
     for name, generation in prepared:
         if generation is None:
-            args.output.info(f"{name}: every entry has an answer; -o asks again")
+            args.output.info(f"{name}: every entry has an answer; -o replaces them")
             continue
         code = _generate(args, name, generation, result_root)
         worst = max(worst, code)

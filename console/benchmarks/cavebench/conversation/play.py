@@ -44,7 +44,7 @@ _SCENARIO_ERROR = "ScenarioError"
 _NEW_SPAN = ("model",)
 """Kinds of questions whose answers give the code more time: only the model's replies."""
 SPARE_S = 10.0
-"""Seconds after a cell's own limit until the engine ends the worker."""
+"""Seconds by which the engine's limit exceeds that of a cell."""
 _KEPT_OF_EXCESS = 2000
 """Maximum characters kept of an output that is too long for the model."""
 

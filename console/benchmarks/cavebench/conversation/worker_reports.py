@@ -18,7 +18,9 @@ _QUESTION_SLACK = 256 << 10
 """Maximum characters by which a question may exceed the exchange so far: its query, and text around outputs."""
 _CODE_SLACK = 1000
 _NAMES_PER_CODE = 40
-"""Factor for the length of names: some characters expand to eighteen; reads and writes count separately."""
+"""Maximum length of the names that a cell reads and writes, per character of its code; one character may expand to
+eighteen.
+"""
 _ERROR = 200
 
 

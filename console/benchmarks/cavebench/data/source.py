@@ -1,6 +1,6 @@
 """Reads facts about a scenario's module from its source: validators and hooks, use of the runtime, types of tools.
 
-A validator is a function, or what a factory returns (`check_1 = checker(1)`): then a function inside the factory.
+A validator is a function, or the function that a factory returns (`check_1 = checker(1)`).
 """
 
 import ast
@@ -13,7 +13,7 @@ from typing import TypeVar
 from console.store.atomic import read_regular
 
 _RUNTIME_PARAMETER = 1
-"""Validators get response, runtime, turn and calls, by position."""
+"""Position of the runtime among a validator's arguments: response, runtime, turn, calls."""
 _STAR_IMPORT = re.compile(rb"import\s*\*")
 
 
@@ -34,7 +34,7 @@ class ModuleSource:
 
 
 def read_source(path: Path) -> ModuleSource:
-    """Return the facts about a module without running it; source that does not parse gives none."""
+    """Return the facts about a module without running it; none if its source does not parse."""
     try:
         source = read_regular(path)
         tree = ast.parse(source)
@@ -113,7 +113,7 @@ def _returned(factory: ast.FunctionDef) -> list[ast.FunctionDef | ast.Lambda | N
 
 
 def _return_values(body: Sequence[ast.AST]) -> Iterator[ast.expr | None]:
-    """Yield what a function returns, without the returns of functions inside it."""
+    """Yield the expressions returned by a function, without those of inner functions."""
     for node in body:
         if isinstance(node, ast.Return):
             yield node.value
@@ -131,7 +131,7 @@ _WITHOUT_SCHEMA = frozenset(
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the full name of what each name at the top level was imported as."""
+    """Yield each imported name at the top level, with its full original name."""
     for node in tree.body:
         if isinstance(node, ast.Import):
             for alias in node.names:

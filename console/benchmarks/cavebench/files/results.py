@@ -1,8 +1,8 @@
 """Writes runs of cave-bench in the layout of its result files: one JSON object, scenarios with conversations and turns.
 
-The peer's fields keep their meaning; what it lacks (mode, model, true missing calls, broken conversations) goes under a
-key of ours in each scenario. Values that JSON lacks are written as `{"$repr": …}`. Each rollout has a file, written
-atomically.
+The peer's fields keep their meaning; what it lacks (mode, model, true missing calls, broken conversations) goes under
+our own key in each scenario. Values that JSON cannot represent are written as `{"$repr": …}`. Each rollout has a file,
+written atomically.
 """
 
 import json

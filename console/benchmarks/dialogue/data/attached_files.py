@@ -1,4 +1,4 @@
-"""Pictures, sound and files of a row: found and digested when rows are read, and read again when they are sent."""
+"""Pictures, sound and files of a row: located and hashed when rows are read, and read again when they are sent."""
 
 import hashlib
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def attached(folder: Path, paths: Sequence[str], where: str, *, images: bool) ->
     files: list[AttachedFile] = []
     for path in paths:
         if images and not media_type_of(path).startswith("image/"):
-            raise FieldError(where, f"{shown(path)} is not a picture by its name", "List it under `files`.")
+            raise FieldError(where, f"{shown(path)} does not have the name of a picture", "List it under `files`.")
         files.append(AttachedFile(path, hashlib.sha256(_content(folder, path, where)).hexdigest()))
     return files
 

@@ -42,7 +42,7 @@ _TOP = frozenset(
 _SETTINGS = tuple(field.name for field in fields_of(Rubric) if field.name not in ("rubric", "criteria"))
 """Keys of `judge` besides the rubric."""
 _ALIKE = 0.8
-"""Minimum similarity of a column name that counts as a misspelled field."""
+"""Minimum similarity at which a column name counts as a misspelled field."""
 _TITLE, _TITLE_START = 200, 50
 """Maximum characters of a title, and of its first part if shortened; the end is kept, as it contains the question."""
 _LONGEST_ID = 200
@@ -299,7 +299,7 @@ class CaseBuilder:
         )
 
     def _with_files(self, script: Script, row: Row) -> Script:
-        """Add the files of the row to the turn that asks, and those of each turn."""
+        """Add the row's files to the turn with the question, and each turn's own files to it."""
         scripted = [turn for turn in row.turns if isinstance(turn, ScriptedTurn)]
         if not any(part.images or part.files for part in (row, *scripted)):
             return script

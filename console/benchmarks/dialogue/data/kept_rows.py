@@ -31,7 +31,7 @@ from console.suites.own_row import AddedRow, Row
 
 _SUITE = """\
 # Cases kept from runs, one row of cases.jsonl each; docs/extending.md describes their fields.
-# `kept` holds the origin of a row, `simulated.recorded` the model's answers there, which simulated models repeat.
+# `kept` is the origin of a row, `simulated.recorded` the model's answers there, which simulated models repeat.
 format = "dialogue"
 title = "Cases kept from runs"
 comparable = false
@@ -97,7 +97,7 @@ def _with_own_id(row: Row, named: Collection[str]) -> Row:
 
 
 def _finished(row: Row, defaults: Defaults, place: str, as_outcome: str) -> tuple[Row, str, str]:
-    """Return the row with right answers for simulated models, what it lacks, and the outcome of its recorded answers.
+    """Return the row with right answers for simulated models, a note on missing parts, and the answers' outcome.
 
     Raises:
         UsageError: see `add_row`.

@@ -145,7 +145,7 @@ def _check_of(values: Sequence[Any]) -> str:
 
 
 def write_from_table(root: Path, name: str, path: Path) -> tuple[list[Path], list[str]]:
-    """Create a suite from a table; return its files and the guesses in sentences.
+    """Create a suite from a table; return its files and a sentence on each guess.
 
     Raises:
         UsageError: an unreadable table, no question column, or an existing folder.

@@ -41,7 +41,7 @@ def _moved_check(check: dict[str, Any], order: Sequence[int]) -> dict[str, Any]:
 
 
 def position_scores(findings: Sequence[Finding], count: int) -> dict[str, float]:
-    """Return scores that show a bias by position: the share of each chosen letter, and of success where it is right."""
+    """Return scores that show position bias: the share of each chosen letter, and of successes where it is right."""
     chosen = next((finding for finding in findings if finding.kind == "choice"), None)
     if chosen is None:
         return {}

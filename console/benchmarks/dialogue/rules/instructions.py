@@ -1,4 +1,4 @@
-"""Instructions that can be checked without a judge: counts, words, form, case, and language, strictly or loosely."""
+"""Instructions that can be checked without a judge: counts, words, format, case, and language, strictly or loosely."""
 
 import json
 import re
@@ -115,7 +115,7 @@ def amount_words(amount: Amount) -> str:
 
 
 Part = tuple[str, Callable[[str], tuple[bool, str]]]
-"""Description of one instruction, and a function that returns whether a text follows it, and what it found."""
+"""Description of one instruction, and a function that returns whether a text follows it, and the value found."""
 
 _COUNTS: Mapping[str, Callable[[str], int]] = {
     "words": word_count,

@@ -82,7 +82,7 @@ def calibration_metrics(results: Iterable[Result]) -> list[Metric]:
     error = expected_calibration_error(bins)
     if error is None or len(guesses) < _FEWEST_FOR_BINS:
         return []
-    note = f"mean distance of accuracy and confidence over {len(bins)} bins of equal size"
+    note = f"mean distance between accuracy and confidence, over {len(bins)} bins of equal size"
     metrics = [Metric("calibration error", error, count=len(guesses), unit="mean", note=note)]
     for number, each in enumerate(bins, 1):
         observed = (Observation(guess.case, float(guess.is_right), "", guess.cluster) for guess in each.guesses)

@@ -119,7 +119,7 @@ class Instructions(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Instructed(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The answer follows instructions about its form."""
+    """The answer follows instructions about its format."""
 
     instructions: Instructions
 

@@ -54,14 +54,14 @@ def describe(sample: Any) -> dict[str, Any]:
 def list_cases(link: Link) -> None:
     """Send the list of samples and end."""
     register_models(EngineSource(link))
-    os.environ["INSPECT_EVAL_MODEL"] = "console/model"  # for tasks that ask for their model when they are made
+    os.environ["INSPECT_EVAL_MODEL"] = "console/model"  # for tasks that request their model on creation
     task = load(link.opening)
     cases = [describe(sample) for sample in numbered(task.dataset)]
     versions_now = versions_of(link.opening)
     link.say("cases", name=task.name, cases=cases, versions=versions_now, repeats=task.epochs or 1)
 
 
-def tell_versions(link: Link) -> None:
+def send_versions(link: Link) -> None:
     """Send the versions and end."""
     link.say("versions", versions=versions_of(link.opening))
 
@@ -188,7 +188,7 @@ def play(link: Link) -> None:
     source = sample_source(engine)
 
     @inspect_ai.task(name="console")
-    def console() -> Any:  # loaded by Inspect, as tasks may ask for their models when they are made
+    def console() -> Any:  # loaded by Inspect, as tasks may request their models on creation
         made = load(link.opening)
         engine.samples = {str(sample.id): sample for sample in numbered(made.dataset)}
         return inspect_ai.task_with(made, dataset=source)
@@ -213,7 +213,7 @@ def main() -> None:
     """Carry out the first message."""
     link = Link()
     try:
-        {"list": list_cases, "versions": tell_versions, "play": play}[link.opening["do"]](link)
+        {"list": list_cases, "versions": send_versions, "play": play}[link.opening["do"]](link)
     except Exception as error:
         link.say("failed", message=f"{type(error).__name__}: {error}")
         raise

@@ -1,4 +1,4 @@
-"""Report of judged pairs: win rate, bias by position, and the Bradley–Terry strengths of several runs."""
+"""Report of judged pairs: win rate, position bias, and the Bradley–Terry strengths of several runs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

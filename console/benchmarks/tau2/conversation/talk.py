@@ -1,6 +1,6 @@
 """The conversation of agent, user and environment: turn order, visible messages, and end.
 
-Models are asked through functions, so that the same rules play a run and recorded replies.
+Models are called through functions, so that the same rules apply to runs and to recorded replies.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -51,7 +51,7 @@ class Talk:
         """Begin after the earlier messages of a task, or with the greeting."""
         self.world, self.limits = begun(domain, task, solo=limits.solo), limits
         self.messages = task.earlier_messages.copy() or ([] if limits.solo else [GREETING])
-        self.steps = -int(limits.solo)  # the first reply without a user counts no step, as officially
+        self.steps = -int(limits.solo)  # the first reply without a user counts no step, as in the original
         self.errors = 0
         self.reason = ""
         """Reason for the end; empty during the conversation."""
@@ -102,7 +102,7 @@ class Talk:
         self.steps += 1
 
     def _limit(self) -> None:
-        """End at a limit, which wins over a stop in the same step."""
+        """End at a limit, which takes precedence over a stop in the same step."""
         if self.steps >= self.limits.max_steps:
             self.reason = "max_steps"
         if self.errors >= self.limits.max_errors:

@@ -21,7 +21,7 @@ from console.store.atomic import read_regular, read_regular_text
 WHEEL, CHECKOUT = "inspect", "1.0.1"
 """Editions: tasks of the wheel (mixed, mostly 0.2.0), and those of a checkout."""
 DOMAINS = ("airline", "retail", "telecom")
-"""Domains that are played, in official order."""
+"""Supported domains, in official order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def find_edition(folder: Path, name: str = "") -> Edition:
 
 
 def played(domain: str) -> str:
-    """Return the name of a domain that is played here.
+    """Return the name of a domain after checking that it is supported.
 
     Raises:
         UsageError: it is not.

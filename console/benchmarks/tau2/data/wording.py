@@ -1,6 +1,6 @@
 """Official wording of tools, agents and judge, read from pulled source files with `ast`; none of it runs.
 
-Wheel and checkout differ in layout: in the wheel, the docstring of a tool is that of a function `execute` inside.
+Wheel and checkout differ in layout: in the wheel, the docstring of a tool is that of an inner function `execute`.
 """
 
 import ast

@@ -47,7 +47,7 @@ class Trial:
 
     @cached_property
     def expected(self) -> World:
-        """The world after the expected calls; as officially, failing ones are skipped and the parties not synced."""
+        """The world after the expected calls; as in the original, failing ones are skipped, and parties not synced."""
         world = begun(self.domain, self.task)
         carry_out(world, self.task.criteria.actions or ())
         return world
@@ -99,12 +99,12 @@ def replayed(
             continue
         result = world.call(call.requestor, call.name, call.arguments)
         if strict and not _is_same(result, recorded.content or ""):
-            raise ReplayError(f"{call.name} returned {result.content}, but recorded is {recorded.content}")
+            raise ReplayError(f"{call.name} returned {result.content}, but {recorded.content} was recorded")
     return world
 
 
 def carry_out(world: World, actions: Sequence[Action]) -> None:
-    """Make expected calls; as officially, without the exchange between the parties that follows other calls."""
+    """Make expected calls; as in the original, without the exchange between the parties that follows other calls."""
     for action in actions:
         world.call(action.requestor, action.name, action.arguments, sync=False)
 

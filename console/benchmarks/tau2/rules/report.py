@@ -45,4 +45,4 @@ def _blamed(results: Sequence[Result]) -> list[Metric]:
     if not counts[USERS]:
         return shares
     without = [item for item in graded if f"{BLAME_PREFIX}{USERS}" not in item.verdict.scores]
-    return [*shares, rate_metric("pass^1 without user faults", without, "rollouts failed by the user left out")]
+    return [*shares, rate_metric("pass^1 without user faults", without, "without rollouts failed by the user")]

@@ -1,4 +1,4 @@
-"""Tasks as the official files write them, and the messages and output of a conversation."""
+"""Tasks in the format of the official files, and the messages and output of a conversation."""
 
 from collections.abc import Sequence
 from typing import Any, Literal

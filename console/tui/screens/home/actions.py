@@ -179,7 +179,7 @@ class OrganizeActions:
             self._mark(run, pinned=not run.marks.pinned)
 
     def action_organize_archive(self) -> None:
-        """Archive the run in the background, which takes a moment for a large one, or restore it."""
+        """Archive the run in the background, since a large one takes a moment, or restore it."""
         if (run := self._run) is not None:
             self.services.workspace.in_thread(lambda: self._archive(run))
 

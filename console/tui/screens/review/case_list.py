@@ -34,9 +34,9 @@ COLUMNS = (
 )
 """Columns of the list, filled by `case_cells`."""
 _SORTED_COLUMNS = (*COLUMNS[:3], Column("value", 8, right=True))
-"""Columns of a sorted list: the value by which it is sorted is never left out, unlike a description."""
+"""Columns of a sorted list; unlike a description, the sorted value is never left out."""
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
-"""Width of a group's bar, in a narrow list, and the list's width that divides the two."""
+"""Width of a group's bar, its width in a narrow list, and the list width from which the wide one is used."""
 ROOM_FOR_NAME, _LEAST_ROOM_FOR_NAME = 46, 28
 """Minimum cells of the top line reserved for the names of screen and run."""
 
@@ -135,7 +135,7 @@ def empty_text(controller: ReviewController) -> Content:
     if narrow.text:
         return Content.assemble("Nothing matches ", one_line(narrow.text, 100, "bold"), ". F clears the filter.")
     tally = run.overview.fold.tally
-    graded = tally.finished - tally.setup
+    graded = tally.done - tally.not_run
     if not graded:
         setup = f"; {tally.setup} setup done" if tally.setup else ""
         return Content(f"Nothing has been graded yet{setup}. 2 watches the run.")
@@ -173,12 +173,15 @@ def list_hint(damages: int, order: str, *, is_narrowed: bool, has_repeats: bool)
 def status_text(
     controller: ReviewController, overview: Overview, manifest: Manifest, width: int, *, live: bool = False
 ) -> Content:
-    """Return the position in the list, preceded by outcomes, rate and cost as far as there is room."""
+    """Return the position in the list, preceded by outcomes, rate and cost if there is room."""
     triage, tally, rollout = controller.triage, overview.fold.tally, controller.cursor.rollout
-    place = counters(triage.item_of(rollout), triage.items, triage.seen, rollout.outcome if rollout else None)
+    outcome = rollout.outcome if rollout and len(triage.outcomes) == 1 else None  # a sign would count the others too
+    place = counters(triage.item_of(rollout), triage.items, triage.seen, outcome)
     by_look = overview.fold.is_shown_by_look(manifest, live=live)
     score = (
-        number_format.look_score(latest_look(overview.fold.looks), "") if by_look else number_format.score(tally.rate)
+        number_format.look_score(latest_look(overview.fold.looks), "")
+        if by_look
+        else number_format.pass_rate(overview.fold, manifest)
     )
     rates = [f"   {score}" if controller.views.suite_view.has_pass_rate else ""]
     if controller.views.suite_view.has_pass_rate and not by_look and (repeats := pass_rates(tally.cases)) is not None:
@@ -197,7 +200,7 @@ def status_text(
 
 
 def end_of_list_text(controller: ReviewController, by: int) -> Content:
-    """Return that there is no next case, with the number of cases not reviewed yet."""
+    """Return a message that there is no next case, with the number of cases not reviewed yet."""
     count = controller.triage.items
     if not count:
         return Content("Nothing is listed.")
@@ -223,7 +226,7 @@ class CaseList(RowList):
         empty: Content,
         has_values: bool = False,
     ) -> None:
-        """Show rows, drawn by `draw` for a width in cells, with the cursor on a key; None leaves the cursor alone."""
+        """Show rows, drawn by `draw` for a width in cells, with the cursor on a key; None keeps the cursor."""
         self.columns = _SORTED_COLUMNS if has_values else COLUMNS
         self.show(
             rows or (),

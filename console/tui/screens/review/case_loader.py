@@ -19,9 +19,9 @@ from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.report import Section
 from console.insight.rollout import Rollout
+from console.suites.report import results_of
 from console.suites.run_suite import RunSuite
 from console.suites.suite import Report
-from console.suites.summing import results_of
 from console.tui.data.case_reads import WAIT_S, CaseReads, LateReads
 from console.tui.suite_views.suite_view import ReviewedCase
 
@@ -79,7 +79,7 @@ class CaseLoader:
             changed: called in that loop when a delayed result is available.
             read_apart: returns the run's scores with decided keys and corrected by people; called in a thread.
             read_branches: returns the branches of the run by case; called in a thread.
-            when_idle: schedules a call behind what shows the case.
+            when_idle: schedules a call after the case has been drawn.
         """
         self.suite: RunSuite | None = None
         """The run's suite; None while it is being opened."""
@@ -91,7 +91,7 @@ class CaseLoader:
             lambda _: read_branches(), {}, when_idle, in_loop, changed
         )
         self._report: tuple[object, Report | None] | None = None
-        """The last report, and how far the run was then."""
+        """The last report, and the progress of the run at that time."""
         self._reporting: Future[Report | None] | None = None
 
     def use_suite(self, suite: RunSuite) -> None:
@@ -125,7 +125,7 @@ class CaseLoader:
         return ReviewedCase(rollout, conversation, None if why else comparison, why, attempts, branches)
 
     def branches(self, case: str) -> "Sequence[Branch]":
-        """Return the branches of a case as far as they are read, newest first."""
+        """Return the branches of a case read so far, newest first."""
         return self._branches.get(None).get(case, ())
 
     def forget_branches(self) -> None:

@@ -50,7 +50,7 @@ class HistoryActions:
         return [] if feed is None or current is None else self.histories.get((feed.manifest.suite, current[0]))
 
     def line(self, width: int) -> Content:
-        """Return the history in one line of so many cells; empty if no run of the case has been indexed."""
+        """Return the history in one line of N cells; empty if no run of the case has been indexed."""
         runs, feed = self._runs, self.controller.run
         if not runs or feed is None:
             return Content.empty()

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 PREFETCH_AFTER_S = 0.05
 IDLE_AFTER_S = 0.15
-"""Seconds on a case after which its history and branches are read: the case itself is shown first."""
+"""Seconds on a case before its history and branches are read, so that the case itself is shown first."""
 
 
 class ReviewScreen(RunScreen):
@@ -131,7 +131,7 @@ class ReviewScreen(RunScreen):
         )
         self._pace = ListPace()
         self._wanted_text = find
-        """Text to be found in the first case shown; empty once it was."""
+        """Text to find in the first case shown; empty once found."""
 
     def compose_body(self) -> ComposeResult:
         with Container(id="review"):
@@ -376,15 +376,15 @@ class ReviewScreen(RunScreen):
         return columns_section([("this run", columns)])
 
     def _read_contested(self) -> None:
-        """Group by blame with the errata that there are, which may have been decided on another screen."""
-        from console.exchange.score_columns import contested_cases  # behind the first frame
+        """Group by blame with the current errata, which may have been decided on another screen."""
+        from console.exchange.score_columns import contested_cases  # after the first frame
 
         def use(contested: Collection[str]) -> None:
             if contested != self.controller.triage.contested:
                 self.controller.triage.contested = contested
                 self._relist()
 
-        with suppress(UsageError):  # the view Scores says why they cannot be read
+        with suppress(UsageError):  # the view Scores shows the error
             self._in_loop(partial(use, contested_cases(self.run_folder, self.services.paths.data)))
 
     def _in_loop(self, callback: Callable[[], None]) -> None:
@@ -394,6 +394,6 @@ class ReviewScreen(RunScreen):
 
 
 def _read_branches(run: RunFolder) -> "dict[str, list[Branch]]":
-    from console.exchange.tried import branches_of  # behind the first frame
+    from console.exchange.tried import branches_of  # after the first frame
 
     return branches_of(run)

@@ -347,4 +347,4 @@ _METHODS: dict[str, frozenset[str]] = {
     "dict": frozenset(("copy", "get", "items", "keys", "values")),
     "set": frozenset(("copy", "difference", "intersection", "issubset", "issuperset", "union")),
 }
-"""Allowed methods by type, whose results are small or guarded."""
+"""Allowed methods by type; their results are small or guarded."""

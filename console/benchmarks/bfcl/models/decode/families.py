@@ -1,7 +1,7 @@
 """The decode families: call formats of the models in the official registry.
 
-Like officially, each family has two decoders: one for calls to compare with ground truth, and one for call strings to
-execute. The registry (`profile.py`) assigns a family to each model; no model names are used here.
+As in the official code, each family has two decoders: one for calls to compare with ground truth, and one for call
+strings to execute. The registry (`profile.py`) assigns a family to each model; no model names are used here.
 """
 
 import json
@@ -81,7 +81,7 @@ def _after_tool_call(output: Any) -> Any:
 
 
 def _literals(output: Any) -> Any:
-    """Parse Python literals (officially with `eval`), or JSON values separated by semicolons."""
+    """Parse Python literals (the official code uses `eval`), or JSON values separated by semicolons."""
     text = text_of(output).replace("<|python_tag|>", "")
     if ";" in text:  # also within a string
         return [json.loads(part) for part in text.split(";")]

@@ -30,7 +30,7 @@ def minicpm_calls(output: Any) -> list[Call] | str:
     block, text = _widest(text, *_CALLS)
     try:
         calls = [_statement(node) for node in _parse(_without_fence(block.strip())).body]
-    except Exception:  # any exception, as officially: text that cannot be parsed is not a call
+    except Exception:  # any exception, as in the official code: text that cannot be parsed is not a call
         calls = []
     return calls or text.strip()
 

@@ -66,7 +66,7 @@ def _items(block: str) -> list[Any]:
 
 
 def _literal(text: str) -> Any:
-    """Parse a Python literal (officially with `eval`)."""
+    """Parse a Python literal (the official code uses `eval`)."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:

@@ -164,7 +164,7 @@ def _read_arch(text: str) -> Completion:
 
 
 def _literal(text: str) -> Any:
-    """Parse a Python literal (officially with `eval`)."""
+    """Parse a Python literal (the official code uses `eval`)."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:

@@ -304,7 +304,7 @@ class AirlineWorld(World):
     def update_reservation_passengers(
         self, reservation_id: str, passengers: list[Passenger | dict[str, Any]]
     ) -> Reservation:
-        """Replace the passengers by as many others."""
+        """Replace the passengers with the same number of others."""
         people = rows_or_given(Passenger, passengers)
         reservation = self.reservations.get(reservation_id)
         if len(people) != len(reservation.passengers):

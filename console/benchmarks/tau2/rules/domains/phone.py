@@ -1,7 +1,7 @@
 """The user's phone in telecom: a device and its surroundings.
 
-The pulled phone has no Wi-Fi connection, and no tool or task creates one, so Wi-Fi can only be on or off. The texts of
-results are those of τ²-bench, (c) 2025 Sierra Research, MIT license, as simulated users act on them.
+The pulled phone has no Wi-Fi connection, and no tool or task creates one, so Wi-Fi can only be on or off. The results
+have the wording of τ²-bench, (c) 2025 Sierra Research, MIT license, because simulated users act on it.
 """
 
 from collections.abc import Callable, Mapping
@@ -96,7 +96,7 @@ class Device(msgspec.Struct, gc=False):
 
     @property
     def has_service(self) -> bool:
-        """True if the phone is in a network; in airplane mode it never is."""
+        """True if the phone is connected to a network; in airplane mode it never is."""
         return self.network_technology_connected != NONE
 
     @property
@@ -418,7 +418,7 @@ class Phone(World):
         return self._data_works() == expected_status
 
     def assert_internet_speed(self, expected_speed: float, expected_desc: str | None = None) -> bool:
-        """Return whether mobile data is this fast, and called so."""
+        """Return whether mobile data has this speed and description."""
         speed = self._speed()
         word = "No Connection" if speed is None else _speed_words(speed)[0]
         is_called = expected_desc is None or word.lower() == expected_desc.lower()

@@ -131,7 +131,7 @@ class RetailWorld(World):
 
     @tool("write")
     def cancel_pending_order(self, order_id: str, reason: str) -> Order:
-        """Cancel an order; gift cards get their money back at once."""
+        """Cancel an order; gift cards are refunded immediately."""
         order = self._order_in(order_id, ("pending",), "cancelled")
         if reason not in _REASONS:
             raise ToolError("Invalid reason")

@@ -190,7 +190,7 @@ class TelecomWorld(Phone):
 
     @tool("read")
     def get_details_by_id(self, id: str) -> Any:
-        """Return the row of an id, by its first letter."""
+        """Return the row with an id, whose first letter determines the table."""
         tables = {"L": self.lines, "D": self.devices, "B": self.bills, "C": self.customers, "P": self.plans}
         table = next((tables[letter] for letter in tables if id.startswith(letter)), None)
         if table is None:
@@ -281,7 +281,7 @@ class TelecomWorld(Phone):
     def suspend_line_for_overdue_bill(
         self, customer_id: str, line_id: str, new_bill_id: str, contract_ended: bool
     ) -> None:
-        """Suspend a line for a new bill that was not paid last month."""
+        """Suspend a line, with a new overdue bill from last month."""
         line, customer = self.lines.get(line_id), self.customers.get(customer_id)
         if line.status != ACTIVE:
             raise ToolError("Line must be active to suspend for unpaid bill")

@@ -247,7 +247,7 @@ class CreditCard(msgspec.Struct, tag_field="source", tag="credit_card", gc=False
 
 @tool("generic")
 def transfer_to_human_agents(self: Any, summary: str) -> str:
-    """Say that a person takes over."""
+    """Report that a person takes over."""
     del self, summary
     return "Transfer successful"
 

@@ -47,7 +47,7 @@ def results_of(fold: RunFold) -> list[Result]:
     return sorted(results, key=lambda result: order[result.case_id])
 
 
-def summed_up(suite: Suite, results: Sequence[Result], setting: Setting) -> Report:
+def build_report(suite: Suite, results: Sequence[Result], setting: Setting) -> Report:
     """Return the suite's report of a run, with statistics of repeats unless the suite has a headline score."""
     headlines = headlines_of(suite.headline)
     report = _in_one_form(_with_headlines_first(suite.report(results, setting), headlines))
