@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _MOST_CATEGORIES = 3
 """Maximum number of categories named next to a score."""
+_CATEGORIES = " categories"
+"""End of the note on an aggregate that lacks categories."""
 _FINE = 0.04
 """Width of an interval below which its bounds have three decimals."""
 _BARS = "▁▂▃▄▅▆▇█"
@@ -116,7 +118,7 @@ def headline_gap(summary: Summary) -> str:
     cell = ranking_number(summary)
     if summary.is_shown_by_look:
         return ""
-    if cell.value is None and cell.note.endswith(" categories"):
+    if cell.value is None and cell.note.endswith(_CATEGORIES):
         played, _, needed = cell.note.partition(" of ")
         return f"the official score needs {needed}, the results have {played}"
     return cell.note.partition("; ")[0] if cell.is_incomplete else ""
@@ -134,7 +136,7 @@ def headline_legend(headlines: Collection[str]) -> list[str]:
 def cell_number(cell: "Cell") -> str:
     """Format a number of a leaderboard with its star and interval: `.82* [.74 .88]`, or `— (2 of 21)` without one."""
     if cell.value is None:
-        return f"— ({cell.note.removesuffix(' categories')})" if cell.is_played else "—"
+        return f"— ({cell.note.removesuffix(_CATEGORIES)})" if cell.is_played else "—"
     return f"{rate(cell.value)}{cell.star} {bounds(cell.low, cell.high)}".rstrip()
 
 
@@ -185,6 +187,11 @@ def rate(value: float) -> str:
 
 def _without_zero(text: str) -> str:
     return text[1:] if text.startswith("0.") else text.replace("-0.", "-.")
+
+
+def is_missing_parts(metric: Metric) -> bool:
+    """Return whether an aggregate has no number because categories are missing."""
+    return metric.value is None and metric.note.endswith(_CATEGORIES)
 
 
 def metric_value(value: float | None, unit: str) -> str:

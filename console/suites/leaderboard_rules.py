@@ -46,7 +46,7 @@ def rules_for(
 def number_of_run(
     run: Summary | Manifest, headline: str, categories: Mapping[str, Tally], scores: Mapping[str, float]
 ) -> Cell:
-    """Return the ranking number of a run by the rules of its benchmark: that of its category if it has only one.
+    """Return the ranking number of a run by the rules of its benchmark: that of its category if there is only one.
 
     Args:
         run: the run; if it does not record the cases of its suite, nothing is marked as incomplete.
@@ -72,7 +72,8 @@ def _number_of_run(
     for each in (rules, PassRates()):
         with suppress(Exception):  # benchmarks of other packages may raise anything
             if cells := each.cells(Played(played, cases, scores)):  # none where rows are players
-                return cells.get(run.category) or next(iter(cells.values()))
+                only = run.category or (next(iter(played)) if len(played) == 1 else "")  # as in the run's label
+                return cells.get(only) or next(iter(cells.values()))
     return MISSING
 
 

@@ -334,7 +334,7 @@ def test_what_cannot_be_batched_is_refused_by_name(
     assert console(*RUN, "--on", "ray").code == Exit.USAGE
     assert not HarnessSuite.waits_for_batches
     monkeypatch.setattr(Suite, "waits_for_batches", False)
-    assert "--batch: the harness of suite dialogue-starter does not wait hours" in console(*RUN).err
+    assert "--batch: the harness of suite dialogue-starter cannot wait hours" in console(*RUN).err
 
 
 def broken(line: bytes) -> bytes:

@@ -154,7 +154,7 @@ async def test_suite_options_and_roles_become_fields(opened: Any) -> None:
 
 async def test_letters_go_into_a_text_field_and_not_to_their_actions(opened: Any) -> None:
     async with opened() as (app, pilot):
-        await pilot.press("L", "tab", "tab")
+        await pilot.press("L", "tab", "tab", "x")
         app.screen.query_one(FieldList).move_to("name")
         await pilot.press("space", *"jqL:?1", "enter")
         assert app.screen.where == "launch"

@@ -39,7 +39,7 @@ async def test_a_run_is_graded_again_and_compared_with_itself(opened: Any, playe
         await see(pilot, lambda: isinstance(app.screen, Chooser), "A", "g")
         assert "as before" in text_of(app)
         await see(pilot, lambda: isinstance(app.screen, Question), "enter")
-        assert "questions already answered are not asked again" in text_of(app)
+        assert "no answered question is asked again" in text_of(app)
         await see(pilot, lambda: app.screen.where == "compare", "y")
         old, new = app.screen.controller.folders
         assert old.name == played.name

@@ -34,16 +34,17 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
     if criteria is None:
         return Comparison(sentence)
     trial = Trial(domain, task, output.messages, solo)
-    pairs = [*_blame_pairs(verdict), *_call_pairs(criteria, trial.calls)]
+    pairs = [*_blame_pairs(verdict)]
     if "evaluation" in verdict.detail:
         evaluation = msgspec.convert(verdict.detail["evaluation"], ready_type(Evaluation))
-        pairs += _check_pairs(criteria, evaluation)
         if evaluation.db_match is False:
             try:
                 world = map(_world_pair, trial.differences)
                 pairs += world if "DB" in criteria.reward_basis else map(_uncounted, world)
             except ReplayError as error:
                 pairs.append(Pair(Mark.DIFFERS, "the expected world", str(error), kind="state"))
+        pairs += _check_pairs(criteria, evaluation)
+    pairs += _call_pairs(criteria, trial.calls)
     if verdict.outcome is Outcome.PASSED:
         pairs = [_uncounted(pair) for pair in pairs]
     rule = f"{', '.join(verdict.messages) or 'passed'}; what counts: {', '.join(criteria.reward_basis)}"

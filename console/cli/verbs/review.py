@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "which", metavar="RUN[#CASE]", nargs="?", default="latest", help="a run, or a case of it; or an .eval log"
     )
     parser.add_argument("--all", action="store_true", help="include passed cases (as text)")
-    parser.add_argument("--text", action="store_true", help="text even on a terminal")
+    parser.add_argument("--text", action="store_true", help="print text even on a terminal")
 
 
 def run(args: ReviewArguments) -> int:

@@ -169,7 +169,7 @@ def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until
     """Return the rule that ends the experiment, if requested."""
     one_only = [flag for flag, given in (("--until decided", args.until), ("--keep", args.keep)) if given]
     if one_only and sum(map(bool, arms)) > 1:
-        raise UsageError("is about one change", where=one_only[0], hint="Try one text, or leave it out.")
+        raise UsageError("is limited to one change", where=one_only[0], hint="Try one text, or leave it out.")
     if not args.until:
         return None
     from console.core.looks import Rule, Until

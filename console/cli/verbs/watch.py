@@ -40,7 +40,7 @@ class WatchArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
-    parser.add_argument("--text", action="store_true", help="text even on a terminal")
+    parser.add_argument("--text", action="store_true", help="print text even on a terminal")
 
 
 def run(args: WatchArguments) -> int:

@@ -22,7 +22,7 @@ class Column(msgspec.Struct, frozen=True):
     share: int = 0
     right: bool = False
     from_width: int = 0
-    """Width of the list from which the column is shown."""
+    """Minimum width of the list for showing the column."""
     worth: int = 0
     """Minimum useful width: a narrower column is omitted, since the first words of a sentence are not enough."""
     is_name: bool = False
@@ -33,9 +33,7 @@ def lay_out(columns: Sequence[Column], room: int) -> list[tuple[int, Column, int
     """Return (index, column, width) of the columns shown in `room` cells."""
     shown = [(place, column) for place, column in enumerate(columns) if room >= column.from_width]
     while True:
-        widths = column_widths(
-            [c.width for _, c in shown], [c.share for _, c in shown], room, len(GAP), [c.is_name for _, c in shown]
-        )
+        widths = column_widths([c.width for _, c in shown], [c.share for _, c in shown], room, len(GAP))
         laid_out = [(place, column, width) for (place, column), width in zip(shown, widths, strict=True)]
         worthless = [place for place, column, width in laid_out if width < column.worth]
         if not worthless:
@@ -97,16 +95,17 @@ class LongIds:
             name = cells[number] if column.is_name and number < len(cells) else Content.empty()
             if name.cell_length <= width or name.plain.count(" ") > 1:
                 continue
-            block = place // _BLOCK * _BLOCK
+            block, sign = place // _BLOCK * _BLOCK, 2 * (name.plain[1:2] == " ")  # a sign of folding stays
             if (block, number, width) not in self.starts:
                 others = [
-                    face[number].plain
+                    face[number].plain[sign:]
                     for face in rows(block, block + _BLOCK)
                     if not isinstance(face, Content) and number < len(face)
                 ]
-                self.starts[block, number, width] = lines.tell_apart(others, width)
-            start = self.starts[block, number, width].get(name.plain, 0)
-            return [*cells[:number], lines.begun_at(name, start, width), *cells[number + 1 :]]
+                self.starts[block, number, width] = lines.tell_apart(others, width - sign)
+            start = self.starts[block, number, width].get(name.plain[sign:], 0)
+            begun = name[:sign].append(lines.begun_at(name[sign:], start, width - sign))
+            return [*cells[:number], begun, *cells[number + 1 :]]
         return cells
 
 
@@ -122,9 +121,7 @@ def with_names(columns: Sequence[Column], longest: int) -> tuple[Column, ...]:
     )
 
 
-def column_widths(
-    least: Sequence[int], shares: Sequence[int], total: int, gap: int, names: Sequence[bool] = ()
-) -> list[int]:
+def column_widths(least: Sequence[int], shares: Sequence[int], total: int, gap: int) -> list[int]:
     """Distribute the width of a row over its columns.
 
     Args:
@@ -132,16 +129,13 @@ def column_widths(
         shares: each column's weight in sharing the spare room; 0 fixes it at its minimum.
         total: width of the row in cells.
         gap: cells between columns.
-        names: whether each column holds ids, which shrink after descriptions.
 
     Returns:
-        Widths in cells. If there is too little room, columns with a share shrink, the widest first: those without
-        names to ten cells, then all to four.
+        Widths in cells. If there is too little room, columns with a share shrink to four cells, the widest first.
     """
     spare = total - sum(least) - gap * max(len(least) - 1, 0)
     if spare < 0:
-        described = [0 if name else share for share, name in zip(shares, names, strict=True)] if names else shares
-        return _squeezed(list(least), (described, _LEAST_TEXT), (shares, _LEAST_WIDTH), missing=-spare)
+        return _squeezed(list(least), shares, -spare)
     weight = sum(shares)
     widths = [width + (spare * share // weight if weight else 0) for width, share in zip(least, shares, strict=True)]
     if weight:
@@ -150,17 +144,16 @@ def column_widths(
     return widths
 
 
-_LEAST_WIDTH, _LEAST_TEXT = 4, 10
+_LEAST_WIDTH = 4
 _LEAST_NAME, _MOST_NAME = 8, 44
 
 
-def _squeezed(widths: list[int], *steps: tuple[Sequence[int], int], missing: int) -> list[int]:
-    for shares, least in steps:
-        elastic = [index for index, share in enumerate(shares) if share]
-        while missing > 0 and elastic:
-            widest = max(elastic, key=lambda index: widths[index])
-            if widths[widest] <= least:
-                break
-            widths[widest] -= 1
-            missing -= 1
+def _squeezed(widths: list[int], shares: Sequence[int], missing: int) -> list[int]:
+    elastic = [index for index, share in enumerate(shares) if share]
+    while missing > 0 and elastic:
+        widest = max(elastic, key=lambda index: widths[index])
+        if widths[widest] <= _LEAST_WIDTH:
+            break
+        widths[widest] -= 1
+        missing -= 1
     return widths

@@ -167,7 +167,7 @@ def _reason_line(reason: ReasonCounts, shown: range, current: int, width: int) -
 def case_columns(shown: range, repeats: int, longest: int) -> tuple[Column, ...]:
     """Return the columns of the list of cases, sized for the most repeats of a case and the longest name."""
     marks = (Column(f" {place + 1}", _mark_width(repeats)) for place in shown)
-    return with_names((Column("case", 20, 3, is_name=True), *marks, Column("why", 16, 3, worth=10)), longest)
+    return with_names((Column("case", 20, 3, is_name=True), *marks, Column("why", 24, 3, worth=16)), longest)
 
 
 def shown_marks(count: int, current: int, width: int, repeats: int) -> range:

@@ -56,7 +56,7 @@ async def _is_confirmed(services: Services, manifest: Manifest, judge: str) -> b
         line = services.workspace.models.find(judge) if services.workspace.models else None
         words = words.append(" by ").append(one_line(judge, 40, "bold")).append("? ").append(_price(line))
     else:
-        words = words.append("? ").append_text("questions already answered are not asked again", "bold")
+        words = words.append("? ").append_text("no answered question is asked again", "bold")
     note = "\nThe model is never asked. The new grading is a run of its own, compared with this one."
     return bool(await services.ask(Question(words.append(note), [Answer("y", "grade again")])))
 

@@ -19,8 +19,6 @@ NUMBERED = (
 )
 """Key, name and id of the screens with a number, in order."""
 _WIDE = 120
-_TITLE_ROOM = 15
-"""Minimum room for the title next to the list of screens; with less, the list is hidden."""
 _LEAST_NAME, _LEAST_SUITE = 12, 8
 """Minimum room for the name of a run, and for that of its suite, in a title."""
 
@@ -72,7 +70,8 @@ class TopLine(Widget):
         right = Content("   ").join([*parts, Content.empty()]) if parts else Content.empty()
         left = self._screens()
         room = lines.room_beside(right, width)
-        self._lists_screens = not self._title or (width >= _WIDE and left.cell_length + _TITLE_ROOM <= room)
+        subject = left.cell_length + 3 + subject_of(self._title).cell_length
+        self._lists_screens = not self._title or (width >= _WIDE and subject <= room)
         if not self._lists_screens:
             left = Content.assemble(" ", ("console", "bold $focus"), "   ", (self.heading, "bold"))
             if left.cell_length + 3 + self._title.cell_length > room:  # drop the name of the program first
@@ -108,6 +107,11 @@ class TopLine(Widget):
         if self.where not in {where for _, _, where in NUMBERED}:
             parts.append(Content.styled(f"[{self.heading}]", "bold"))
         return Content("").join(parts)
+
+
+def subject_of(title: Content) -> Content:
+    """Return a title without numbers of cases and the name of the run at its end."""
+    return title[: len(title.plain.partition("   ")[0].partition(", ")[0])]
 
 
 def _fit_title(title: Content, room: int) -> Content:

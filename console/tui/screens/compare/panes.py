@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -55,7 +56,7 @@ class SummaryPane(Static):
 
 PLOT_WIDTH = 9
 """Width in cells of the dot plot in a row."""
-_WHY = Column("why", 16, 6, worth=12)
+_WHY = Column("why", 24, 6, worth=16)
 COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), _WHY)
 REPEAT_COLUMNS = (
     Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("Δ", 2, right=True),
@@ -93,7 +94,9 @@ class ChangeList(RowList):
         self._has_repeats = comparison.counts.rollouts > comparison.counts.cases
         columns = REPEAT_COLUMNS if self._has_repeats and not self._headline else COLUMNS
         longest = max((len(self._case_name(key, change).plain) for key, change in changes.items()), default=0)
-        self.set_columns(_marked(with_names(columns, longest), controller.sorting))
+        longest_why = max((len(change_words(change)[1]) for change in changes.values()), default=0)
+        why = msgspec.structs.replace(_WHY, width=min(max(longest_why, _WHY.worth), _WHY.width))
+        self.set_columns(_marked(with_names((*columns[:-1], why), longest), controller.sorting))
         cases = sum(isinstance(change, CasePair) for change in changes.values())
         scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
         self._highest_score = max(scores, default=0.0)

@@ -55,7 +55,7 @@ class CompareScreen(BaseScreen):
             PaneTitle { display: none; }
             #numbers { height: 10; border: round $line; padding: 0 1; border-title-color: $foreground; }
             #pairs { layout: horizontal; }
-            #list-side { width: 42%; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
+            #list-side { width: 45%; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
             &.-tall #lost { display: block; height: auto; max-height: 9; padding: 0 2; }
             &.-tall #conversations { display: block; height: 1fr; }
             &.-beside { #conversations { display: block; height: 1fr; } #case { display: none; } }

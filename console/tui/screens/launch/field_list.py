@@ -16,6 +16,7 @@ from textual.widgets import Static
 from console.tui.render import columns, lines
 from console.tui.render.columns import Column, Face
 from console.tui.sanitize import one_line
+from console.tui.screens.base import WIDE
 from console.tui.screens.launch.choices import ChoiceList
 from console.tui.screens.launch.fields import Field, is_needed_first
 from console.tui.screens.launch.form import Form
@@ -130,7 +131,8 @@ class FieldList(ChoiceList):
     def _show_rows(self) -> None:
         """List the fields, each followed by its error; folded ones only if changed, wrong or under the cursor."""
         wrong = {id for id, field in self._fields.items() if self._form.mistake_in(field)}
-        ids = [id for id, field in self._fields.items() if is_needed_first(field)]
+        wide = self.screen.size.width >= WIDE
+        ids = [id for id, field in self._fields.items() if is_needed_first(field, wide=wide)]
         others = [id for id in self._fields if id not in ids]
         in_use = {*self._form.texts, *wrong, self.cursor}
         ids += [MORE, *others] if self._is_unfolded else [*(id for id in others if id in in_use), MORE]
@@ -145,6 +147,10 @@ class FieldList(ChoiceList):
         if self.cursor is not None and mistake in self.keys:
             self._bring_into_view(self.keys.index(mistake))
             self._bring_into_view(self.keys.index(self.cursor))  # has priority if there is room for only one
+
+    def on_resize(self) -> None:
+        """Fold the fields for which the form has become too narrow."""
+        self._show_rows()
 
     # Editing ---------------------------------------------------------------------------------------------------------
 

@@ -326,9 +326,9 @@ def role_field_id(role: str) -> str:
     return f"{_ROLE}{role}"
 
 
-def is_needed_first(field: Field) -> bool:
-    """Return whether a field is always in sight; the others are folded until they are changed."""
-    return field.id in ("cases", "repeats", "stop_when", "name") or is_of_role(field)
+def is_needed_first(field: Field, *, wide: bool) -> bool:
+    """Return whether a field is in sight at once, `wide` or not; the others are folded until they are changed."""
+    return field.id in ("cases", "repeats", "stop_when") or (wide and (field.id == "name" or is_of_role(field)))
 
 
 def is_of_role(field: Field) -> bool:

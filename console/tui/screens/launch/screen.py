@@ -46,7 +46,7 @@ class LaunchScreen(BaseScreen):
     LaunchScreen .choices > Vertical { width: 1fr; }
     LaunchScreen .choices > .suites { width: 6fr; }
     LaunchScreen .choices > .models { width: 5fr; }
-    LaunchScreen .choices:focus-within { height: 10; }
+    LaunchScreen .choices:focus-within { height: 9; }
     LaunchScreen .settings { height: 1fr; min-height: 4; }
     LaunchScreen #launch-fields { height: 1fr; }
     LaunchScreen .before-start, LaunchScreen #forecast { height: auto; min-height: 4; max-height: 8; }

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from operator import attrgetter
 
+import msgspec
 from textual.content import Content
 
 from console.core.looks import latest_look
@@ -37,8 +38,10 @@ _SORTED_COLUMNS = (*COLUMNS[:3], Column("value", 8, right=True))
 """Columns of a sorted list; unlike a description, the sorted value is never left out."""
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
 """Width of a group's bar, its width in a narrow list, and the list width from which the wide one is used."""
-ROOM_FOR_NAME, _LEAST_ROOM_FOR_NAME = 46, 28
-"""Minimum cells of the top line reserved for the names of screen and run."""
+ROOM_FOR_NAMES, _LEAST_ROOM_FOR_NAMES = 46, 28
+"""Maximum and minimum cells of the top line reserved for the names of screen and run."""
+_LEAST_REASON = 12
+"""Cells to which a reason is cut before its subject, which tells groups of one reason apart."""
 
 
 def row_content(controller: ReviewController, key: str, width: int, *, live: bool) -> Content | tuple[Content, ...]:
@@ -81,20 +84,33 @@ def group_line(head: Head, largest: int, width: int) -> Content:
     count = head.group.size
     cells = _BAR if width >= _ROOM_FOR_BAR else _SHORT_BAR
     share = bar(count / largest, cells).ljust(cells)
-    style = f"bold {MUTED}" if head.is_top else "bold" if head.is_open else ""
-    label = one_line(head.group.label, 100, style)
-    if (head.top_label and not head.depth) or head.group.subject:
-        label = one_line(f"{head.top_label or head.group.label}: {head.group.subject or head.group.label}", 100, style)
     fold = " " if head.is_top and not head.folds else SYMBOLS.opened if head.is_open else SYMBOLS.folded
     indent = "  " * head.depth
-    left = Content.assemble(f"  {indent}" if head.is_open else indent, (f"{fold} ", MUTED), label)
+    left = Content.assemble(f"  {indent}" if head.is_open else indent, (f"{fold} ", MUTED))
     number = Content.assemble(
         (f" {number_format.count(count):>{len(number_format.count(largest))}} ", "bold" if not head.is_top else MUTED)
     )
     first = next(iter(head.group.rollouts), None)
     style = OUTCOME_STYLES.get(first.outcome, MUTED) if first is not None and first.outcome is not None else MUTED
     right = number.append_text(share, MUTED if head.is_top else style)
-    return lines.spread(left, right, width - (0 if head.is_open else 2))
+    room = width - (0 if head.is_open else 2)
+    label = _group_label(head, lines.room_beside(right, room) - left.cell_length)
+    return lines.spread(left.append(label), right, room)
+
+
+def _group_label(head: Head, room: int) -> Content:
+    """Return the reason and its subject."""
+    style = f"bold {MUTED}" if head.is_top else "bold" if head.is_open else ""
+    text = head.group.label
+    if (head.top_label and not head.depth) or head.group.subject:
+        text = f"{head.top_label or text}: {head.group.subject or text}"
+    label = one_line(text, 100, style)
+    place = label.plain.find(": ")
+    if place < _LEAST_REASON or label.cell_length <= room:
+        return label
+    reason, subject = label[:place], label[place:]
+    kept = min(max(room - subject.cell_length, _LEAST_REASON), reason.cell_length)
+    return lines.fit(reason, kept).append(subject)
 
 
 def case_line(controller: ReviewController, head: Head, width: int) -> Content:
@@ -139,10 +155,14 @@ def empty_text(controller: ReviewController) -> Content:
     if not graded:
         setup = f"; {tally.setup} setup done" if tally.setup else ""
         return Content(f"Nothing has been graded yet{setup}. 2 watches the run.")
+    if failures := number_format.failures(tally):
+        return Content(f"None of {failures} is listed. f lists others.")
     return Content(f"No failures. {tally.passed} of {graded} passed; f then a shows the passes.")
 
 
-def list_title(controller: ReviewController, manifest: Manifest, *, is_searching: bool) -> Content:
+def list_title(
+    controller: ReviewController, manifest: Manifest, *, is_searching: bool, is_live: bool = False
+) -> Content:
     """Return the number and kind of listed cases, activities in progress, and the run's origin."""
     listed, label = controller.triage.listed, controller.list_label()
     count = f"{number_format.count(listed)} "
@@ -151,7 +171,9 @@ def list_title(controller: ReviewController, manifest: Manifest, *, is_searching
         count, label = number_format.failures_by(outcomes), label.removeprefix("failures")
     elif listed == 1 and label.startswith(("failures", "cases")):
         label = label.replace("s ", " ", 1)
-    title = Content.assemble((count, "bold"), one_line(label, 60, MUTED))
+    is_counting = controller.is_listing and not is_live
+    number = ("listing … ", "$live") if is_counting else (count, "bold")
+    title = Content.assemble(number, one_line(label, 60, MUTED))
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
     origin = f"{manifest.experiment.words}, " if manifest.experiment is not None else ""
@@ -171,9 +193,9 @@ def list_hint(damages: int, order: str, *, is_narrowed: bool, has_repeats: bool)
 
 
 def status_text(
-    controller: ReviewController, overview: Overview, manifest: Manifest, width: int, *, live: bool = False
+    controller: ReviewController, overview: Overview, manifest: Manifest, width: int, names: int, *, live: bool = False
 ) -> Content:
-    """Return the position in the list, preceded by outcomes, rate and cost if there is room."""
+    """Return the position in the list, preceded by outcomes, rate and cost if there is room beside `names`."""
     triage, tally, rollout = controller.triage, overview.fold.tally, controller.cursor.rollout
     outcome = rollout.outcome if rollout and len(triage.outcomes) == 1 else None  # a sign would count the others too
     place = counters(triage.item_of(rollout), triage.items, triage.seen, outcome)
@@ -194,9 +216,9 @@ def status_text(
         for has_setup, rate, cost in shown
     ]
     brief = Content.assemble((rates[-1], "bold"), "   ", place)
-    if tally.rate is None or brief.cell_length > width - _LEAST_ROOM_FOR_NAME:
+    if tally.rate is None or brief.cell_length > width - _LEAST_ROOM_FOR_NAMES:
         brief = place
-    return next((content for content in figures if content.cell_length <= width - ROOM_FOR_NAME), brief)
+    return next((content for content in figures if content.cell_length <= width - names), brief)
 
 
 def end_of_list_text(controller: ReviewController, by: int) -> Content:
@@ -227,7 +249,9 @@ class CaseList(RowList):
         has_values: bool = False,
     ) -> None:
         """Show rows, drawn by `draw` for a width in cells, with the cursor on a key; None keeps the cursor."""
-        self.columns = _SORTED_COLUMNS if has_values else COLUMNS
+        mark, *others = _SORTED_COLUMNS if has_values else COLUMNS
+        indent = 2 * rows.depth if rows else 0
+        self.columns = (msgspec.structs.replace(mark, width=mark.width + indent), *others)
         self.show(
             rows or (),
             draw=lambda key: draw(key, self.room),

@@ -124,6 +124,7 @@ class ReviewController:
             self._is_list_of_all = self.run.is_read  # before the rollouts, since reading continues
             rollouts = self.run.overview.rollouts.all()
             self._lister.list(self.triage.request(), rollouts, self._use_listing, self.relist)
+            self._stale |= Stale.FIGURES if self.is_listing else Stale.NOTHING
 
     def _use_listing(self, listing: Listing) -> None:
         self.triage.use_listing(listing)

@@ -51,7 +51,8 @@ class LabelActions:
         if self._progress is None:
             return ""
         of = f"/{self._progress.planned}" if self._progress.planned else ""
-        return f"labeling {self._progress.done}{of}  {number_format.money(self._progress.cost_usd)}"
+        cost = self._progress.cost_usd
+        return f"labeling {self._progress.done}{of}" + (f"  {number_format.money(cost)}" if cost != 0 else "")
 
     def follow_running(self) -> None:
         """Follow labeling that is already running."""

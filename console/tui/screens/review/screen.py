@@ -29,6 +29,7 @@ from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.branch_actions import BranchActions
 from console.tui.screens.review.case_actions import CopyActions, KeepActions, RetryActions, TagActions
 from console.tui.screens.review.case_list import (
+    ROOM_FOR_NAMES,
     CaseList,
     empty_text,
     list_hint,
@@ -50,6 +51,7 @@ from console.tui.screens.sorting import SortActions
 from console.tui.services import Services, Severity
 from console.tui.suite_views.registry import load_view
 from console.tui.widgets.row_list import RowList
+from console.tui.widgets.top_line import subject_of
 from console.tui.widgets.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -334,11 +336,14 @@ class ReviewScreen(RunScreen):
         if feed is None:
             return
         labeling = self._labels.progress
-        status = status_text(controller, feed.overview, feed.manifest, width - len(labeling), live=feed.is_live)
+        title = title_words(feed.manifest, width)
+        room = width - len(labeling) - self.services.badge.cell_length
+        names = min(len(self.heading) + 7 + subject_of(title).cell_length, ROOM_FOR_NAMES)
+        status = status_text(controller, feed.overview, feed.manifest, room, names, live=feed.is_live)
         if labeling:
             status = Content.styled(labeling, "$live").append("   ").append(status)
-        self.top_line.tell(title=title_words(feed.manifest, width), status=status)
-        title = list_title(controller, feed.manifest, is_searching=self.search.is_running)
+        self.top_line.tell(title=title, status=status)
+        title = list_title(controller, feed.manifest, is_searching=self.search.is_running, is_live=feed.is_live)
         triage = controller.triage
         order = triage.sorting.label if triage.sorting is not None else ""
         hint = list_hint(feed.damages, order, is_narrowed=bool(triage.narrow.text), has_repeats=triage.has_cases)

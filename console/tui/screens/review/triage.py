@@ -135,7 +135,7 @@ class Triage:
         after: list[str] = []
         members: Sequence[Rollout] = ()
         fixed: set[str] = set()
-        keys = before
+        keys, depth = before, 0
         for top in self.groups:
             folds = top.has_cases and self.by not in WHOLE_CASES
             if folds and self.open_path[:-2] != top.path:
@@ -153,8 +153,8 @@ class Triage:
                 )
                 if is_open:
                     fixed.add(head)
-                    members, keys = leaf.rollouts, after
-        return Rows(before, members, after, fixed, self._listing, by_slot)
+                    members, keys, depth = leaf.rollouts, after, int(has_top)
+        return Rows(before, members, after, fixed, self._listing, by_slot, depth)
 
     def _add_head(self, keys: list[str], kind: str, head: Head) -> str:
         key = kind + _JOINT + _JOINT.join(head.group.path)
@@ -210,7 +210,7 @@ class Triage:
 
     @property
     def sections(self) -> Sequence[Group]:
-        """The groups that are stepped through: the lowest, but not the cases of a reason."""
+        """The groups for stepping: the lowest ones, but a reason rather than its cases."""
         if self.by is GroupBy.REPEATS:
             return self._listing.leaves
         return [part for top in self.groups for part in ([top] if top.has_cases else top.leaves)]
@@ -303,9 +303,10 @@ class Rows(Sequence[str]):
         fixed: AbstractSet[str],
         listing: Listing,
         by_slot: Mapping[Slot, Rollout],
+        depth: int = 0,
     ) -> None:
-        """Place cases between group lines; the cursor skips the `fixed` ones."""
-        self.fixed = fixed
+        """Place cases, below a group line of this depth, between group lines; the cursor skips the `fixed` ones."""
+        self.fixed, self.depth = fixed, depth
         self._before, self._members, self._after = before, members, after
         self._listing, self._by_slot = listing, by_slot
         self._places = {key: place for place, key in enumerate(before)}

@@ -21,6 +21,7 @@ from console.insight.conversation import speaker_of
 from console.insight.number_format import count, moment, plural
 from console.insight.search_query import Excerpt, SearchQuery, excerpt, passage_text
 from console.tui.data.throttle import Throttle
+from console.tui.render import lines
 from console.tui.render.columns import Column, Face
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
@@ -224,7 +225,7 @@ class SearchScreen(BaseScreen):
             return Content.empty()
         run, hit = row
         if hit is None:
-            return _heading(run) if key.startswith("run ") else _more(run)
+            return lines.fit_name(_heading(run), self.hits.room) if key.startswith("run ") else _more(run)
         width = max(self.hits.size.width - _INDENT, 30)
         text = Content.empty()
         if hit.passage is not None:
