@@ -89,10 +89,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: TryArguments) -> int:
     """Play the experiment and show its report; the exit code is 3 if the result is inconclusive."""
-    from console.config.paths import find_runs_root
-    from console.store.run_list import find_run
-
-    folder = find_run(find_runs_root(args.runs), args.which)
+    folder = args.find_run(args.which)
     if args.report:
         return show_tried(args, folder)
     from console.cli.foreground import play
