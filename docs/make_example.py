@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from console.config.paths import WorkspacePaths
 from console.engine.launch import run_in_foreground
 from console.engine.plan import Plan, prepare
 from console.store.runs import RunFolder, create_run
@@ -26,7 +27,8 @@ def main() -> None:
     socket.gethostname = lambda: "example"
     os.getpid = lambda: 1
     shutil.rmtree(ROOT / "runs" / NAME, ignore_errors=True)
-    prepared = prepare(Plan(model="sim/hasty", suite="bfcl-starter", name="example", runs_path=ROOT / "runs"))
+    paths = WorkspacePaths(runs=ROOT / "runs")
+    prepared = prepare(Plan(model="sim/hasty", suite="bfcl-starter", name="example", paths=paths))
     manifest = msgspec.structs.replace(prepared.manifest, id=NAME)
     run = create_run(prepared.runs_root, manifest)
     run_in_foreground(run, dataclasses.replace(prepared, manifest=manifest))

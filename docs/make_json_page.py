@@ -21,7 +21,7 @@ shape:
 them as they arrive, one per line (NDJSON), marked *stream* below. If a command ends early, the last object is of kind
 `error`, and its `exit_code` is that of the process. The output is ASCII; other characters are escaped.
 
-`check` without `--json` answers each line with a bare line, in the format of its suite; no other verb does.
+`check` without `--json` answers each line with one line without `schema` and `kind`, in the format of its suite.
 
 Schema 1 had the same fields without `kind`, and bare lists in place of `runs`, `models`, `suites`, `failures`,
 `findings` and `bfcl_results`. This page is generated: `python docs/make_json_page.py`.

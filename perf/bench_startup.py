@@ -76,6 +76,8 @@ STARTS: dict[str, tuple[tuple[str, ...], tuple[bytes, ...]]] = {
     "review": (("review", RUN), (b"actual",)),
 }
 """Arguments of the command, and the texts on the screen that end the measurement."""
+_SYNCED_EVERY = 10_000
+"""Rollouts between two syncs of a journal."""
 MANY = 1_111
 """Runs of the folder that `runs` opens; three digits of it are drawn together, whatever was there before."""
 
@@ -154,17 +156,20 @@ def record_run(root: Path, rollouts: int) -> None:
     cases = select_cases(suite, Selection(), setting)
     repeats = -(-rollouts // len(cases))
     model = ModelFacts("gpt-x", price_in=1.0, price_out=2.0)
-    folder = create_run(root, Manifest(RUN, 1e9, SUITE, model, setting, rollouts=repeats, cases=len(cases)))
+    folder = create_run(root, Manifest(RUN, 1e9, SUITE, model, setting, rollouts=repeats, cases=rollouts))
     writer, at, answer = JournalWriter(folder.journal_path), 1e9, "[no_such_function(x=1)]"
+    verdicts = [suite.score(case, answer, setting) for case in cases]
     writer.append(Opened(at=at, pid=1))
     for number in range(rollouts):
+        if number % _SYNCED_EVERY == 0:
+            writer.sync()  # else the writer keeps every line, for the case that syncing fails
         case = cases[number % len(cases)]
         key, at = Key(case.id, number // len(cases)), at + 1.0
         reply = Reply(answer, usage=Usage(900, 40), latency_s=1.0)
         message = {"role": "user", "content": case.title}
         writer.append(Started(at=at, key=key, case=case))
         writer.append(Asked(at=at, key=key, n=1, digest=f"{number}", reply=reply, messages=[message]))
-        verdict = suite.score(case, answer, setting)
+        verdict = verdicts[number % len(cases)]
         writer.append(
             Finished(at=at, key=key, verdict=verdict, output=answer, seconds=1.0, input_tokens=900, output_tokens=40)
         )

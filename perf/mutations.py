@@ -222,7 +222,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a case without a grade is graded",
-        "console/core/outcome.py", "in (Outcome.PASSED, Outcome.FAILED)", "is not Outcome.BROKEN",
+        "console/core/outcome.py", "self in _GRADED", "self is not Outcome.BROKEN",
         "tests/core tests/insight",
     ),
     Mutation(
@@ -276,6 +276,11 @@ MUTATIONS = (
         "console/engine/looks.py", "is_reliable = look.left_out <= LEFT_OUT_SHARE * look.rollouts",
         "is_reliable = True",
         "tests/engine/test_looks.py",
+    ),
+    Mutation(
+        "a width is that of a number that is no rate",
+        "console/engine/looks.py", 'metric.unit == "rate"', 'metric.unit != "rate"',
+        "tests/engine/test_looks.py::test_a_width_is_that_of_the_suites_own_rate",
     ),
     Mutation(
         "a merge takes the later of two equal answers",
@@ -510,7 +515,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a note is not durable",
-        "console/store/notes.py", "                sync_file(file.fileno())\n", "",
+        "console/store/notes.py", "            sync_file(file.fileno())\n", "",
         "tests/store tests/cli/test_label.py",
     ),
     Mutation(
@@ -671,13 +676,13 @@ MUTATIONS = (
     ),
     Mutation(
         "a batch that the provider does not have is paid again without a word",
-        "console/engine/batches.py", "if batch.record.missing and batch.is_recorded:", "if True:",
+        "console/engine/batches.py", "if batch.record.missing and batch.is_recorded:", "if batch.is_recorded:",
         "tests/cli/test_batches.py",
     ),
     Mutation(
         "a wrong address counts as lost batches",
         "console/engine/batches.py",
-        "                await self._candidates(batch)  # fails at an address that has no batches at all\n", "",
+        "                await self._candidates(batch)  # fails at an address without batches\n", "",
         "tests/cli/test_batches.py",
     ),
     Mutation(
@@ -692,7 +697,7 @@ MUTATIONS = (
     ),
     Mutation(
         "an answer of a batch beside an error counts",
-        "console/llm/batches.py", "if not error and (answered :=", "if (answered :=",
+        "console/llm/batches.py", "if answered and not reports_error(fields, in_answer=True):", "if answered:",
         "tests/cli/test_batches.py::test_an_answer_that_is_damaged_is_asked_again_and_no_other",
     ),
     Mutation(

@@ -1,7 +1,7 @@
 """`models add`: choose a server and one of its models, try it, and append it to models.toml.
 
-Without a server, the known ones are listed; without a model, those that the server lists, free of charge. On a terminal
-each missing part is asked for, so that nobody has to know an address or the name of a model.
+Without a server, the known ones are listed; without a model, those of the server, free of charge. On a terminal each
+missing part is asked for, so that users need not know an address or a model's name.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
 from console.store.atomic import write_atomically
 
-if TYPE_CHECKING:  # the network is imported when needed
+if TYPE_CHECKING:  # imported late: only some commands need the network
     from console.llm.servers.model_list import ServedModel
     from console.llm.servers.parameter_trial import Trial
 
@@ -64,7 +64,7 @@ _HEAD = """\
 _SHOWN = 20
 _LOOK_S = 1.5
 _TRIAL_TOKENS = 300
-"""Approximate tokens of the two calls that try a model: a few words each, and the description of a tool."""
+"""Approximate tokens of the two calls that try a model: a few words each, and a tool's description."""
 
 
 def add(args: AddModelArguments) -> int:
@@ -97,7 +97,7 @@ def add(args: AddModelArguments) -> int:
 
 
 def draft_of(server: KnownServer, address: str = "", key_variable: str | None = None) -> ModelConfig:
-    """Return a model of a server that has no id yet."""
+    """Return a model of a server, still without an id."""
     if server.needs_address and not address:
         raise UsageError(f"{server.title} needs --address", hint=f"Give {server.needs}.")
     try:
@@ -115,7 +115,7 @@ def draft_of(server: KnownServer, address: str = "", key_variable: str | None = 
 
 
 def _with_id(draft: ModelConfig, server: KnownServer, served: "ServedModel") -> ModelConfig:
-    """Return the model with an id, and with the price that its server or litellm's list states."""
+    """Return the model with an id, and with the price listed by its server or litellm."""
     id = server.id_prefix + served.id.removeprefix(server.id_prefix)
     model = with_list_price(msgspec.structs.replace(draft, model_id=id))
     if served.price.input is not None:
@@ -149,7 +149,7 @@ def _server(name: str) -> KnownServer:
 
 
 def _key(server: KnownServer) -> KeyState:
-    """Return whether a server's key is set, in words."""
+    """Return the state of a server's key as text."""
     if not server.key_variable:
         return KeyState(True, f"needs {server.needs}" if server.needs else "needs no key")
     where = origin(server.key_variable)
@@ -205,14 +205,14 @@ def _list_models(output: Output, server: KnownServer, draft: ModelConfig, served
 
 
 def _about(model: ModelConfig) -> tuple[str, str]:
-    """Return context length and price in words."""
+    """Return context length and price as text."""
     price = model.price
     words = "unknown" if price.input is None else f"${price.input:g} in, ${price.output or 0:g} out"
     return f"{model.context:,}" if model.context else "unknown", words
 
 
 def _served(draft: ModelConfig, *, is_needed: bool) -> "list[ServedModel]":
-    """Return the models that the server lists; none if it has no list."""
+    """Return the models that the server lists; empty if it has no list."""
     from console.core.provider import provider_of
     from console.llm.servers.model_list import list_models
 
@@ -259,7 +259,7 @@ def _add(args: AddModelArguments, server: KnownServer, model: ModelConfig, *, as
 
 
 def _try(model: ModelConfig) -> "tuple[ModelConfig, list[Trial], float | None]":
-    """Return the model as its server accepts it, the outcomes, and their cost; native calls decide the mode."""
+    """Return the model with settings its server accepts, the outcomes, and their cost; native calls decide the mode."""
     from console.config.models import facts
     from console.engine.budget import cost_of
     from console.llm.servers.parameter_trial import try_model

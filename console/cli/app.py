@@ -9,7 +9,7 @@ from console.cli.parser import Arguments
 def open_app_with(args: Arguments, *, screen: str = "review", run: str = "", case: str = "") -> int:
     """Open the app, with Live or Review of a run (and case) if given, and return the exit code."""
     # Imported late: `--help` needs neither.
-    from console.config.paths import WorkspacePaths, find_runs_root, make_new_folder
+    from console.config.paths import find_runs_root, make_new_folder
     from console.tui.start import run_app
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
@@ -17,7 +17,6 @@ def open_app_with(args: Arguments, *, screen: str = "review", run: str = "", cas
     root = find_runs_root(args.runs, may_be_new=True)
     if args.runs is not None and not root.exists():
         make_new_folder(root)
-    paths = WorkspacePaths(args.models, args.data, args.runs)
     join_descriptors()
     theme, mouse = args.theme or "", not args.no_mouse
-    return run_app(paths, screen=screen, run=run, case=case, theme=theme, ascii=args.ascii, mouse=mouse)
+    return run_app(args.workspace, screen=screen, run=run, case=case, theme=theme, ascii=args.ascii, mouse=mouse)

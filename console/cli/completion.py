@@ -1,7 +1,7 @@
 """Shell completion of verbs, options and existing values, such as models and runs.
 
-Values are completed by their metavar in the help (RUN, NAME …) and by option, so that a new verb needs no code here. If
-a file is invalid, its values are just not offered.
+Values are completed by their metavar in the help (RUN, NAME …) and by option, so that a new verb needs no code here.
+Values of an invalid file are not offered.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def complete() -> None:
 
 
 def _keep_hash_signs() -> None:
-    """Make argcomplete treat RUN#CASE as one word: its splitter takes `#` for a comment."""
+    """Make argcomplete treat RUN#CASE as one word: its splitter treats `#` as a comment."""
     from argcomplete.packages import _shlex
 
     class Splitter(_shlex.shlex):

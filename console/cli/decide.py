@@ -1,6 +1,6 @@
 """`branch --decide`: continuations from the steps of a failed conversation, until its chance falls at one.
 
-Each point is a branch of its own. One that was continued often enough is not played again: the search resumes there.
+Each point is a separate branch. A point continued often enough is not played again, so a search can resume.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ class ContinuationArguments(BudgetArguments):
 def decide(
     args: ContinuationArguments, reader: "RunReader", rollout: "Rollout", points: "Sequence[Point]"
 ) -> "Curve | int":
-    """Find the step that decided a failed conversation; return the curve, or the exit code if it was stopped."""
+    """Find the deciding step of a failed conversation; return the curve, or the exit code if it was stopped."""
     from console.cli.foreground import play
     from console.engine.experiment import rehearse
     from console.engine.experiment_use import search_use
@@ -89,7 +89,6 @@ def _prepared(args: ContinuationArguments, reader: "RunReader", case: str, point
             model=args.model,
             repeats=args.repeats or USUAL_CONTINUATIONS,
             budget=budget_of(args),
-            models_path=args.models,
-            data_path=args.data,
+            paths=args.workspace,
         )
     )

@@ -72,7 +72,7 @@ def check_python() -> list[Finding]:
 
 
 def check_open_files() -> list[Finding]:
-    """Check that enough files can be open at once for many conversations, above all those that run code."""
+    """Check that enough files can be open at once for many conversations, especially those that run code."""
     limit = open_files.raise_limit()
     few = limit in range(open_files.PLENTY)
     hint = "Fewer calls run at once, and code may not run: raise it, for example with `ulimit -n 1024`." if few else ""
@@ -173,61 +173,63 @@ async def _check_address(model: ModelConfig, address_name: str) -> Finding:
 
 
 def model_to_try(models: Path | None, name: str) -> ModelConfig:
-    """Look a model up by its name."""
+    """Return a model by name, ready for a check of its endpoint."""
     return pick_model(load_models(find_models_file(models)), name)
 
 
-def try_model(model: ModelConfig) -> tuple[list[Finding], str]:
-    """Check a model's endpoint with questions whose answers are known; return findings and a working entry.
+def try_model(model: ModelConfig, told: Callable[[Finding], None]) -> str:
+    """Check a model's endpoint with questions whose answers are known, and return a working entry.
 
-    The result is kept with its date.
+    The result is stored with its date.
+
+    Args:
+        model: the model.
+        told: called with each finding as soon as its question is answered.
     """
-    from console.llm.servers.endpoint_check import Answered, Mark, check_endpoint
+    from console.llm.servers.endpoint_check import Mark, check_endpoint
     from console.llm.servers.parameter_trial import try_model as ask_both_ways
 
     adapted, trials = asyncio.run(ask_both_ways(model))
-    findings = [
-        Finding(
-            "trial",
-            f"{model.name} {trial.name}",
-            GOOD if trial.fault is None else BAD,
-            trial.text,
-            trial.fault.hint if trial.fault is not None else "",
-        )
-        for trial in trials
-    ]
+    for trial in trials:
+        state, hint = (GOOD, "") if trial.fault is None else (BAD, trial.fault.hint)
+        told(Finding("trial", f"{model.name} {trial.name}", state, trial.text, hint))
     if adapted != model:
         changed = "the server refuses parameters that suites send; the entry below works"
-        findings.append(
-            Finding("trial", "models.toml", WARNING, changed, "Replace the old entry in models.toml with it.")
-        )
-    if adapted.simulated or any(finding.state == BAD for finding in findings):
-        return findings, entry_of(adapted)
+        told(Finding("trial", "models.toml", WARNING, changed, "Replace the old entry in models.toml with it."))
+    if adapted.simulated or any(trial.fault is not None for trial in trials):
+        return entry_of(adapted)
     states = {Mark.OK: GOOD, Mark.DIFFERS: WARNING, Mark.REFUSES: WARNING, Mark.WRONG: BAD}
+    differences = list[Difference]()
 
-    async def check() -> list[Answered]:
-        return [answer async for answer in check_endpoint(adapted)]
+    async def check() -> None:
+        async for item in check_endpoint(adapted):
+            told(Finding("check", item.name, states[item.mark], f"{item.mark}: {item.text}", item.effect))
+            differences.extend([Difference(item.name, item.mark)] if item.mark != Mark.OK else [])
 
-    answers = asyncio.run(check())
-    keep_check(
-        facts(model), [Difference(item.name, item.mark) for item in answers if item.mark != Mark.OK], time.time()
-    )
-    findings += [
-        Finding("check", item.name, states[item.mark], f"{item.mark}: {item.text}", item.effect) for item in answers
-    ]
-    return findings, entry_of(adapted)
+    asyncio.run(check())
+    keep_check(facts(model), differences, time.time())
+    return entry_of(adapted)
 
 
-def watch_drift(model: ModelConfig) -> Finding:
-    """Say whether a model's endpoint is the one whose fingerprint is kept; keep that of a new or changed one."""
+def watch_drift(model: ModelConfig, told: Callable[[int], None]) -> Finding:
+    """Compare a model's endpoint with its stored fingerprint, and store that of a new or changed one.
+
+    Args:
+        model: the model.
+        told: called with the number of answers after each.
+    """
     from console.llm.servers import drift
 
     endpoint = facts(model)
     kept = last_fingerprint(endpoint)
     try:
-        now = asyncio.run(drift.fingerprint(model, time.time(), by_text=kept is not None and kept.is_by_text))
+        is_by_text = kept is not None and kept.is_by_text
+        now = asyncio.run(drift.fingerprint(model, time.time(), told, by_text=is_by_text))
     except Fault as fault:
         return Finding("drift", model.name, BAD, f"{fault.kind.value}: {fault.message}", fault.hint)
+    if not any(any(answers) for answers in now.samples):
+        text = f"every answer is empty in its first {drift.ANSWER_TOKENS} tokens, so changes cannot be seen"
+        return Finding("drift", model.name, BAD, text, "Let the model think less, or let the server show its thoughts.")
     by = "answers" if now.is_by_text else "log probabilities"
     if kept is None or len(kept.samples) != len(now.samples):
         keep_fingerprint(endpoint, now)
@@ -247,9 +249,9 @@ def watch_drift(model: ModelConfig) -> Finding:
 
 
 def check_suite(name: str, data: Path | None) -> list[Finding]:
-    """Check that a suite can be played: list its cases, and play the first as far as its first call of a model.
+    """Check that a suite can be played: list its cases, and play the first up to its first model call.
 
-    The model is simulated and nothing is kept. A harness starts as in a run.
+    The model is simulated and nothing is saved. A harness starts as in a run.
     """
     from console.suites.selection import select_cases
     from console.testing.case_play import usual_setting
@@ -279,7 +281,7 @@ async def _first_call(suite: Suite, case: Case, setting: Setting) -> Finding:
     except CutOff:
         pass
     except TimeoutError:
-        return Finding(area, "first call", BAD, f"case {case.id} asks no model for {_FIRST_CALL_S:g} s")
+        return Finding(area, "first call", BAD, f"case {case.id} calls no model for {_FIRST_CALL_S:g} s")
     except (UsageError, Fault) as error:
         return Finding(area, "first call", BAD, f"case {case.id}: {error.message}", error.hint)
     except Exception as error:  # a suite's code may raise anything
@@ -288,8 +290,8 @@ async def _first_call(suite: Suite, case: Case, setting: Setting) -> Finding:
         await suite.aclose()
     if not stage.calls:
         words = cast("dict[str, Any]", output).get("error") if isinstance(output, dict) else ""
-        return Finding(area, "first call", BAD, f"case {case.id} ended without asking a model{words and f': {words}'}")
-    return Finding(area, "first call", GOOD, f"case {case.id} asked the model in the role {min(stage.roles)}")
+        return Finding(area, "first call", BAD, f"case {case.id} ended without calling a model{words and f': {words}'}")
+    return Finding(area, "first call", GOOD, f"case {case.id} called the model in the role {min(stage.roles)}")
 
 
 def check_data(data: Path | None) -> list[Finding]:
@@ -365,7 +367,7 @@ def check_journals(runs: Path | None) -> list[Finding]:
 
 
 def check_benchmarks() -> list[Finding]:
-    """Check that benchmarks of other packages can be loaded, and run the benchmarks' own checks."""
+    """Check that benchmarks of other packages can be loaded, and run the checks of all benchmarks."""
     parts = [name for name in Benchmark._fields if name not in ("name", "view")]
     findings = [Finding("benchmarks", "packages", WARNING, warning) for warning in broken_benchmarks(parts)]
     checks: Iterator[Check] = loaded_parts("doctor")

@@ -14,7 +14,7 @@ from console.engine.queue import RetryScope
 from console.store.runs import RunFolder
 
 COLLECTED_FROM = 20_000
-"""Rollouts from which an engine's memory is worth the time to collect it, 50 ms or more."""
+"""Number of rollouts above which collecting an engine's memory is worth its 50 ms or more."""
 
 
 def play(
@@ -34,7 +34,7 @@ def play(
         RunLocked: another engine plays the run.
         Fault: writing failed.
     """
-    gc.freeze()  # loaded objects stay, and the many cases have no cycles
+    gc.freeze()  # loaded objects stay, and cases have no reference cycles
     output.info(f"run {folder.name}")
     progress = Progress(output, prepared.manifest)
 

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from console.core.case import Case, Key, Slot
 from console.core.endings import Endings
@@ -11,8 +12,6 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
 from console.core.run import Manifest, Summary
-from console.insight.overview import Overview
-from console.insight.overview_snapshot import decode_overview, encode_overview, layout
 from console.insight.rollout import SETUP
 from console.store.journal import JournalReader
 from console.store.journal_file import journal_status
@@ -20,8 +19,11 @@ from console.store.journal_index import SAVED_FROM_BYTES, JournalIndex
 from console.store.runs import RunFolder
 from console.suites.catalog import find_suite
 from console.suites.planned_order import first_results
+from console.suites.report import build_report, results_of
 from console.suites.suite import Report, Result, Suite
-from console.suites.summing import results_of, summed_up
+
+if TYPE_CHECKING:
+    from console.insight.overview import Overview
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class PlayedRollout:
 
     @property
     def outcome(self) -> str:
-        """Outcome in a word; `setup` for setup cases, `interrupted` if the attempt has no end."""
+        """Outcome as a word; `setup` for setup cases, `interrupted` if the attempt has no end."""
         if self.finished is None:
             return "interrupted"
         outcome = self.finished.verdict.outcome
@@ -54,13 +56,13 @@ class PlayedRollout:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A run as its report needs it."""
+    """The data of a run that its report needs."""
 
     folder: RunFolder
     manifest: Manifest
     summary: Summary
     results: list[Result]
-    """All that have ended, by case in order of first start."""
+    """Ended rollouts by case, in order of first start."""
 
 
 def read_history(folder: RunFolder) -> History:
@@ -88,7 +90,7 @@ def read_played(folder: RunFolder) -> list[PlayedRollout]:
 
 
 def save_overview(folder: RunFolder) -> None:
-    """Save overview and summary of a long run after playing, so that opening it need not read the journal."""
+    """Save overview and summary of a played long run, so that opening it does not require reading the journal."""
     with contextlib.suppress(OSError, UsageError):
         status = journal_status(folder.journal_path)
         if status.size >= SAVED_FROM_BYTES:
@@ -97,12 +99,15 @@ def save_overview(folder: RunFolder) -> None:
             folder.summarize(overview.fold, index, status.modified_ns, live=live)
 
 
-def read_overview(folder: RunFolder) -> Overview:
+def read_overview(folder: RunFolder) -> "Overview":
     """Return the list data of a run: from the saved overview of a finished long run, else from the journal."""
     return _read(folder, JournalIndex(folder.journal_path), live=folder.is_live)
 
 
-def _read(folder: RunFolder, index: JournalIndex, *, live: bool) -> Overview:
+def _read(folder: RunFolder, index: JournalIndex, *, live: bool) -> "Overview":
+    from console.insight.overview import Overview  # here, as playing and reporting a short run need no list data
+    from console.insight.overview_snapshot import decode_overview, encode_overview, layout
+
     overview = index.restore_saved(folder.index_path, layout(), decode_overview, live=live) or Overview()
     saved_at = index.offset
     for record in index.iter_all():
@@ -116,11 +121,11 @@ def _read(folder: RunFolder, index: JournalIndex, *, live: bool) -> Overview:
 def report_of(history: History, data_path: Path | None) -> Report:
     """Aggregate a run by its suite's formula."""
     suite = find_suite(history.manifest, data_path)
-    return summed_up(suite, shown_results(history, suite), history.manifest.setting)
+    return build_report(suite, shown_results(history, suite), history.manifest.setting)
 
 
 def shown_results(history: History, suite: Suite) -> Sequence[Result]:
-    """Return the results for a report: those that the newest look has seen, if that gives the run's score."""
+    """Return the results for a report: those seen by the newest look, if it determines the run's score."""
     summary = history.summary
     if not summary.is_shown_by_look:
         return history.results

@@ -39,7 +39,7 @@ def listed_failures(
 
 
 def chosen_cases(folder: RunFolder, terms: str, *, passed_too: bool = False) -> list[str]:
-    """Return the ids of the cases that a filter selects, of which there must be one."""
+    """Return the ids of the cases that a filter selects; there must be at least one."""
     annotations = Notes(folder.path).annotations()
     _, matching = listed_failures(folder, read_filter(terms), annotations, passed_too=passed_too)
     if not matching:
@@ -48,9 +48,9 @@ def chosen_cases(folder: RunFolder, terms: str, *, passed_too: bool = False) -> 
 
 
 def none_words(folder: RunFolder, chosen: Filter, rollouts: Sequence[Rollout]) -> str:
-    """Return that a run has no failures, or that none of them matches a filter."""
+    """Return a message that a run has no failures, or that none matches a filter."""
     is_of_all = "is:" in chosen.text
-    counts = Counter(rollout.outcome for rollout in rollouts if is_of_all or rollout.is_failure)
+    counts = Counter(rollout.counted_as for rollout in rollouts if is_of_all or rollout.is_failure)
     count = counts.total()
     if not (chosen.text and count):
         return f"no failures in {folder.name}"

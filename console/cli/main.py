@@ -32,8 +32,8 @@ from console.core.fault import Fault, UsageError
 from console.core.signalled import BySignal
 from console.engine.forced_exit import finish, skip_shutdown
 
-COLLECT_AFTER = (10_000, 10, 100)
-"""Garbage collection thresholds (`gc.set_threshold`); cases and records are many, stay, and have no cycles."""
+COLLECT_AFTER = (100_000, 10, 100)
+"""Garbage collection thresholds (`gc.set_threshold`); cases and records are numerous, long-lived and free of cycles."""
 COMPLETING = "_ARGCOMPLETE"
 """Environment variable set by the shell when it asks for completions."""
 
@@ -56,7 +56,8 @@ def run(argv: Sequence[str]) -> int:
 
 
 def run_to_the_end(argv: Sequence[str]) -> int:
-    """Run a command line as the last thing of this process; exit handlers of suite code do not run."""
+    """Run a command line as the last action of this process; exit handlers of suite code do not run."""
+    gc.disable()  # until everything is loaded, as that leaves no garbage
     code = _run(argv)
     folder_code = sys.modules.get("console.suites.folder_code")  # not imported by most commands
     if folder_code is not None and folder_code.has_run():
@@ -98,6 +99,9 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _dispatch(args: Arguments) -> int:
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
     if args.verb is not None:
         _mark_interrupts()
         gc.set_threshold(*COLLECT_AFTER)
@@ -115,14 +119,13 @@ def _dispatch(args: Arguments) -> int:
 
 
 def _serve(args: Arguments) -> int:
-    from console.config.paths import WorkspacePaths
     from console.tui.serve import serve
 
     if args.port not in range(1, 1 << 16):
         raise UsageError(f"invalid port {args.port}", where="--port", hint="Use a number from 1 to 65535.")
     options = [f"--theme={args.theme}"] if args.theme else []
     options += ["--ascii"] if args.ascii else []
-    return serve(WorkspacePaths(args.models, args.data, args.runs), options, args.port, Output().text)
+    return serve(args.workspace, options, args.port, Output().text)
 
 
 def _install_signal_handlers() -> None:
@@ -136,7 +139,7 @@ def _install_signal_handlers() -> None:
 
 
 def _mark_interrupts() -> None:
-    """Tell ctrl+c from a `KeyboardInterrupt` of suite code; not for the app, whose loop handles the signal itself."""
+    """Distinguish ctrl+c from suite code's `KeyboardInterrupt`; not for the app, whose loop handles the signal."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
 
@@ -153,7 +156,7 @@ def _report_missing(error: ModuleNotFoundError, output: Output) -> int:
 
 
 def _report_refusal(error: OSError, output: Output) -> int:
-    """Report a file or folder that the system refused, or a full disk below stdout; other errors are internal."""
+    """Report a file or folder refused by the system, or a full disk behind stdout; other errors are internal."""
     if error.filename is None and error.errno in _FULL:
         silence_stdout()
         return output.error(f"the output cannot be written: {error.strerror}", Exit.USAGE)
@@ -169,7 +172,7 @@ def _report_crash(error: Exception, output: Output) -> int:
         return output.error(open_files.shortage_text(), Exit.USAGE)
     try:
         details = f"; details without values are in {_write_crash(error)}"
-    except Exception:  # a report that fails must not hide what it reports
+    except Exception:  # a failure to report must not hide the error itself
         details = ""
     message = f"internal error: {type(error).__name__}{details}. Finished cases are kept."
     return output.error(message, Exit.INTERNAL)
@@ -177,7 +180,7 @@ def _report_crash(error: Exception, output: Output) -> int:
 
 def _write_crash(error: Exception) -> Path:
     """Write frames and exception types of the whole chain, newest last."""
-    import time  # here, as this hardly ever runs
+    import time  # imported late: rarely needed
     import traceback
 
     lines = [f"eval-console {__version__}, Python {sys.version.split()[0]}, {sys.platform}"]

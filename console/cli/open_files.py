@@ -15,7 +15,7 @@ _HINT = "Raise the limit, for example with `ulimit -n 1024`."
 
 
 def raise_limit() -> int:
-    """Raise a low limit as far as the system allows, and return the new one; -1 if it is missing or unreadable."""
+    """Raise a low limit as much as the system allows, and return the new one; -1 if it is missing or unreadable."""
     limit, most = _limits()
     if limit in range(PLENTY) and limit != most:
         raised = PLENTY if most == resource.RLIM_INFINITY else min(PLENTY, most)

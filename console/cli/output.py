@@ -1,4 +1,4 @@
-"""Output of the headless verbs: the only place that prints, and where foreign text is made visible.
+"""Output of the headless verbs: the only module that prints, and that makes foreign text visible.
 
 Data goes to stdout, messages to stderr. JSON is ASCII-escaped, so that no control character reaches a terminal. The few
 escape sequences written, for colors and the progress line, surround text that is already clean. Output of a suite's
@@ -28,7 +28,7 @@ from console.exchange.json_kind import JsonKind
 ERROR = JsonKind(
     "error",
     "any verb",
-    "Why a command ended early; stderr has the same text.",
+    "Error that ended a command; stderr has the same text.",
     {
         "message": "what is wrong",
         "where": "option, file, line or key; may be empty",
@@ -38,7 +38,7 @@ ERROR = JsonKind(
 )
 
 _MOST_FOREIGN = 20_000
-"""Characters shown of what other code writes to the descriptors of stdout and stderr."""
+"""Maximum characters shown of other code's output to the descriptors of stdout and stderr."""
 _CLEAR_LINE = "\r\x1b[K"
 _STYLES = {"bad": "31", "good": "32", "warning": "33", "faint": "2", "strong": "1"}
 
@@ -61,12 +61,12 @@ class Output:
         self._color = color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def info(self, text: str) -> None:
-        """Write a line on stderr, unless quiet."""
+        """Write a line to stderr, unless quiet."""
         if not self.quiet:
             self.warn(text)
 
     def warn(self, text: str) -> None:
-        """Write a line on stderr, even when quiet."""
+        """Write a line to stderr, even when quiet."""
         _write(_error_stream(), self._clean(visible(text)) + "\n")
 
     def ask(self, question: str) -> str:
@@ -85,7 +85,7 @@ class Output:
         """Ask whether to make calls in spite of a warning.
 
         Raises:
-            UsageError: the answer is no, or nobody can be asked, which `unasked` (else the warning) explains.
+            UsageError: the answer is no, or there is nobody to ask; the message is then `unasked`, or else the warning.
         """
         if not self.can_ask:
             raise UsageError(f"{unasked or warning} No calls were made", hint=hint)
@@ -102,7 +102,7 @@ class Output:
 
     @property
     def rewrites(self) -> bool:
-        """True if progress is a line that is rewritten, on a terminal, and not occasional lines."""
+        """True if progress is one rewritten line, on a terminal, instead of occasional lines."""
         return not self.quiet and _error_stream().isatty()
 
     def rewrite(self, text: str, *, last: bool = False) -> None:
@@ -132,7 +132,7 @@ class Output:
             _write(_output_stream(), self._styled(line, style) + "\n")
 
     def file(self, text: str) -> None:
-        """Write content that could also be a file: tabs stay, and exporters have already cleaned it."""
+        """Write the content of a file: tabs are kept, and exporters have already sanitized it."""
         _write(_output_stream(), visible_file(text))
 
     def data(self, kind: JsonKind, fields: Mapping[str, Any]) -> None:
@@ -146,7 +146,7 @@ class Output:
     def lines(self, values: Iterable[Any]) -> None:
         """Write bare JSON values, one per line, without flushing in between; written lines stay if one raises.
 
-        A number that JSON does not have becomes null.
+        Numbers that JSON lacks become null.
         """
         import json  # imported late: the app does not need it
 
@@ -176,7 +176,7 @@ class Output:
             rows: cells by row.
             right: right-aligned columns.
             first: headings by importance; others follow from left to right. If the table is too wide, long text is cut
-                first, then the least important columns are dropped and named on stderr.
+                first, then the least important columns are dropped and listed on stderr.
         """
         cells = [[self._clean(visible_line(str(cell))) for cell in row] for row in [headings, *rows]]
         widths = [max(len(row[n]) for row in cells) for n in range(len(headings))]
@@ -273,7 +273,7 @@ class _SeparatedStream:
             self.write(line)
 
     def close(self) -> None:
-        """Close nothing: the stream belongs to this program."""
+        """Do nothing: the stream belongs to this program."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -293,7 +293,7 @@ def separate_prints() -> Generator[None]:
 
 
 _separated: list[tuple[Any, Any]] = []
-"""Streams of `separate_prints`, kept as suite code may redirect `sys.stdout` while its case waits."""
+"""Streams of `separate_prints`, kept because suite code may redirect `sys.stdout` while its case waits."""
 
 
 def _output_stream() -> Any:
@@ -305,7 +305,7 @@ def _error_stream() -> Any:
 
 
 def _without_nan(value: Any) -> Any:
-    """Return a value with None for each number that JSON does not have."""
+    """Return a value with None for each number that JSON lacks."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -315,7 +315,7 @@ def _without_nan(value: Any) -> Any:
 
 @contextmanager
 def separate_descriptors() -> Generator[None]:
-    """Sanitize what is written to descriptors 1 and 2 themselves, by `os.write`, libraries in C or child processes.
+    """Sanitize direct output to descriptors 1 and 2: by `os.write`, C libraries or child processes.
 
     It goes to stderr, up to a limit; `Output` and this program's streams get descriptors of their own. Use it inside
     `separate_prints`. Nothing changes if the streams are others, or if the system refuses descriptors or a thread.
@@ -328,7 +328,7 @@ def separate_descriptors() -> Generator[None]:
 
 
 _separations: list[contextlib.ExitStack] = []
-"""Undo `separate_descriptors`, each once."""
+"""Functions that undo `separate_descriptors`, each once."""
 
 
 def join_descriptors() -> None:
@@ -364,7 +364,7 @@ def _separate_descriptors(undo: contextlib.ExitStack) -> None:
 
 
 def _same_place(stream: TextIO) -> TextIO:
-    """Return a stream of its own descriptor to the same place as another."""
+    """Return a new stream, with its own descriptor, to the same target as another."""
     stream.flush()
     return open(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors=stream.errors)
 

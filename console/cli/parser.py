@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 from console import __version__
 from console.cli.output import Output
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.suites.benchmark import Benchmark, built_in
+
+if TYPE_CHECKING:
+    from console.config.paths import WorkspacePaths
 
 _VERBS = {
     "run": "run a suite with a model",
@@ -26,7 +29,7 @@ _VERBS = {
     "retry": "retry broken cases (with --status failed, wrong answers too)",
     "regrade": "grade runs again, by another judge, checker or data, without asking the model",
     "judge": "let a judge compare the answers of two or more runs, in both orders",
-    "branch": "go on with a conversation from any step, with one thing changed",
+    "branch": "continue a conversation from any step, with one change",
     "try": "try a change on the failures of a run and a guard, with its effect on the whole suite",
     "watch": "follow a run",
     "review": "step through the failures of a run",
@@ -61,7 +64,7 @@ _VERBS = {
 _LARGEST_INPUT = 16 << 20
 """Maximum size of a text that is read."""
 _MODULES = {"import": "imports", "try": "try_fix"}
-"""Modules of verbs that are not in `cli.verbs` under the name of the verb."""
+"""Modules of verbs, where they are not in `cli.verbs` under the verb's name."""
 HIDDEN = {
     "engine": "play a prepared run (started by the app)",
     "runner": "play the queue of runs (started automatically)",
@@ -120,6 +123,12 @@ class Arguments(argparse.Namespace):
     handler: Callable[["Arguments"], int]
 
     @property
+    def workspace(self) -> "WorkspacePaths":
+        from console.config.paths import WorkspacePaths  # imported late: `--help` needs no msgspec
+
+        return WorkspacePaths(self.models, self.data, self.runs)
+
+    @property
     def output(self) -> Output:
         return Output(machine=self.json, quiet=self.quiet, color=not self.no_color, ascii_only=self.ascii)
 
@@ -148,7 +157,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(_with_nearest(message), hint=f"See `{self.prog} --help`.")
 
     def check_before_verb(self, argv: Sequence[str]) -> str:
-        """Check that only common options precede the verb: argparse would take a value for the verb."""
+        """Check that only common options precede the verb; otherwise argparse would mistake a value for the verb."""
         words = iter(argv)
         for word in words:
             if not word.startswith("-"):
@@ -177,7 +186,7 @@ class _HelpFormatter(argparse.HelpFormatter):
 
 
 class VerbParser(Parser):
-    """The parser of one verb, created lazily by `load`, as creating all of them would delay each start.
+    """The parser of one verb, created lazily by `load`, as creating all of them would delay every start.
 
     `load` also imports the verb's module.
     """

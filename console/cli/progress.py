@@ -15,23 +15,23 @@ from console.insight.number_format import done, duration, look_score
 from console.insight.reasons import reason_words
 
 _HALTING = frozenset(kind.value for kind in HALTING)
-"""Faults that retrying alone cannot fix, because the request must change; they are reported."""
+"""Faults to report, because the request must change and retrying alone cannot help."""
 _EVERY_S = {True: 0.2, False: 5.0}
 """Seconds between lines while records arrive: on a terminal, and in a log."""
 _BEAT_S = 1.5
 """Seconds of silence after which a wait is reported."""
 _SOON_S, _RARER, _RAREST_S = 30.0, 1.5, 60.0
-"""After half a minute of waiting, a log gets fewer and fewer lines, so that a long outage does not fill it."""
+"""Seconds of waiting after which a log gets fewer lines, growth of their interval, and its maximum."""
 
 
 class Progress:
-    """Reports a run's progress from its records, and that it is still waiting when there are none.
+    """Reports a run's progress from its records, or that it is still waiting.
 
     Uses no thread, because the engine needs one for the disk and the system may refuse another.
     """
 
     def __init__(self, output: Output, manifest: Manifest) -> None:
-        """Report on a run that follows this plan."""
+        """Report on a run of this plan."""
         self._fold = RunFold()
         self._failing = FailingRequests()
         self._output, self._manifest = output, manifest
@@ -98,7 +98,7 @@ def progress_line(fold: RunFold, manifest: Manifest, failing: str = "", *, live:
         fold: the run so far.
         manifest: its plan.
         failing: description of failing requests.
-        live: whether it plays, so that its newest look gives the score.
+        live: whether it is being played, so that its newest look gives the score.
     """
     tally = fold.tally
     parts = [done(tally, manifest.cases, manifest.setup), f"passed {tally.passed:,}", f"failed {tally.failed:,}"]

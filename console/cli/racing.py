@@ -11,6 +11,7 @@ from console.cli.exitcode import Exit
 from console.cli.history import read_history, report_of
 from console.cli.output import Output
 from console.cli.run_report import exit_code, show_report
+from console.config.paths import WorkspacePaths
 from console.core.looks import BEST
 from console.core.record import Looked
 from console.core.tally import RunFold, without_output
@@ -24,14 +25,12 @@ from console.store.runs import RunFolder
 _POLL_S = 0.2
 
 
-def resume_race(
-    output: Output, folder: RunFolder, models_path: Path | None, data_path: Path | None, target: ComputeTarget
-) -> int:
-    """Continue all runs of a race that have not ended, and report on all of it."""
-    engines = continue_race(folder, models_path=models_path, data_path=data_path, target=target)
+def resume_race(output: Output, folder: RunFolder, paths: WorkspacePaths, target: ComputeTarget) -> int:
+    """Continue all unfinished runs of a race, and report on the whole race."""
+    engines = continue_race(folder, paths, target)
     if not engines:
         return output.error(f"nothing left to do in the race of {folder.name}", Exit.LOCKED)
-    return follow_race(output, racing_runs(folder), engines, data_path)
+    return follow_race(output, racing_runs(folder), engines, paths.data)
 
 
 def follow_race(
@@ -73,7 +72,7 @@ def follow_race(
 
 
 class _Lane:
-    """One run, as its journal shows it."""
+    """One run of the race, read from its journal."""
 
     def __init__(self, output: Output, run: RunFolder) -> None:
         manifest = run.manifest()
@@ -87,7 +86,7 @@ class _Lane:
         return f"{self._manifest.model.name} {count(self._fold.tally.finished)} of {count(self._manifest.cases)}"
 
     def read(self, last_shown: int) -> int:
-        """Show the looks of the race after those with numbers up to `told`, and return the newest number shown."""
+        """Show the looks of the race with numbers above `told`, and return the newest number shown."""
         while records := self._reader.read_new():
             for record in records:
                 self._fold.apply(without_output(record))
@@ -101,7 +100,7 @@ class _Lane:
 
 @contextlib.contextmanager
 def _passed_on(engines: Sequence[RunningEngine]) -> Generator[list[int]]:
-    """Pass signals on to all engines while the block runs; yields those that came."""
+    """Pass signals on to all engines while the block runs; yields those received."""
     came: list[int] = []
 
     def pass_on(number: int, frame: FrameType | None) -> None:

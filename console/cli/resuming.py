@@ -38,7 +38,7 @@ def resume_run(
     fail_under: str | None = None,
     to_the_end: bool = False,
 ) -> int:
-    """Play the remaining rollouts of a run, report on all of it, and return the exit code.
+    """Play the remaining rollouts of a run, report on the whole run, and return the exit code.
 
     Exit code 5 means the run is locked, or nothing is left to play.
     """
@@ -47,9 +47,9 @@ def resume_run(
     if not to_the_end and summary.state == "decided":
         hint = f"`eval-console resume {folder.name} --to-the-end` plays the rest"
         return output.error(f"{folder.name} is decided: {summary.message}; {hint}", Exit.LOCKED)
-    prepared = reopen(folder, args.models, args.data)
+    prepared = reopen(folder, args.workspace)
     if not to_the_end and race_of(folder, prepared) is not None:
-        return resume_race(output, folder, args.models, args.data, target)
+        return resume_race(output, folder, args.workspace, target)
     if target.on and prepared.earlier is not None:
         raise UsageError("a run that grades another again cannot be played on workers", where="--on")
     least = threshold(fail_under, [(prepared.suite, prepared.manifest.setting)])

@@ -20,14 +20,14 @@ from console.core.wait import slowed_by
 from console.exchange.json_kind import JsonKind
 from console.insight.judging import Judging, judging_of
 from console.insight.looks import looks_sections, sequential_fields
-from console.insight.number_format import metric_value, plural, terms_words
+from console.insight.number_format import metric_value, plural, setup_words, terms_words
 from console.insight.report import reason_sections, report_sections
 from console.insight.servers import server_words
 from console.insight.warnings import run_warnings
 from console.store.notes import Notes
+from console.suites.report import build_report
 from console.suites.stage import JUDGE
 from console.suites.suite import Metric, Report, Suite
-from console.suites.summing import summed_up
 
 if TYPE_CHECKING:
     from console.engine.launch import Ending
@@ -43,7 +43,7 @@ RUN = JsonKind(
         "folder": "its path",
         "summary": "state, counts, tokens, cost",
         "report": "metrics by the suite's formula, with intervals; null if the suite is missing",
-        "sequential": "optional: for a run with --until, its looks, what they have decided, and what was not played",
+        "sequential": "optional: for a run with --until, its looks, their decision, and the rollouts not played",
         "corrected": "optional, of `show`: scores as graded, without contested cases, with corrected keys, "
         "corrected by people's labels",
         "labels": "optional: a model's opinions on the causes of failures; not results",
@@ -68,7 +68,7 @@ def exit_code(summary: Summary, report: Report | None, fail_under: float | None,
     if summary.state == "budget":
         return Exit.BUDGET
     if summary.decision in _DECIDED and (summary.state == "decided" or summary.looks[-1].is_last):
-        is_race = bool(summary.looks[-1].standings)  # where it is no fault to lose
+        is_race = bool(summary.looks[-1].standings)  # losing is no error there
         decided = Exit.OK if is_race and summary.decision == Decision.WORSE else _DECIDED[summary.decision]
         if decided is not Exit.OK:
             return decided
@@ -98,7 +98,7 @@ def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> fl
     if not math.isfinite(least):
         raise UsageError(f"{text!r} is not a number", where="--fail-under", hint="Write 0.8 or 80%.")
     for suite, setting in measures:
-        metrics = summed_up(suite, [], setting).metrics  # no results are needed for the unit
+        metrics = build_report(suite, [], setting).metrics  # no results are needed for the unit
         is_rate = bool(metrics) and metrics[0].unit == "rate"
         if is_rate and not 0 <= least <= 1:
             message = f"{text} is out of range: the score of {suite.entry.name} is a rate from 0 to 1"
@@ -112,13 +112,13 @@ def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> fl
 def report_played(output: Output, prepared: "PreparedRun", ending: "Ending", fail_under: float | None = None) -> Exit:
     """Print the report of a run that was played, and return its exit code."""
     history = read_history(ending.folder)
-    report = summed_up(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
+    report = build_report(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
     show_report(output, history, report)
     return exit_code(history.summary, report, fail_under, ending.signal)
 
 
 def show_report(output: Output, history: History, report: Report | None, columns: "ScoreColumns | None" = None) -> None:
-    """Print the results of a run, last the scores with decided keys and corrected by people, if given."""
+    """Print the results of a run and, if given, the scores with decided keys and corrected by people."""
     summary = history.summary
     if output.machine:
         corrected = {"corrected": columns.fields} if columns is not None else {}
@@ -143,7 +143,7 @@ def show_report(output: Output, history: History, report: Report | None, columns
         output.text()
         show_section(output, section)
     if columns is not None:
-        from console.exchange.score_columns import columns_section  # lazy: nobody has decided on a key of a new run
+        from console.exchange.score_columns import columns_section  # lazy: a new run has no decided keys
 
         if (apart := columns_section([(summary.model, columns)])) is not None:
             output.text()
@@ -169,7 +169,7 @@ def _fields(history: History, report: Report | None) -> dict[str, Any]:
 
 
 def _labels(history: History) -> dict[str, Any]:
-    """Return the labels of failures, if a model gave any."""
+    """Return the labels of failures, if a model has given any."""
     annotations = Notes(history.folder.path).annotations()
     labels = [
         {"case": case, "rollout": rollout, **msgspec.to_builtins(annotation.label)}
@@ -182,14 +182,14 @@ def _labels(history: History) -> dict[str, Any]:
 def _counts(summary: Summary) -> str:
     tally = summary.tally
     counted = [("passed", tally.passed), ("failed", tally.failed), ("broken", tally.broken)]
-    counted += [("setup", tally.setup)]
     counted += [("undecided", tally.undecided), ("not run", summary.left + tally.not_run)]
-    words = ", ".join(f"{count} {name}" for name, count in counted if count) or "nothing was played"
+    parts = [f"{count} {name}" for name, count in counted if count]
+    words = ", ".join([*parts, *[setup_words(tally)] * bool(tally.setup_done)]) or "nothing was played"
     return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}{slowed_by(tally.rate_limits)}"
 
 
 def _cost(summary: Summary) -> str:
-    """Return the cost in words, with the number of rollouts of unknown cost."""
+    """Return the cost as text, with the number of rollouts of unknown cost."""
     tally = summary.tally
     cost = f", {dollars(tally.cost_usd)}{terms_words(summary.batch_terms)}" if tally.cost_usd else ""
     if not tally.cost_unknown:
@@ -199,5 +199,5 @@ def _cost(summary: Summary) -> str:
 
 
 def metric_words(metric: Metric) -> str:
-    """Return a metric in words: `success rate 75.00%`."""
+    """Return a metric as text: `success rate 75.00%`."""
     return f"{metric.name} {metric_value(metric.value, metric.unit)}"

@@ -16,7 +16,7 @@ _LOOK_EVERY_S = 0.1
 
 
 def open_search(root: Path, output: Output) -> Search:
-    """Index what is new, showing the progress if that takes long, and open the index."""
+    """Update the index, showing progress if that takes long, and open it."""
     began, shown = time.monotonic(), False
 
     def tell(progress: Progress) -> None:
@@ -27,7 +27,7 @@ def open_search(root: Path, output: Output) -> Search:
 
     while True:
         try:
-            IndexUpdate(root, told=tell).run()
+            IndexUpdate(root, notify=tell).run()
             search = Search(root)
         except (RunLocked, NoIndex):  # another process is updating it
             time.sleep(_LOOK_EVERY_S)
@@ -39,7 +39,7 @@ def open_search(root: Path, output: Output) -> Search:
 
 @contextlib.contextmanager
 def reporting_damage() -> Generator[None]:
-    """Raise a UsageError if the index proves to be damaged while it is read."""
+    """Raise a UsageError if the index turns out to be damaged while it is read."""
     try:
         yield
     except NoIndex as error:

@@ -131,7 +131,7 @@ def preset_of(args: PresetArguments) -> Preset:
 
 
 def _variation(text: str | None) -> dict[str, Any]:
-    """Return the suite option that `--vary` stands for."""
+    """Return the suite option specified by `--vary`."""
     if text is None:
         return {}
     field, equals, files = text.partition("=")

@@ -18,7 +18,7 @@ def ensure_stack_size() -> None:
 
     try:
         soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
-    except (OSError, ValueError):  # a system policy does not tell the limit, so the usual one is likely
+    except (OSError, ValueError):  # the system does not report the limit, so the usual one is likely
         return
     if soft == resource.RLIM_INFINITY or soft >= NEEDED:
         return

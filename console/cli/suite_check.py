@@ -94,7 +94,7 @@ class _Played:
         """Output of the suite's code. Foreign text."""
 
     def judge(self, *, by_score: bool) -> None:
-        """Report odd verdicts on the right and the wrong answer; they are defects unless a judge or a score decides."""
+        """Report odd verdicts on the right and wrong answer; they are defects unless a judge or a score decides."""
         if self.right is None or self.wrong is None:
             return
         is_lenient = by_score or "judge" in self.right.stage.roles
@@ -108,7 +108,7 @@ class _Played:
             self.warning = "a wrong answer passes too"
 
     def watch_tools(self) -> None:
-        """Warn of a tool that reports an error to a model that calls it right, which may be a mistake in its code."""
+        """Warn of a tool that reports an error to a correct call, which may be a mistake in its code."""
         output = self.right.output if self.right is not None else None
         calls = cast("dict[str, Any]", output).get("calls") if isinstance(output, dict) else None
         for call in cast(list[Any], calls) if isinstance(calls, list) else ():
@@ -117,7 +117,7 @@ class _Played:
                 return
 
     def require_roles(self, declared: Collection[str]) -> None:
-        """Report a role that the case calls and a run of the suite would not have."""
+        """Report a role that the case calls but a run of the suite would not have."""
         for played in filter(None, (self.right, self.wrong)):
             if missing := sorted(played.stage.roles - {"model", *declared}):
                 self.problems.append(f"it calls the role {missing[0]}, which `needs_roles` of the suite does not name")
@@ -176,7 +176,7 @@ async def _with_what_it_needs(suite: Suite, case: Case, setting: Setting, *, rig
 
 
 def _misspelled_keys(suite: Suite) -> list[str]:
-    """Return a sentence for each key of a Python suite's suite.toml that nothing reads and that resembles one."""
+    """Return a sentence for each unused key in a Python suite's suite.toml that resembles a real one."""
     if not suite.entry.module:
         return []
     close = {key: nearest(key, KEYS) for key in read_suite_toml(suite.entry.folder) if key not in KEYS}
@@ -184,7 +184,7 @@ def _misspelled_keys(suite: Suite) -> list[str]:
 
 
 def _unknown_scores(suite: Suite, played: Sequence[_Played]) -> list[str]:
-    """Return a sentence for each score that a suite of Python declares and no answer has."""
+    """Return a sentence for each score that a Python suite declares but no answer has."""
     if not isinstance(suite, SimpleSuite) or any(item.problems for item in played):
         return []
     known = {name for item in played for name in item.scores}

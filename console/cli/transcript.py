@@ -77,7 +77,7 @@ def _show_pair(output: Output, whole: Pair) -> None:
 
 
 def _below(output: Output, text: str) -> None:
-    """Print a text, with the further lines of it below the first, so that they do not look like lines of ours."""
+    """Print a text with its further lines indented below the first, so that they do not look like our output."""
     output.text(text.replace("\n", "\n        "))
 
 

@@ -33,7 +33,7 @@ def read_settings(settings: Sequence[str]) -> list[tuple[str, list[str]]]:
 
 
 def show_changes(output: Output, changes: Iterable[Change]) -> None:
-    """Show what is changed, as a diff."""
+    """Show changes as a diff."""
     for change in changes:
         output.text(change.label, "strong")
         for line in diff_of(change):
@@ -46,7 +46,7 @@ def change_fields(changes: Iterable[Change]) -> list[dict[str, Any]]:
 
 
 def accept_cost(args: Arguments, words: str, most: "Use", max_cost: float | None) -> None:
-    """Say what an experiment will take, and ask if the most that is expected is much and has no cap."""
+    """Show the expected cost of an experiment, and ask for confirmation if it may be high and has no cap."""
     args.output.info(words)
     is_much = not most.is_free and (most.cost_usd is None or most.cost_usd > ASK_ABOVE_USD)
     if is_much and not args.yes and max_cost is None:

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 from console.config.redaction import looks_like_key, sounds_secret
 
 _LONGEST_PARAMETER = 24
-"""A longer value in an address that is not made of words is treated as a key."""
+"""Maximum length of a value in an address; longer ones that are not words are treated as keys."""
 
 
 def address_mistake(value: str) -> str:
@@ -21,7 +21,7 @@ def address_mistake(value: str) -> str:
         is_host = False
     if not is_host:
         return "must name a host, and a port from 1 to 65535 if any, like https://api.openai.com/v1"
-    if holds_secret(value):
+    if has_secret(value):
         return (
             "must not contain a key or password, because addresses are shown and recorded: name its variable"
             ' with api_key_env, or send it in another header with headers = { "X-Api-Key" = "…" }'
@@ -31,7 +31,7 @@ def address_mistake(value: str) -> str:
     return ""
 
 
-def holds_secret(address: str) -> bool:
+def has_secret(address: str) -> bool:
     """Return whether an address carries a user, a password or a key: before the host, in its path or in its query."""
     parts = urlsplit(address)
     if "@" in parts.netloc or looks_like_key(address):

@@ -18,7 +18,7 @@ class KnownServer(NamedTuple):
     """Value of `base_url`; empty for the provider's own."""
     key_variable: str = ""
     needs: str = ""
-    """What the user must give or set up, such as an address of their own; empty if nothing."""
+    """Requirements that the user must provide, such as their own address; empty if none."""
     port: int = 0
     """Usual port of a program on this machine; 0 for a service."""
     id_prefix: str = ""
@@ -31,12 +31,12 @@ class KnownServer(NamedTuple):
 
     @property
     def needs_address(self) -> bool:
-        """True if each user has an address of their own."""
+        """True if each user has their own address."""
         return self.name in (AZURE, OTHER)
 
     @property
     def host(self) -> str:
-        """Host of the service; empty for a program of this machine, and if only the user knows it."""
+        """Host of the service; empty for a local program, and for addresses that only the user can give."""
         if self.is_local or self.needs_address:
             return ""
         return urlsplit(self.address or provider_of(self.provider).address).hostname or ""
@@ -47,7 +47,7 @@ def _local(name: str, title: str, port: int) -> KnownServer:
 
 
 AZURE, OTHER = "azure", "other"
-"""Names of the entries whose address only the user knows."""
+"""Names of the entries whose address the user must give."""
 KNOWN_SERVERS = (
     KnownServer("openai", "OpenAI", key_variable="OPENAI_API_KEY"),
     KnownServer("anthropic", "Anthropic", "anthropic", key_variable="ANTHROPIC_API_KEY"),

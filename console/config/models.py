@@ -129,7 +129,7 @@ def _weights_state(data: Path | None) -> KeyState:
 def facts(model: ModelConfig, *, is_batched: bool = False) -> ModelFacts:
     """Return the facts that a run records about a model, at batch prices if it is asked in batches.
 
-    They never hold a key, a header or a password.
+    They never contain a key, a header or a password.
     """
     params: dict[str, Any] = {"temperature": model.temperature, "max_tokens": model.max_tokens}
     params = {name: value for name, value in params.items() if value is not None} | model.params

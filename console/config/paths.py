@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 
 _APP = "eval-console"
 _RUNS = "EVAL_CONSOLE_RUNS"
@@ -21,6 +21,15 @@ class WorkspacePaths(msgspec.Struct, frozen=True):
     models: Path | None = None
     data: Path | None = None
     runs: Path | None = None
+
+    @property
+    def flags(self) -> list[str]:
+        """Options of a command line that give the same paths."""
+        named = (("--models", self.models), ("--data", self.data), ("--runs", self.runs))
+        return [word for option, path in named if path is not None for word in (option, str(path))]
+
+
+DEFAULT_PATHS = WorkspacePaths()
 
 
 class DataRoots(msgspec.Struct, frozen=True):
@@ -115,10 +124,8 @@ def make_new_folder(path: Path) -> None:
     Raises:
         UsageError: it cannot be created.
     """
-    try:
+    with os_errors_as(f"{path} cannot be created", where="--runs"):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be created: {error.strerror}", where="--runs") from None
 
 
 def _usual_runs() -> Path:

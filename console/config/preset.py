@@ -23,7 +23,7 @@ from console.config.toml import Mistake, TomlFile, read_toml
 from console.core.fault import UsageError
 from console.core.ranges import LARGEST_COUNT
 from console.core.run import Budget
-from console.core.suggestion import nearest
+from console.core.suggestion import nearest, suggest
 
 ROLES = ("judge", "second_judge", "user", "embedding")
 """Roles whose model is set by an option of `run`; the second `--judge` is the second judge."""
@@ -53,9 +53,9 @@ class Preset:
     budget: Budget = field(default_factory=Budget)
     """Caps of each run."""
     until: str = ""
-    """When the looks at each run end it: `decided`, or a half width such as `2pt`; empty: never."""
+    """Condition on which looks end each run: `decided`, or a half width such as `2pt`; empty: never."""
     baseline: str = ""
-    """Run to compare with, for `decided`; also its margin, and `category` to ask the question of each category."""
+    """Baseline run for `decided`; `margin` is its margin, and `by` is `category` to decide each category separately."""
     margin: str = ""
     by: str = ""
     batch: bool = False
@@ -85,15 +85,12 @@ class Presets:
         """
         if name in self.presets:
             return self.presets[name]
-        close = nearest(name, self.presets)
         own_mistake = next((mistake for mistake in self.mistakes if f"[{name}]" in mistake.message), None)
-        mistake = own_mistake or (self.mistakes[0] if self.mistakes and not close else None)
+        mistake = own_mistake or (self.mistakes[0] if self.mistakes and not nearest(name, self.presets) else None)
         if mistake is not None:
             raise UsageError(mistake.message, where=mistake.where, hint=mistake.hint)
         names = ", ".join(self.presets)
-        hint = (
-            f"Did you mean {close}?" if close else f"Known presets: {names}." if names else "w in the form saves one."
-        )
+        hint = suggest(name, self.presets, f"Known presets: {names}." if names else "w in the form saves one.")
         raise UsageError(f"no preset is named {name!r}", where="--preset", hint=hint)
 
 
@@ -227,8 +224,7 @@ def _problem(key: str, value: Any) -> tuple[str, str] | None:
     """Return the error in one line of a preset and a hint, or None if it is valid."""
     rule = _KEYS.get(key)
     if rule is None:
-        close = nearest(key, _KEYS)
-        return f"has an unknown key {key!r}", f"Did you mean {close}?" if close else f"Known keys: {', '.join(_KEYS)}."
+        return f"has an unknown key {key!r}", suggest(key, _KEYS, f"Known keys: {', '.join(_KEYS)}.")
     if rule.fits(value):
         if isinstance(value, int) and value > LARGEST_COUNT:
             return f"{key} must be at most 2^53", f"Write {key} = {rule.example}, or remove the line."

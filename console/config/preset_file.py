@@ -10,7 +10,7 @@ import tomli
 from console.config.preset import Preset, suite_words
 from console.config.toml import keys_of
 from console.config.toml_text import toml_key, toml_value
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*(.+?)[ \t]*\][ \t]*(?:#.*)?$")
 _START = """\
@@ -31,15 +31,11 @@ def save_preset(path: Path, name: str, preset: Preset) -> None:
     gap = [""] if start == len(lines) and lines and lines[-1].strip() else []
     text = "\n".join([*lines[:start], *gap, *block, *([""] if end < len(lines) else []), *lines[end:]]) + "\n"
     _check_result(path, lines, text, name)
-    try:
+    with os_errors_as("the preset cannot be saved", where=path, hint="Make the folder writable."):
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_name(f".{path.name}.{os.getpid()}")
         new.write_text(text, encoding="utf-8")
         os.replace(new, path)
-    except OSError as error:
-        raise UsageError(
-            f"the preset cannot be saved: {error.strerror}", where=str(path), hint="Make the folder writable."
-        ) from None
 
 
 def table_of(name: str, preset: Preset) -> str:

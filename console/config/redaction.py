@@ -6,7 +6,7 @@ mangle the answers of models. Pieces of a secret of twelve characters or more ar
 networks truncate what they echo; in base64, where four characters carry three, of sixteen or more.
 
 Escapes of JSON, Python, JavaScript, URLs and HTML (`\u0076`, `\x76`, `\166`, `\N{DIGIT ONE}`, `\u{76}`, `%76`,
-`&#118;`) and letters that Unicode folds into ASCII count as what a decoder makes of them, each character by itself.
+`&#118;`) and letters that Unicode folds into ASCII count as their decoded characters, one by one.
 Controls, colors and zero-width characters between them are ignored, as on a screen.
 """
 
@@ -28,7 +28,7 @@ _SHORTEST_WORD = 16
 """Below this many characters, letters alone count as a word and not as a key."""
 _PLACEHOLDERS = frozenset({"sk-no-key-required", "no-key-required", "your-api-key-here", "your_api_key_here"})
 _PROBE = 6
-"""Length of a probe; text without any of a secret's probes holds no piece of the secret."""
+"""Length of a probe; text without any of a secret's probes contains no piece of the secret."""
 _CONTEXT = 2
 """Characters of streamed text released before the beginning of a secret can be recognized."""
 
@@ -52,20 +52,20 @@ _ENTITY = r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|amp|quot|apos|lt|gt);"
 _ESCAPE = re.compile(
     rf"(?:\x1b|\\+(?:u001[bB]|x1[bB]|033)){_COLOR}|{_BACKSLASHED}|({_PERCENT})|({_ENTITY})|[{_UNSEEN}]"
 )
-"""An escaped character, its backslashes doubled or not, or what is ignored: colors, line ends and `_UNSEEN`."""
+"""An escaped character, with or without doubled backslashes, or an ignored one: colors, line ends and `_UNSEEN`."""
 _BACKSLASHES, _PERCENTS, _ENTITIES = map(re.compile, (_BACKSLASHED, _PERCENT, _ENTITY))
 _IS_UNSEEN, _BLANKS = re.compile(f"[{_UNSEEN}]"), re.compile(rf"\x1b{_COLOR}|[{_UNSEEN}]+")
 _CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
 _ASTRAL = re.compile("[\U000107a5\U0001ccd6-\U0001ccf9\U0001d400-\U0001d7ff\U0001f100-\U0001f1ff\U0001fbf0-\U0001fbf9]")
 """Letters above U+FFFF that Unicode folds into ASCII; see `_folding`."""
 _JOINT = re.compile(r"['\"][\s+\\]*[rRuUbBfF]{0,2}['\"]")
-"""The quotes between two texts that a parser joins."""
+"""The quotes between two adjacent string literals, which a parser joins."""
 _GRAM = 4
-"""Bytes that are looked up at once, see `Redactor.may_be_in`."""
+"""Number of bytes per lookup, see `Redactor.may_be_in`."""
 
 
 def sounds_secret(name: str) -> bool:
-    """Return whether a parameter, header or variable of this name holds a secret."""
+    """Return whether a parameter, header or variable of this name contains a secret."""
     return bool(_SECRET_NAME.search(name))
 
 
@@ -121,7 +121,7 @@ class Redactor:
     """Replaces known secrets in any common encoding, and anything that looks like a key."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        """Take secrets; values not worth hiding are ignored."""
+        """Store the secrets, ignoring values not worth hiding."""
         spellings = {
             spelling.text: spelling for secret in secrets if is_worth_hiding(secret) for spelling in _spellings(secret)
         }
@@ -148,7 +148,7 @@ class Redactor:
         return text
 
     def may_be_in(self, data: bytes) -> bool:
-        """Return whether UTF-8 text, or a string in JSON, may hold a secret in one piece.
+        """Return whether UTF-8 text, or a string in JSON, may contain a secret in one piece.
 
         It takes the same time for any number of secrets, and is rarely true without one.
         """
@@ -156,7 +156,7 @@ class Redactor:
             return False
         if self._has_gram(data):
             return True
-        if b"\\" in data:  # nearly always of line ends and quotes only, whose removal leaves every other escape
+        if b"\\" in data:  # usually only line ends and quotes; removing these leaves every other escape in place
             data = data.replace(b"\\n", b"").replace(b'\\"', b"")
         if (
             b"\\" in data
@@ -339,7 +339,7 @@ def _letters(character: str) -> str:
 
 
 def _spellings(secret: str) -> Iterator[_Spelling]:
-    """Yield the secret in each encoding; pieces are as long as twelve characters of it are."""
+    """Yield the secret in each encoding; pieces have the length of twelve encoded characters."""
     raw = secret.encode("utf-8", "surrogatepass")
     written = secret.replace("\\", "\\\\").replace('"', '\\"')
     for text in {secret, quote(secret, safe=""), quote_plus(secret), written, written.replace("/", "\\/")}:

@@ -32,7 +32,7 @@ _PARAMETERS = frozenset(
         *("reasoning_effort", "max_completion_tokens"),
     }
 )
-"""Request parameters that files of other tools have next to our keys."""
+"""Request parameters that other tools' files mix with our keys."""
 _LITELLM_PROVIDER = "custom_llm_provider"
 """Key of such files for litellm."""
 _ENDPOINT_KEYS = ("endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type")
@@ -137,7 +137,7 @@ def _build(
 
 
 def _value(file: TomlFile, name: str, table_keys: tuple[str, ...], key: str, value: object) -> Any:
-    """Return a key's value as `ModelConfig` takes it, recording all errors."""
+    """Return a key's value as accepted by `ModelConfig`, recording all errors."""
     kind = _PARTS.get(key)
     if key == "base_url" and isinstance(value, list):
         if not value:
@@ -179,7 +179,7 @@ def _convert(
 def _check_headers(headers: dict[str, str]) -> None:
     for header, text in headers.items():
         if not _HEADER.fullmatch(header):
-            raise ValueError(f"{header!r} is not a name of a header")
+            raise ValueError(f"{header!r} is not a header name")
         if not text.isprintable():
             raise ValueError(f"the value of {header} has a line break or another control character")
 

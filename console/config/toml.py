@@ -1,4 +1,4 @@
-"""TOML parsing with errors for people: each has a place in the file, a caret and a hint; valid tables survive.
+"""TOML parsing with readable errors: each has a location, a caret and a hint; valid tables are kept.
 
 Never raises for the contents of the file. A file with a syntax error is parsed table by table, so that one error does
 not affect the other tables.

@@ -46,9 +46,9 @@ class Label(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 PASSED, FAILED, UNCLEAR = VERDICTS = ("passed", "failed", "unclear")
-"""What a reader says of an answer."""
+"""A reader's possible verdicts on an answer."""
 PASSES_FROM = 4
-"""Grade from 1 to 5 from which an answer passes."""
+"""Minimum grade, from 1 to 5, of a passing answer."""
 
 
 class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -64,7 +64,7 @@ class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     """Number of the judged answer within a loop, from 0; None for a whole rollout."""
     remark: str = ""
     settled: bool = False
-    """True if it settles what readers disagree on."""
+    """True if it settles a disagreement of readers."""
 
 
 class PeopleVerdict(msgspec.Struct, frozen=True):
@@ -85,12 +85,12 @@ class PeopleVerdict(msgspec.Struct, frozen=True):
 
     @property
     def is_disputed(self) -> bool:
-        """True if readers disagree and nobody has settled it."""
+        """True if readers disagree and the disagreement is not settled."""
         return not self.settled and {PASSED, FAILED} <= set(self.by_reader.values())
 
     @property
     def word(self) -> str:
-        """The common verdict in a word, or `disagree`."""
+        """The common verdict as a word, or `disagree`."""
         if self.is_disputed:
             return "disagree"
         return {True: PASSED, False: FAILED, None: UNCLEAR}[self.passed]
@@ -100,7 +100,7 @@ class Annotation(msgspec.Struct, frozen=True):
     """Current notes on one rollout. All strings are foreign."""
 
     tag: str = ""
-    """The cause of a failure by a reader's judgment; empty if not tagged."""
+    """The cause of a failure in a reader's judgment; empty if not tagged."""
     comment: str = ""
     dispute: str = ""
     """Reason why the ground truth is disputed; empty if it is not."""
@@ -125,7 +125,7 @@ NO_ANNOTATION = Annotation()
 
 
 def annotation_counts(annotations: Iterable[Annotation]) -> str:
-    """Return how many rollouts are disputed, tagged and reviewed; empty if none are."""
+    """Return the numbers of disputed, tagged and reviewed rollouts; empty if all are zero."""
     listed = list(annotations)
     counts = {
         "disputed": sum(bool(it.dispute) for it in listed),

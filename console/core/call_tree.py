@@ -1,16 +1,16 @@
-"""`CallTree`: which call of a model continues which, where one rollout holds several conversations.
+"""`CallTree`: the calls of a rollout that may hold several conversations, linked to the calls they continue.
 
-An agent asks about more than its own conversation: titles, summaries, sub-agents. Each call continues the call whose
+An agent's calls go beyond its own conversation: titles, summaries, sub-agents. Each call continues the call whose
 messages and reply it begins with. The main conversation is a path through that tree, and the rest falls into threads,
 so that each call is in exactly one.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from console.core.chat import Reply
-from console.core.json_text import read_json
+from console.core.json_text import as_object, as_objects, read_json
 from console.core.request import digest
 
 
@@ -23,7 +23,7 @@ class _Call:
     reply: str
     """Digest of its reply."""
     asks_the_case: bool
-    """True if a user's message is just the input of the case."""
+    """True if a user message is exactly the input of the case."""
     children: list["_Call"] = field(default_factory=list["_Call"])
 
     @property
@@ -41,15 +41,15 @@ class CallTree:
     """The calls of one role in one rollout, added in journal order."""
 
     def __init__(self, case_input: object = "") -> None:
-        """Create an empty tree for a case with this input; empty if it has none."""
+        """Create an empty tree for a case with this input; empty without input."""
         self._case_input = case_input.strip() if isinstance(case_input, str) else ""
         self._calls: list[_Call] = []
         self._sent: dict[str, _Call] = {}
-        """Last call that sent just these messages, by their digest."""
+        """Last call that sent exactly these messages, by their digest."""
         self._ended: dict[str, _Call] = {}
-        """Last call after which the conversation held just these messages, its reply included."""
+        """Last call after which the conversation consisted of exactly these messages, including its reply."""
         self._by_tool_call: dict[str, _Call | None] = {}
-        """Call whose reply holds a tool call, by id; None if several do."""
+        """Call whose reply contains a tool call, by the tool call's id; None if several do."""
         self._transcript: frozenset[str] = frozenset()
         self._last: list[dict[str, Any]] = []
         self._last_states = [""]
@@ -68,12 +68,12 @@ class CallTree:
             self._by_tool_call[made.id] = None if made.id in self._by_tool_call else call
 
     def parent_of(self, messages: Sequence[dict[str, Any]]) -> int | None:
-        """Return the number of the call that a further one would continue, or None if it begins a conversation."""
+        """Return the number of the call that a new one would continue, or None if it begins a conversation."""
         parent = self._parent(messages, self._states(messages))
         return None if parent is None else parent.number
 
     def note_transcript(self, replies: Sequence[str]) -> None:
-        """Take the digests of all replies of the main conversation, as its program says which it is."""
+        """Record the digests of all replies of the main conversation, reported by the program itself."""
         self._transcript = frozenset(replies)
 
     def threads(self) -> list[list[int]]:
@@ -117,7 +117,8 @@ class CallTree:
     def _states(self, messages: Sequence[dict[str, Any]]) -> list[str]:
         """Return digests of the first 0, 1, 2, … messages.
 
-        Instructions count only by their place: programs renew tokens, dates and billing headers in them with each call.
+        Only the position of instructions counts, as programs change tokens, dates and billing headers in them with each
+        call.
         """
         same = 0
         for left, right in zip(self._last, messages, strict=False):
@@ -135,19 +136,19 @@ class CallTree:
         for count in range(len(messages), 0, -1):
             if messages[count - 1].get("role") != "assistant":
                 continue
-            # The second is for clients that edit a reply before they send it again.
+            # The second is for clients that edit a reply before sending it again.
             call = self._ended.get(states[count]) or self._sent.get(states[count - 1])
             if call is not None:
                 return call
         for message in reversed(messages):  # earlier messages were dropped or summarized
-            for made in message.get("tool_calls") or ():
-                if (call := self._by_tool_call.get(made.get("id", ""))) is not None:
+            for made in as_objects(message.get("tool_calls")):
+                if (call := self._by_tool_call.get(str(made.get("id", "")))) is not None:
                     return call
         return None
 
 
 def _longest(call: _Call, below: list[int]) -> list[_Call]:
-    """Return the longest path that begins at a call; among equal ones, that which keeps its tools, or the later one."""
+    """Return the longest path from a call; among equal ones, the one that keeps its tools, or else the later one."""
     path = [call]
     while call.children:
         tools = call.asks_with_tools
@@ -157,9 +158,9 @@ def _longest(call: _Call, below: list[int]) -> list[_Call]:
 
 
 def message_digest(message: dict[str, Any]) -> str:
-    """Return the digest of what a message says, without what clients change when they send it again."""
-    made = cast("list[dict[str, dict[str, Any]]]", message.get("tool_calls") or [])
-    functions = [(call.get("id"), call.get("function", {})) for call in made]
+    """Return the digest of a message's content, ignoring parts that clients change when they send it again."""
+    made = as_objects(message.get("tool_calls"))
+    functions = [(call.get("id"), as_object(call.get("function"))) for call in made]
     calls = [[name, function.get("name"), _arguments(function.get("arguments"))] for name, function in functions]
     content: Any = message.get("content") or ""
     return digest(

@@ -1,6 +1,6 @@
 """Captures what suite code prints, so that it never mixes with the program's own output.
 
-Capturing applies to the current context (a task, or a thread that was given it), not to the process.
+Capturing applies to the current context (a task, or a thread that runs in it), not to the process.
 """
 
 from collections.abc import Generator

@@ -9,7 +9,7 @@ from console.core.json_text import canonical_json
 from console.core.ranges import Count
 
 Slot = tuple[str, int]
-"""Case id and rollout: what stays the same when one attempt supersedes another."""
+"""Case id and rollout: the identity shared by all attempts."""
 
 
 class Key(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -31,7 +31,7 @@ class Key(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """One test case, complete: a journal that holds it can be scored without the dataset."""
+    """One complete test case: a journal that contains it can be scored without the dataset."""
 
     id: str
     category: str
@@ -42,7 +42,7 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     depends_on: tuple[str, ...] = ()
     """Ids of cases of the same run that must finish first."""
     graded: bool = True
-    """False for setup cases that others depend on; their result says nothing about the model."""
+    """False for setup cases that others depend on; their result proves nothing about the model."""
     cluster: str = ""
     """Name of a group of dependent cases within the category, such as variants of a question; empty if none."""
 
@@ -61,4 +61,4 @@ class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
     options: dict[str, Any] = {}
     """Suite options after validation, defaults filled in; JSON values."""
     extras: dict[str, Any] = {}
-    """Further facts about how outputs came about, set by the suite and not by users; JSON values."""
+    """Further facts about the origin of outputs, set by the suite and not by users; JSON values."""

@@ -1,4 +1,4 @@
-"""Chat requests and replies in the shape of the OpenAI chat API, which all adapters translate to and from."""
+"""Chat requests and replies in the format of the OpenAI chat API, which all adapters translate to and from."""
 
 from collections.abc import Callable
 from typing import Any, NotRequired, TypedDict
@@ -43,7 +43,7 @@ class Message(TypedDict):
     tool_call_id: NotRequired[str]
     name: NotRequired[str]
     native: NotRequired[Native]
-    """Sent in place of the rest to the API it came from; ignored by all others."""
+    """Sent instead of the other fields to the API it came from; ignored by all others."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
@@ -103,7 +103,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     native: Native | None = None
     """Content the API must get back with this reply; None if the plain message is enough."""
     logprobs: tuple[TokenLogprob, ...] = ()
-    """Tokens of the answer with their log probabilities, if they were asked for and the server gives them."""
+    """Tokens of the answer with their log probabilities, if they were requested and the server provides them."""
 
     @property
     def server(self) -> str:
@@ -133,7 +133,7 @@ class ScriptedAnswers(msgspec.Struct, frozen=True):
     right: Utterance
     wrong: tuple[Utterance, ...] = ()
     recorded: Utterance | None = None
-    """What another model once answered here; every simulated model then repeats it."""
+    """Another model's recorded answer here, which every simulated model then repeats."""
 
 
 class ChatRequest(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Expected and actual values side by side, ready to be drawn; built by suites, which know their grader's rules."""
+"""Expected and actual values side by side, ready to be drawn; built by suites, according to their grader's rules."""
 
 from enum import StrEnum
 
@@ -14,7 +14,7 @@ class Mark(StrEnum):
     EXTRA = "+"
     WRONG_TYPE = "~"
     OMITTED = "·"
-    """Optional, and left out."""
+    """Optional, and omitted."""
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -27,14 +27,14 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     actual: str | None = None
     """None if not given."""
     note: str = ""
-    """The program's own remark: which rule, `after normalizing`, `not in schema`, both types."""
+    """The program's own remark: the rule, `after normalizing`, `not in schema`, both types."""
     decisive: bool = False
     """True for the row at which the grader stopped."""
     optional: bool = False
 
 
 class Pair(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One expected call, or other item, with the actual one the grader paired it with; either may be missing."""
+    """An expected call or other item, paired by the grader with an actual one; either may be missing."""
 
     mark: Mark
     expected: str = ""
@@ -44,7 +44,7 @@ class Pair(msgspec.Struct, frozen=True, omit_defaults=True):
     turn: int = 0
     kind: str = "call"
     """Kind of item: `call`, `check`, `judge`, `read` or `write` of a variable, `validator`, `state`, `result`, `blame`;
-    runs side by side have those of one kind in one row."""
+    side by side, items of one kind share a row."""
 
     @property
     def name_mark(self) -> Mark:
@@ -72,15 +72,15 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
     fault: str = ""
     """Reason why the suite's code could not compare; nothing else is set then. Foreign text."""
     has_end: bool = False
-    """True if the last of `turns` stands for a judgment of the whole conversation at its end."""
+    """True if the last of `turns` is a judgment of the whole conversation at its end."""
 
     @property
     def expectations(self) -> tuple[Pair, ...]:
-        """Pairs with something that the grader expects; blame is no part of it."""
+        """Pairs with something that the grader expects; without blame."""
         return tuple(pair for pair in self.pairs if pair.kind != "blame")
 
     def is_end(self, number: int) -> bool:
-        """Return whether a turn number (from 0) stands for the end of the conversation."""
+        """Return whether a turn number (from 0) denotes the end of the conversation."""
         return self.has_end and number == len(self.turns) - 1
 
     def turn_name(self, number: int) -> str:

@@ -1,4 +1,4 @@
-"""Endings of a run's rollouts as an engine keeps them, in eight bytes each: a run may have a million."""
+"""Endings of a run's rollouts, stored by an engine in eight bytes each: a run may have a million."""
 
 from collections.abc import Iterator, MutableMapping
 
@@ -9,11 +9,11 @@ from console.core.outcome import Verdict
 from console.core.tally import MOST_SHARED, Counted
 
 _Row = tuple[int, Verdict, str, str, str, str]
-"""Attempt and fields of an ending, one tuple for all rollouts that ended alike."""
+"""Attempt and fields of an ending, one tuple for all rollouts with the same ending."""
 
 
 class Ending(msgspec.Struct, frozen=True, gc=False):
-    """The parts of a finished rollout that counts need."""
+    """The fields of a finished rollout needed for counts."""
 
     key: Key
     verdict: Verdict
@@ -27,16 +27,16 @@ class Endings(MutableMapping[Slot, Counted]):
     """Latest ending of each rollout, by case and rollout."""
 
     def __init__(self, rollouts: int) -> None:
-        """Start empty, for a run that plays each case so many times."""
+        """Start empty, for a run that plays each case this many times."""
         self._rollouts = rollouts
         self._first: dict[str, int] = {}
         """Row of the first rollout of each case; the others follow it."""
         self._rows: list[_Row | None] = []
         """None for a rollout that has not ended."""
         self._shared: dict[tuple[int, int, str, str, str, str], _Row] = {}
-        """Rows by their fields, with the identity of the verdict, as equal ones are one object mostly."""
+        """Rows by their fields, using the identity of the verdict, as equal verdicts are mostly the same object."""
         self._others: dict[Slot, Counted] = {}
-        """Endings of rollouts that the plan does not have."""
+        """Endings of rollouts that are not in the plan."""
         self._count = 0
 
     def _row(self, slot: Slot) -> int | None:
@@ -44,7 +44,7 @@ class Endings(MutableMapping[Slot, Counted]):
         return None if first is None or slot[1] >= self._rollouts else first + slot[1]
 
     def __setitem__(self, slot: Slot, ended: Counted) -> None:
-        """Keep an ending, in place of an earlier one."""
+        """Store an ending, replacing an earlier one."""
         if slot[1] >= self._rollouts:
             self._others[slot] = ended
             return

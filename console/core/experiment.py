@@ -1,7 +1,7 @@
-"""Experiments: what is changed in recorded conversations, from which step on, and in which of them. Pure data.
+"""Experiments: changes in selected recorded conversations, from a given step on. Pure data.
 
-An experiment is a run of its own. Each of its conversations repeats the beginning of a recorded one for nothing, and
-goes on live from a reply of the model, with the changes of its arm.
+An experiment is a run of its own. Each of its conversations repeats the beginning of a recorded one at no cost, and
+continues live from a reply of the model, with the changes of its arm.
 """
 
 import difflib
@@ -14,7 +14,7 @@ import msgspec
 
 from console.core.fault import UsageError
 from console.core.ranges import Amount, Count
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 
 if TYPE_CHECKING:
     from console.core.statistics.stratified import DrawnStratum
@@ -30,14 +30,14 @@ _INSTRUCTIONS = ("system", "developer")
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that is not as it was recorded."""
+    """One change of a recorded request or reply."""
 
     what: str
     """`opening`, `system`, `user`, `tool` (its description), `params`, `reply` or `result`."""
     after: Any
     """A text; messages of an opening or of results; `content` and `tool_calls` of a reply; a parameter's value."""
     before: Any = None
-    """The same as it was sent or received."""
+    """The original of `after`, as sent or received."""
     name: str = ""
     """Name of the tool or parameter."""
 
@@ -50,19 +50,19 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 Arm = tuple[Change, ...]
-"""Changes that are made together; empty for conversations in which nothing is changed."""
+"""Changes made together; empty for an arm without changes."""
 
 
 class Beginning(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The part of a recorded conversation that another one repeats."""
+    """The part of a recorded conversation that a new one repeats."""
 
     replies: Count | None = None
-    """Number of the model's replies that are repeated; None for the whole conversation, as others depend on it."""
+    """Number of repeated model replies; None for the whole conversation, if other cases depend on it."""
     turn: Count = 0
-    """Place of the first reply that is not repeated."""
+    """Position of the first reply that is not repeated."""
     step: Count = 0
     rollout: Count = 0
-    """Which rollout of the case is repeated."""
+    """Number of the repeated rollout of the case."""
 
     @property
     def place(self) -> str:
@@ -71,48 +71,48 @@ class Beginning(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Stratum(msgspec.Struct, frozen=True):
-    """Cases of a recorded run that are alike in how they were drawn."""
+    """Cases of a recorded run that were drawn in the same way."""
 
     name: str
     """`chosen`, `other failures` or `passed`."""
     size: Count
     """Number of its cases in the recorded run."""
     cases: tuple[str, ...]
-    """Ids of those that were drawn."""
+    """Ids of the drawn cases."""
 
 
 class Experiment(msgspec.Struct, frozen=True, omit_defaults=True):
     """A change that a run makes in its parent's conversations."""
 
     arms: tuple[Arm, ...] = ((),)
-    """Rollouts take turns through them."""
+    """Arms, among which rollouts alternate."""
     beginnings: dict[str, Beginning] = {}
     """By case id; conversations of other cases are played from the start."""
     strata: tuple[Stratum, ...] = ()
     """Filter that the cases were drawn from; empty if they were named."""
     seed: Count = 0
-    """Seed of what was drawn at random, and of simulated models, which else would repeat themselves."""
+    """Seed of random draws and of simulated models, which would otherwise repeat themselves."""
     label: str = ""
-    """The filter by which its cases were chosen, as typed."""
+    """The filter that selected its cases, as typed."""
     luck: Amount = 0.0
-    """Variance of the recorded mean due to its own luck; 0 if nothing is estimated for the whole run."""
+    """Variance of the recorded mean due to chance; 0 if nothing is estimated for the whole run."""
 
     @property
     def control(self) -> int | None:
-        """Index of the arm in which nothing is changed, if there are others."""
+        """Index of the unchanged arm, if there is one besides others."""
         return self.arms.index(()) if len(self.arms) > 1 and () in self.arms else None
 
     def drawn(
         self, now: Mapping[str, float], base: Mapping[str, float], clusters: Mapping[str, tuple[str, str]]
     ) -> "list[DrawnStratum]":
-        """Return the changes of the drawn cases that have a value now and before, by stratum.
+        """Return, by stratum, the changes of drawn cases that have a value both before and after.
 
         Args:
             now: mean of each case in an arm.
-            base: the same of what it is compared with.
+            base: the same for the basis of the comparison.
             clusters: category and cluster of each case.
         """
-        from console.core.statistics.sample import Observation  # here, as every run of every kind has this module
+        from console.core.statistics.sample import Observation  # imported late: every kind of run loads this module
         from console.core.statistics.stratified import DrawnStratum
 
         return [
@@ -141,7 +141,7 @@ class Experiment(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """The parts of a request to the model that a change may concern."""
+    """The parts of a model request that can be changed."""
 
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
@@ -157,7 +157,7 @@ class Applied:
         """Index of the first changed message, by number of the change; set by the first request."""
 
     def to(self, request: Request) -> Request:
-        """Return a request with the changes made; one whose subject is not in it changes nothing."""
+        """Return a request with the changes applied; a change whose subject is missing has no effect."""
         for number, change in enumerate(self._changes):
             request = self._with(request, change, number)
         return request
@@ -214,7 +214,7 @@ def _with_instructions(messages: list[dict[str, Any]], change: Change) -> list[d
 
 
 def _with_content(messages: list[dict[str, Any]], place: int, change: Change) -> list[dict[str, Any]]:
-    """Make a change in the text of one message."""
+    """Apply a change to the content of one message."""
     before, after = messages[place].get("content"), change.after
     if isinstance(before, str) and isinstance(change.before, str):
         after = edited(before, change.before, change.after)
@@ -222,10 +222,10 @@ def _with_content(messages: list[dict[str, Any]], place: int, change: Change) ->
 
 
 def edited(text: str, before: str, after: str) -> str:
-    """Return a text with those lines changed that an edit has changed in a text like it.
+    """Apply the line changes of an edit to a similar text.
 
-    Prompts that differ from case to case, such as by the functions they describe, are changed alike so. Changed lines
-    that the text lacks are left out; a text that lacks all of them is replaced.
+    Prompts may differ from case to case, such as in the functions they describe, and still get the same edit. Changed
+    lines that the text lacks are skipped; a text that lacks all of them is replaced.
     """
     if text == before:
         return after
@@ -244,14 +244,14 @@ def edited(text: str, before: str, after: str) -> str:
 
 
 def _place_after(lines: list[str], before: list[str]) -> int:
-    """Return the place after the nearest line that stands before an insertion and is there."""
+    """Return the position after the nearest preceding line of an insertion that the text has."""
     return next((lines.index(line) + 1 for line in reversed(before) if line in lines), 0)
 
 
 def _replaced(
     messages: list[dict[str, Any]], before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]], place: int
 ) -> list[dict[str, Any]]:
-    """Replace a run of messages, at its place or, if older ones were dropped from the conversation, before it."""
+    """Replace consecutive messages at their position, or before it if older ones were dropped from the conversation."""
     for index in range(min(place, len(messages) - len(before)), -1, -1):
         if list(messages[index : index + len(before)]) == list(before):
             return [*messages[:index], *after, *messages[index + len(before) :]]
@@ -259,7 +259,7 @@ def _replaced(
 
 
 def description_of(tool: Mapping[str, Any]) -> tuple[str, str]:
-    """Return name and description of an offered tool, in either of the two usual shapes."""
+    """Return name and description of an offered tool, in either of the two usual formats."""
     function = tool.get("function")
     held = cast("Mapping[str, Any]", function) if isinstance(function, dict) else tool
     return str(held.get("name", "")), str(held.get("description", ""))
@@ -278,7 +278,7 @@ _KINDS = (OPENING, SYSTEM, USER, REPLY, RESULT, "tool.NAME.description", "params
 
 
 def read_kind(what: str) -> tuple[str, str]:
-    """Return the kind and the name in what `--set` names before the equals sign.
+    """Parse the part of `--set` before the equals sign into kind and name.
 
     Raises:
         UsageError: nothing of that name can be changed.
@@ -288,21 +288,18 @@ def read_kind(what: str) -> tuple[str, str]:
     kind, _, name = what.partition(".")
     if (kind == PARAMS) == bool(name) and kind in (OPENING, SYSTEM, USER, REPLY, RESULT, PARAMS):
         return kind, name
-    close = nearest(what, _KINDS)
-    raise UsageError(
-        f"{what!r} cannot be changed", where="--set", hint=f"Did you mean {close}?" if close else f"One of: {_KINDS}."
-    )
+    raise UsageError(f"{what!r} cannot be changed", where="--set", hint=suggest(what, _KINDS, f"One of: {_KINDS}."))
 
 
 def shared_change(what: str, value: Any) -> Change:
-    """Return a change that many conversations have in common.
+    """Return a change to be shared by many conversations.
 
     Args:
         what: its name, such as `system`.
         value: a text, a table of the texts `before` and `after` an edit, or the value of a parameter.
 
     Raises:
-        UsageError: it belongs to one conversation.
+        UsageError: such a change applies to a single conversation.
     """
     kind, name = read_kind(what)
     if kind in (OPENING, REPLY, RESULT):

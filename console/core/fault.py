@@ -8,6 +8,8 @@
 A fault is never the model's answer and never a score (specs: reliability §1.3–1.4).
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from enum import StrEnum
 
 
@@ -37,7 +39,7 @@ class FaultKind(StrEnum):
     """Every worker that ran the rollout was lost."""
     INTERNAL = "internal"
     UNANSWERED = "unanswered"
-    """A conversation that repeats a recorded one asks what was never answered."""
+    """A conversation that repeats a recorded one makes a request that was never answered."""
 
 
 HALTING = frozenset(
@@ -76,7 +78,7 @@ class Fault(Exception):
             kind: what failed.
             message: one sentence for the reader, without secrets.
             partial: text that had arrived before the fault.
-            retry_after_s: waiting time the provider asked for, in seconds from now.
+            retry_after_s: waiting time requested by the provider, in seconds from now.
             status: HTTP status, where there was one.
             hint: how to fix it, if known.
         """
@@ -119,6 +121,15 @@ class UsageError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        """Join place, message and hint."""
+        """Join location, message and hint."""
         place = f"{self.where}: " if self.where else ""
         return f"{place}{self.message}" + (f"\n  {self.hint}" if self.hint else "")
+
+
+@contextmanager
+def os_errors_as(message: str, *, where: object = "", hint: str = "") -> Generator[None]:
+    """Raise errors of the operating system as a UsageError that ends with the system's reason."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{message}: {error.strerror or error}", where=str(where), hint=hint) from None

@@ -14,7 +14,7 @@ class Fingerprint(msgspec.Struct, frozen=True):
     samples: list[list[Sample]]
     """Answers by question."""
     servers: list[str] = []
-    """Providers and fingerprints that the server named."""
+    """Providers and fingerprints named by the server."""
 
     @property
     def is_by_text(self) -> bool:

@@ -1,4 +1,4 @@
-"""`Grader`: identifies what decided the verdicts of a run, which tells whether runs were graded alike."""
+"""`Grader`: identifies everything that decided a run's verdicts, to determine whether runs were graded alike."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -30,7 +30,7 @@ class Grader(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def differences(a: Grader, b: Grader, *, same_cases: bool = False) -> Iterator[str]:
-    """Yield the differences of two graders in words, such as `judge gpt-4o → o1`. Values are foreign text.
+    """Yield the differences of two graders as text, such as `judge gpt-4o → o1`. Values are foreign text.
 
     Args:
         a: one grader.

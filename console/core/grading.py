@@ -1,4 +1,4 @@
-"""Differences in how runs were graded, as a sentence with the way out. Pure."""
+"""Differences in the grading of runs, as a sentence with a remedy. Pure."""
 
 from collections.abc import Iterable, Sequence
 from shlex import quote
@@ -10,7 +10,7 @@ NOT_RECORDED = "grader not recorded"
 
 
 def grading_differences(a: Manifest, b: Manifest) -> list[str]:
-    """Return the differences between the graders of two runs, in words; empty if equal or one is not recorded."""
+    """Return the differences between the graders of two runs as text; empty if equal or one is not recorded."""
     if a.grader is None or b.grader is None:
         return []
     same_cases = (a.suite, a.selection, a.cases, a.rollouts) == (b.suite, b.selection, b.cases, b.rollouts)
@@ -18,7 +18,7 @@ def grading_differences(a: Manifest, b: Manifest) -> list[str]:
 
 
 def grading_words(a: Manifest, b: Manifest) -> str:
-    """Say on one line that two runs were graded differently, and how to grade them alike; empty if they were alike.
+    """Return a line on differences in the grading of two runs, with a command to grade them alike; empty without any.
 
     Parts are foreign text.
     """
@@ -40,7 +40,7 @@ def regrade_command(*runs: Manifest) -> str:
 
 
 def mixed_grading(runs: Iterable[Manifest]) -> str:
-    """Say on one line that runs listed together were graded differently; empty if they were alike.
+    """Return a line on differences in the grading of runs listed together; empty if they were graded alike.
 
     Parts are foreign text.
     """

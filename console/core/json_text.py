@@ -1,7 +1,7 @@
-"""Reading of foreign JSON, with the results of Python's json module but several times as fast, and JSON to digest.
+"""Foreign JSON, read like Python's json module but several times as fast, and canonical JSON for digests.
 
 NaN, infinities and lone surrogates are accepted, as Python writes them. Nesting beyond `DEEPEST` levels is refused, so
-that recursive callers cannot run out of stack.
+that recursive callers cannot overflow the stack.
 """
 
 import json
@@ -27,7 +27,7 @@ def read_json(text: str | bytes) -> Any:
     """Return the value of a JSON string; bytes are decoded as UTF-8.
 
     Raises:
-        ValueError: not JSON, not UTF-8, nested too deeply, or with a number too long to read; the message says which.
+        ValueError: not JSON, not UTF-8, nested too deeply, or with a number too long to parse; see the message.
     """
     try:
         value = _decode(text)
@@ -43,7 +43,7 @@ def decode_as(text: bytes, kind: type[DecodedT]) -> DecodedT:
     """Decode a strict JSON string as the given type.
 
     Raises:
-        ValueError: not JSON, not UTF-8, nested too deeply, or not of this type; the message says which.
+        ValueError: not JSON, not UTF-8, nested too deeply, or not of this type; the message names the problem.
     """
     try:
         return msgspec.json.decode(text, type=ready_type(kind))
@@ -54,7 +54,7 @@ def decode_as(text: bytes, kind: type[DecodedT]) -> DecodedT:
 def _decode(text: str | bytes) -> Any:
     try:
         return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeError):  # the strict reader refuses what Python writes
+    except (msgspec.DecodeError, UnicodeError):  # the strict reader refuses some of Python's output
         return json.loads(text.decode("utf-8") if isinstance(text, bytes) else text)
 
 
@@ -76,7 +76,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 def canonical_json(value: Any) -> bytes:
-    """Return a value as JSON with sorted keys, for digests; lone surrogates, which UTF-8 cannot hold, are escaped."""
+    """Return a value as JSON with sorted keys, for digests; lone surrogates, which UTF-8 cannot encode, are escaped."""
     try:
         return msgspec.json.encode(value, order="sorted")
     except UnicodeEncodeError:

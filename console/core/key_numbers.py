@@ -10,7 +10,7 @@ from console.core.case import Key
 
 MadeT = TypeVar("MadeT")
 _MOST_SKIPPED = 64
-"""Repeats of a case that may appear late; numbers of those far ahead are kept one by one."""
+"""Maximum gap in the repeats of a case; numbers beyond it are stored one by one."""
 
 
 class SavedNumbers(msgspec.Struct, array_like=True):
@@ -25,7 +25,7 @@ class KeyNumbers:
 
     def __init__(self) -> None:
         self._of_case: dict[str, int | array[int]] = {}
-        """Number of a case without repeats, or numbers by rollout with -1 for those to come; of first attempts."""
+        """For first attempts: number of a case without repeats, or numbers by rollout with -1 for those to come."""
         self._others: dict[Key, int] = {}
         self._count = 0
 
@@ -44,7 +44,7 @@ class KeyNumbers:
         return self._others.get(Key(case, rollout, attempt), -1) if self._others else -1
 
     def add(self, case: str, rollout: int, attempt: int = 1) -> int:
-        """Return the number of a key, the next one if it appears for the first time."""
+        """Return the number of a key, assigning the next one at its first appearance."""
         number = self.get(case, rollout, attempt)
         if number >= 0:
             return number
@@ -62,9 +62,9 @@ class KeyNumbers:
         return number
 
     def in_order(self, make: Callable[[str, int, int], MadeT]) -> list[MadeT]:
-        """Return the objects made from case, rollout and attempt of all keys, in order of first appearance.
+        """Build an object from case, rollout and attempt of each key, and return them in order of first appearance.
 
-        Keys that another thread adds meanwhile are left out.
+        Keys added meanwhile by another thread are omitted.
 
         Raises:
             ValueError: saved numbers are inconsistent.
@@ -94,7 +94,7 @@ class KeyNumbers:
         """Return saved numbers.
 
         Raises:
-            ValueError: they have another form.
+            ValueError: they have another format.
         """
         numbers = cls()
         numbers._of_case = {case: of if isinstance(of, int) else array("i", of) for case, of in saved.of_case.items()}

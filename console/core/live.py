@@ -1,4 +1,4 @@
-"""Frames on a run's socket: everything that never reaches the journal, which remains the only source of facts.
+"""Frames on a run's socket: all data that never reaches the journal, the only source of facts.
 
 Engine to app: `Began` (a call in flight, with its request), `Deltas` (streamed text, ten times a second, the beginning
 of an answer at once), `Status`. App to engine: `Command`. One JSON line each.
@@ -49,7 +49,7 @@ class Deltas(Frame, frozen=True):
 
     items: list[Delta]
     begins: bool = False
-    """True if it holds the beginning of an answer, which readers wait for."""
+    """True if it contains the beginning of an answer, which should appear at once."""
 
 
 class Activity(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -77,7 +77,7 @@ class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
     faults_in_a_row: int = 0
     """Faults since the last good answer, except those caused by the request; three mark the endpoint as failing."""
     is_slowed: bool = False
-    """True if requests wait because rate limits have lowered the number in flight, or their pace."""
+    """True if requests wait because rate limits have lowered their number in flight or their pace."""
 
     @property
     def is_batched(self) -> bool:
@@ -86,7 +86,7 @@ class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def slowed_words(endpoints: Iterable[EndpointState]) -> str:
-    """Return `5/16 · slowed by 12 × 429` for requests that rate limits hold back; empty if none are."""
+    """Return `5/16 · slowed by 12 × 429` if rate limits delay requests; otherwise empty."""
     slowed = [endpoint for endpoint in endpoints if endpoint.is_slowed]
     if not slowed:
         return ""
@@ -122,6 +122,11 @@ class Status(Frame, frozen=True):
     endpoints: list[EndpointState] = []
     message: str = ""
     workers: list[WorkerState] = []
+
+    @property
+    def waiting(self) -> int:
+        """Number of conversations that wait for their server or for a slot."""
+        return sum(activity.state == "waiting" for activity in self.activities)
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,7 +1,8 @@
-"""Looks at a run while it plays: what is looked at and when, fixed in the manifest, and what each look has shown.
+"""Interim looks at a live run: their subjects and times, fixed in the manifest, and their results.
 
-What has finished at any moment is no fair sample of a run: quick cases finish first, and failures are often slow. So a
-run is looked at only when all of its first n rollouts in planned order have ended, with n fixed before the first call.
+The rollouts finished at any moment are not a fair sample of a run: quick cases finish first, and failures are often
+slow. So a run is looked at only when all of its first n rollouts in planned order have ended, with n fixed before the
+first call.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,18 +16,18 @@ from console.core.statistics.decision import ALPHA, SHAPE, Decision
 
 
 class Rule(StrEnum):
-    """When the looks end a run."""
+    """Rule by which looks end a run."""
 
     DECIDED = "decided"
-    """When it is shown that the run is worse than its baseline, or that it is not."""
+    """End when the run is shown to be worse than its baseline, or not worse."""
     WIDTH = "width"
-    """When the interval of its headline is narrow enough."""
+    """End when the interval of the headline is narrow enough."""
     BEST = "best"
-    """When it is shown to be worse than the leader of its race, or all the others are."""
+    """End when the run is shown to be worse than the leader of its race, or all others are."""
 
 
 class Until(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The rule by which its looks may end a run."""
+    """The rule by which looks may end a run."""
 
     rule: Rule
     half_width: Amount = 0.0
@@ -38,7 +39,7 @@ class Until(msgspec.Struct, frozen=True, omit_defaults=True):
     baseline_digest: str = ""
     """Digest of its results, without which the looks of a resumed run would not be those planned."""
     by_category: bool = False
-    """For `decided`: ask the question of each category by itself."""
+    """For `decided`: ask the question for each category by itself."""
     models: tuple[str, ...] = ()
     """For `best`: models of the race."""
     rivals: tuple[str, ...] = ()
@@ -48,10 +49,10 @@ class Until(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A part of a run that is looked at by itself."""
+    """A part of a run that has looks of its own."""
 
     at: tuple[Count, ...]
-    """Graded rollouts of the whole planned order that must have ended for each look."""
+    """For each look: number of graded rollouts, in the whole planned order, that must have ended."""
     rollouts: tuple[Count, ...] = ()
     """Rollouts of this question among them; empty: all of them."""
     shares: tuple[Amount, ...] = ()
@@ -67,9 +68,9 @@ class Expected(msgspec.Struct, frozen=True, omit_defaults=True):
 
     cases: Amount
     difference: Amount | None = None
-    """If B differs by this much; None for a rule without a baseline."""
+    """Assumed difference of B; None for a rule without a baseline."""
     least: Amount = 0.0
-    """For `width`: cases at the rates of earlier runs that need fewest and most."""
+    """For `width`: cases at the earlier runs' rates that need the fewest and the most."""
     most: Amount = 0.0
 
 
@@ -83,7 +84,7 @@ class LookPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str = ""
     """Digest of the planned order."""
     until: Until | None = None
-    """None: the looks end nothing."""
+    """None if the looks end nothing."""
     expected: tuple[Expected, ...] = ()
     """Forecast of when the rule ends the run, made before the first call."""
     rollouts: Count = 1
@@ -100,14 +101,14 @@ class Contender(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     model: str
     value: Amount | None = None
-    """Its mean over the rollouts looked at."""
+    """Mean of the model over the rollouts looked at."""
     difference: Amount | None = None
-    """Its mean minus the leader's, case by case; None for the leader."""
+    """Mean of the model minus the leader's, case by case; None for the leader."""
     below: Amount | None = None
     """Bounds of its repeated confidence interval."""
     above: Amount | None = None
     out_at: Count = 0
-    """Number of the look that has shown it to be worse; 0: it still plays."""
+    """Number of the look that has shown it to be worse; 0 if it is still in the race."""
 
 
 class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -125,20 +126,20 @@ class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     low: Amount | None = None
     high: Amount | None = None
     left_out: Count = 0
-    """Broken, undecided and not run ones among the rollouts."""
+    """Number of broken, undecided and unplayed rollouts among these."""
     difference: Amount | None = None
-    """B - A over these rollouts, for a question that is decided."""
+    """B - A over these rollouts, for a question to be decided."""
     below: Amount | None = None
     """Bounds of its repeated confidence interval."""
     above: Amount | None = None
     decision: str = ""
-    """Decision of this look; empty if it decided nothing, or nothing was asked."""
+    """Decision of this look; empty if it decided nothing, or had nothing to decide."""
     category: str = ""
     """Category of the question; empty: the whole run."""
     only: tuple[str, ...] = ()
-    """Categories of the rollouts, if those of the run are not all among them."""
+    """Categories of the rollouts, if they do not include all categories of the run."""
     standings: tuple[Contender, ...] = ()
-    """In a race, all its models, best first, once those that still play have all come this far."""
+    """In a race, all its models, best first, once all remaining ones have reached this look."""
 
     @property
     def is_last(self) -> bool:
@@ -146,9 +147,9 @@ class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 REACHED = "narrow enough"
-"""Decision of a run that has reached its width."""
+"""Decision for a run that has reached its width."""
 BEST = "best"
-"""Decision of the run that has won a race."""
+"""Decision for the run that has won a race."""
 
 
 def latest_look(looks: Iterable[Look], category: str = "") -> Look | None:
@@ -157,7 +158,7 @@ def latest_look(looks: Iterable[Look], category: str = "") -> Look | None:
 
 
 def decision_of(looks: Sequence[Look]) -> str:
-    """Return the decision of the looks at a run; with several categories, the worst of theirs."""
+    """Return the decision of the looks at a run; with several categories, the worst one."""
     decided = [look.decision for look in looks if look.decision]
     order = (Decision.WORSE.value, Decision.CANNOT_TELL.value)
     return next((word for word in order if word in decided), decided[-1] if decided else "")

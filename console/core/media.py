@@ -1,8 +1,8 @@
-"""Pictures, sound and files in messages: content parts of the OpenAI chat API, whose bytes are kept apart.
+"""Pictures, sound and files in messages: content parts of the OpenAI chat API, whose bytes are stored separately.
 
-A suite sends the bytes as base64. In the journal, and everywhere else in this program, a reference stands in their
-place, `sha256:DIGEST;TYPE;BYTES` with the size of a picture; the bytes are once in the run's folder. Only what is sent
-to a model, and what leaves the program in an export, has base64 again.
+A suite sends the bytes as base64. In the journal, and everywhere else in this program, a reference replaces them,
+`sha256:DIGEST;TYPE;BYTES` with the size of a picture; the bytes are stored once in the run's folder. Only requests to
+models and exports contain base64 again.
 """
 
 import base64
@@ -21,7 +21,7 @@ _REFERENCE = re.compile(r"sha256:([0-9a-f]{64});([\w.+-]+/[\w.+-]+);(\d+)(?:;(\d
 _LOOKED_AT = 1 << 16
 """Characters of an inline image searched for its size."""
 _PLACES = {"image_url": ("image_url", "url"), "input_audio": ("input_audio", "data"), "file": ("file", "file_data")}
-"""Where a part of each type has its data: the name of an object in it, and of a field in that."""
+"""Location of the data in each type of part: the name of an object in the part, and of a field in the object."""
 _KINDS = {"image_url": "image", "input_audio": "audio", "file": "file"}
 _SOUNDS = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 Part = dict[str, Any]
@@ -52,7 +52,7 @@ class MediaReference(NamedTuple):
 
 
 class Media(NamedTuple):
-    """A content part whose bytes are kept apart."""
+    """A content part whose bytes are stored separately."""
 
     kind: str
     """`image`, `audio` or `file`."""
@@ -62,7 +62,7 @@ class Media(NamedTuple):
 
     @property
     def placeholder(self) -> str:
-        """The part in words, such as `[image 640×480 png, 12 kB]`."""
+        """The part as text, such as `[image 640×480 png, 12 kB]`."""
         ref = self.reference
         size = f" {ref.width}×{ref.height}" if ref.width else ""
         name = f" {self.name}" if self.name else ""
@@ -129,19 +129,19 @@ def read_reference(value: object) -> MediaReference | None:
 
 
 def media_in(content: object) -> list[Media]:
-    """Return the parts of a message's content whose bytes are kept apart."""
+    """Return the parts of a message's content whose bytes are stored separately."""
     return [media for part in _parts(content) if (media := _media_of(part)) is not None]
 
 
 def content_text(content: object) -> str:
-    """Return the text of a message's content, with words in place of pictures, sound and files."""
+    """Return the text of a message's content, with placeholders for pictures, sound and files."""
     if isinstance(content, str) or content is None:
         return content or ""
     return "\n".join(filter(None, map(_part_text, _parts(content))))
 
 
 def text_alone(content: object) -> str:
-    """Return the text of a message's content without any words for other parts."""
+    """Return the text of a message's content without placeholders for other parts."""
     return "\n".join(part["text"] for part in _parts(content) if isinstance(part.get("text"), str))
 
 
@@ -200,7 +200,7 @@ def _changed(given: object, change: Callable[[str, Part], str]) -> object:
 
 @lru_cache(maxsize=KEPT_AT_ONCE)
 def _decoded(value: str, form: str) -> tuple[str, bytes | None]:
-    """Return the reference and the bytes of a part's data; the value itself if it is no base64, such as a link."""
+    """Return the reference and the bytes of a part's data; the value itself if it is not base64, such as a link."""
     match = _BASE64.match(value)
     if match is None and (not form or read_reference(value) is not None):
         return value, None

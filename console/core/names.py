@@ -1,4 +1,4 @@
-"""Foreign names as file names, and names as people type them.
+"""Foreign names as file names, and comparison of typed names.
 
 macOS treats names that differ only in case or Unicode form as one; Linux tells them apart. So file names made here
 never rely on either, and names are compared in one Unicode form.

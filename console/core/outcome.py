@@ -9,7 +9,7 @@ from console.core.ranges import Amount
 
 
 class Outcome(StrEnum):
-    """The five outcomes; only `passed` and `failed` say something about the model."""
+    """The five outcomes; only `passed` and `failed` are evidence about the model."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -20,21 +20,22 @@ class Outcome(StrEnum):
     @property
     def is_graded(self) -> bool:
         """True if the outcome enters a score."""
-        return self in (Outcome.PASSED, Outcome.FAILED)
+        return self in _GRADED
 
 
+_GRADED = frozenset({Outcome.PASSED, Outcome.FAILED})
 BLAME_PREFIX = "blame: "
 """Prefix of a score of 1 that names the party a failure is due to, by the suite's rules.
 
-Any suite in which more than the model can fail may give one: its simulated user, its judge, its data.
+Any suite may give one in which other parties than the model can fail: its simulated user, its judge, its data.
 """
 
 
 SETUP_DEPENDENCY = "setup_dependency"
-"""Reason of a setup case that was given up before it began, as no other record of it says that it is setup."""
+"""Reason of a setup case abandoned before it began; no other record marks it as setup."""
 
 OWN_SCORES = "scorers"
-"""Key of `Verdict.detail` with the scores as another harness gave them, by scorer: value, answer and explanation."""
+"""Key of `Verdict.detail` with another harness's scores, by scorer: value, answer and explanation."""
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

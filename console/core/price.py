@@ -6,7 +6,7 @@ from console.core.run import ModelFacts
 
 
 def dollars(cost_usd: float) -> str:
-    """Format an amount in USD with as many decimals as it needs; only nothing is `$0.00`."""
+    """Format an amount in USD with as many decimals as it needs; only zero is `$0.00`."""
     if cost_usd == 0 or cost_usd >= 0.1:
         return f"${cost_usd:,.2f}"
     if cost_usd < 0.0001:
@@ -15,7 +15,7 @@ def dollars(cost_usd: float) -> str:
 
 
 def batch_terms(models: Iterable[ModelFacts]) -> str:
-    """Return the terms of the batches in which models are asked, such as `half price`; empty without batches."""
+    """Return the terms of a run's batches, such as `half price`; empty without batches."""
     terms = [model.batched for model in models if not model.simulated]
     named = dict.fromkeys(filter(None, terms))
     return f"{', '.join(named)}{', in part' * ('' in terms)}" if named else ""

@@ -14,7 +14,7 @@ class Provider(NamedTuple):
     endpoint: str = ""
     """The endpoint of a provider inside this program, which uses no network and costs nothing."""
     address: str = ""
-    """Default base URL for models without a `base_url`; empty if the client knows it."""
+    """Default base URL for models without a `base_url`; empty if the client has its own."""
     key_variable: str = ""
     """Environment variable of the key for `address`; if empty, no key is sent unless the model sets one."""
     model_list: str = ""
@@ -22,7 +22,7 @@ class Provider(NamedTuple):
     embeds: bool = False
     """True if it offers embeddings."""
     batches: str = ""
-    """Its batch API, a `BatchApi`; empty if there is none, or none that this program uses."""
+    """Batch API of the provider, a `BatchApi`; empty if there is none, or this program does not use it."""
     vendor: str = ""
     """Name in OpenTelemetry's conventions; empty for the same name as in models.toml."""
 
@@ -88,5 +88,5 @@ PROVIDERS: Mapping[str, Provider] = {
 
 
 def provider_of(name: str) -> Provider:
-    """Return the facts about a provider; empty ones for a provider that only an old run names."""
+    """Return the facts about a provider; empty ones for a provider named only in an old run."""
     return PROVIDERS.get(name, Provider())

@@ -10,7 +10,7 @@ Duration = Annotated[float, msgspec.Meta(ge=-1e12, le=1e12)]
 """Seconds; may be negative after the clock was set."""
 LARGEST_COUNT = 2**53
 Count = Annotated[int, msgspec.Meta(ge=-LARGEST_COUNT, le=LARGEST_COUNT)]
-"""A count or an index, within the range a float counts exactly."""
+"""A count or an index, within the range of exact integers in a float."""
 _LARGEST_AMOUNT = 1e15
 Amount = Annotated[float, msgspec.Meta(ge=-_LARGEST_AMOUNT, le=_LARGEST_AMOUNT)]
 """An amount of money, or a score."""

@@ -11,7 +11,7 @@ _LOCK = threading.Lock()
 
 
 def ready_type(kind: KindT) -> KindT:
-    """Return a type for `convert`, `decode` or a decoder, which one thread at a time prepares.
+    """Return a type for `convert`, `decode` or a decoder, prepared by one thread at a time.
 
     msgspec describes a struct when it is first decoded, and stores the description before it is complete. A second
     thread that decodes the struct at that moment reads uninitialized memory, and the process crashes.

@@ -1,4 +1,4 @@
-"""Journal records: the one event stream that live view, replay and review all fold.
+"""Journal records: the one event stream folded by live view, replay and review.
 
 A record is one JSON line; `t` names its kind. Records are facts and never change; a later attempt supersedes an
 earlier one without deleting it. Times are seconds since the epoch (UTC); order is the order of lines, not of times.
@@ -20,7 +20,7 @@ SCHEMA = 1
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="t", tag=str.lower, gc=False):
-    """Common base of all records; made of JSON and so never part of a cycle, which spares the garbage collector."""
+    """Common base of all records; contains only JSON and so no cycles, which spares the garbage collector."""
 
     at: Moment
 
@@ -41,7 +41,7 @@ class Started(Record, frozen=True):
     key: Key
     case: Case
     forks: bool = False
-    """True if its calls may be several conversations (`core.call_tree`)."""
+    """True if its calls may belong to several conversations (`core.call_tree`)."""
 
 
 class Asked(Record, frozen=True):
@@ -66,7 +66,7 @@ class Asked(Record, frozen=True):
     address: str = ""
     """Address of the model that answered; empty if the model has only one."""
     kept: bool = False
-    """True if the reply was taken from an earlier play of the conversation, so nothing was paid."""
+    """True if the reply was taken from an earlier play of the conversation, at no cost."""
 
 
 class Embedded(Record, frozen=True):
@@ -150,7 +150,7 @@ MAIN_REPLIES = "replies of the main conversation"
 
 
 GREETING = "greeting"
-"""Kind of the note with the words that open a conversation in the model's name, written by no model."""
+"""Kind of the note with an opening in the model's name that no model wrote."""
 
 
 class Finished(Record, frozen=True):
@@ -173,15 +173,15 @@ class Finished(Record, frozen=True):
     server: str = ""
     """Providers and fingerprints that served the replies in the role `model`, each once, joined by `; `."""
     written: str = ""
-    """Form of the first call that the model wrote into a text without sending one, such as `<tool_call>`."""
+    """Notation of the first call that the model wrote as text instead of sending it, such as `<tool_call>`."""
 
 
 class Looked(Record, frozen=True):
-    """All of the first rollouts of the planned order have ended, and were looked at; never looked at again."""
+    """A look was taken, because the first rollouts of the planned order had all ended; it is never repeated."""
 
     look: Look
     beyond: tuple[Slot, ...] = ()
-    """At a decision against a baseline: graded rollouts that had started too, but were not looked at."""
+    """At a decision against a baseline: graded rollouts that had also started, but were not looked at."""
 
 
 class Steered(Record, frozen=True):
@@ -193,7 +193,7 @@ class Steered(Record, frozen=True):
 
 
 CLOCK = "clock"
-"""Value of `what` after the system clock was set or the machine slept; `value` holds the jump in seconds.
+"""Value of `what` after the system clock was set or the machine slept; `value` is the jump in seconds.
 
 The times before and after are not comparable.
 """
@@ -203,7 +203,7 @@ class Batched(Record, frozen=True):
     """A step of a batch of calls: planned, sent, accepted (with an id), then its progress, then its end."""
 
     name: str
-    """Unique name, with which a batch that was submitted but not journaled is found again."""
+    """Unique name for finding a batch that was submitted without being journaled."""
     model: str
     """Name of the model in models.toml."""
     total: Count
@@ -216,9 +216,9 @@ class Batched(Record, frozen=True):
     submitted_at: Moment = 0.0
     """Time at which it was sent or, once the provider has confirmed it, accepted; 0 before."""
     missing: bool = False
-    """True if the provider did not have it, or its results, when last asked; resuming then gives it up."""
+    """True if the provider did not have it, or its results, when last asked; a resume then abandons it."""
     ended: str = ""
-    """Its end, such as `completed` or `expired`, once all of its answers are journaled."""
+    """End of the batch, such as `completed` or `expired`, once all of its answers are journaled."""
 
 
 def call_name(run: str, request: str) -> str:

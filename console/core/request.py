@@ -46,7 +46,7 @@ class Thread:
         return prefix, self.messages[prefix:], changed
 
     def expand(self, asked: Asked) -> "Thread":
-        """Apply a stored call and return the whole request it stands for."""
+        """Apply a stored call and return the whole request."""
         messages = self.messages[: asked.prefix] + asked.messages
         tools = self.tools if asked.tools is None else asked.tools
         self.messages, self.tools = messages, tools

@@ -39,7 +39,7 @@ class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     price_source: str = ""
     """Source of prices that are not from models.toml, such as `litellm 1.92.0`."""
     batched: str = ""
-    """Terms of its batches, `half price` or `batch price`, which the prices above are; empty if asked one by one."""
+    """Terms of its batches, `half price` or `batch price`, included in the prices above; empty without batches."""
     params: dict[str, Any] = {}
 
 
@@ -50,7 +50,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
     ids: tuple[str, ...] = ()
     limit: int | None = None
     seed: int | None = None
-    """With a limit: draw that many cases at random with this seed instead of taking the first."""
+    """With a limit: seed for drawing that many cases at random instead of taking the first."""
 
 
 class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -109,6 +109,8 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Lowest and highest value by score, where known."""
     units: dict[str, str] = {}
     """Unit by score, such as `s`."""
+    suite_cases: dict[str, Count] = {}
+    """Cases of the whole suite by category; empty in runs from before this field."""
     schema: Count = 1
     format: str = ""
     """Format of the suite, as named in its `suite.toml`; `RunFolder.manifest` fills it in for old runs."""
@@ -125,9 +127,9 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     asked_anew: tuple[str, ...] = ()
     """Roles whose answers are not taken from that run."""
     judge_repeats: Count = 1
-    """How often each of its conversations is graded, as consecutive rollouts."""
+    """Number of gradings of each conversation, stored as consecutive rollouts."""
     experiment: Experiment | None = None
-    """The change it makes in its parent's conversations, or in all of its own; None if it changes nothing."""
+    """The change made in its parent's conversations, or in all of its own; None without one."""
 
     @property
     def headline_scale(self) -> tuple[float, float] | None:
@@ -144,13 +146,18 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
         return most - least
 
     @property
+    def category(self) -> str:
+        """The only selected category; empty if several or all."""
+        return self.selection.categories[0] if len(self.selection.categories) == 1 else ""
+
+    @property
     def is_whole(self) -> bool:
-        """True for a complete plan of the suite as it is: no replay of another run's cases, no shard, no change."""
+        """True for a complete and unchanged plan of the suite, unlike a replay of another run's cases or a shard."""
         return not self.parent and self.shard is None and self.experiment is None
 
     @property
     def is_batched(self) -> bool:
-        """True if a role is asked through a batch API."""
+        """True if a role is called through a batch API."""
         return any(model.batched for model in (self.model, *self.roles.values()))
 
     @property
@@ -160,7 +167,7 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def simulated_note(self) -> str:
-        """`simulated` if the model under test is, else the roles that are, as in `judge simulated`; may be empty."""
+        """`simulated` for a simulated model under test, else the simulated roles (`judge simulated`); may be empty."""
         if self.model.simulated:
             return SIMULATED
         roles = " and ".join(role for role, model in self.roles.items() if model.simulated)
@@ -168,7 +175,7 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def simulated_note_of(notes: Iterable[str]) -> str:
-    """Return the note on several runs: `simulated` if a model under test is, else the roles that are; may be empty."""
+    """Return the note on several runs: `simulated` if a model under test is, else the simulated roles; may be empty."""
     distinct = list(dict.fromkeys(filter(None, notes)))
     return SIMULATED if SIMULATED in distinct else "; ".join(distinct)
 
@@ -183,8 +190,10 @@ class Tally(msgspec.Struct, omit_defaults=True):
     not_run: Count = 0
     setup: Count = 0
     """Setup rollouts that ended well, such as conversations that fill a memory; not graded."""
-    setup_broken: Count = 0
-    """Setup rollouts among the broken, undecided and not run ones; 0 in summaries from before this field."""
+    broken_setup: Count = 0
+    """Setup rollouts that broke or are undecided; not among the broken and undecided ones."""
+    given_up_setup: Count = 0
+    """Setup rollouts that were not run; not among the others."""
     running: Count = 0
     input_tokens: Count = 0
     output_tokens: Count = 0
@@ -198,7 +207,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
     cases: dict[int, dict[int, int]] = {}
     """Number of cases by graded rollouts (first key) and passed rollouts (second key)."""
     clustered: dict[int, dict[int, int]] = {}
-    """The same for cases that name a cluster."""
+    """Like `cases`, for cases that name a cluster."""
     clusters: dict[int, dict[float, int]] = {}
     """Number of clusters by graded cases (first key) and sum of their pass rates (second key)."""
 
@@ -212,7 +221,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
 
     @property
     def counts(self) -> Counts:
-        """Graded cases and clusters; old tallies without case counts hold cases played once."""
+        """Graded cases and clusters; in old tallies without case counts, every case was played once."""
         return Counts(self.cases or {1: {0: self.failed, 1: self.passed}}, self.clustered, self.clusters)
 
     @property
@@ -232,18 +241,18 @@ class Tally(msgspec.Struct, omit_defaults=True):
 
     @property
     def unsuccessful(self) -> int:
-        """Number of rollouts to review; not for display, because broken ones are no failures of the model."""
-        return self.failed + self.broken + self.undecided
+        """Number of rollouts to review; not for display, because broken ones are not failures of the model."""
+        return self.failed + self.broken + self.undecided + self.broken_setup
 
     @property
     def setup_done(self) -> int:
         """Number of setup rollouts that ended, or were given up."""
-        return self.setup + self.setup_broken
+        return self.setup + self.broken_setup + self.given_up_setup
 
     @property
     def done(self) -> int:
         """Number of graded rollouts that ended, or were given up."""
-        return self.finished + self.not_run - self.setup_done
+        return self.graded + self.broken + self.undecided + self.not_run
 
     @property
     def finished(self) -> int:
@@ -265,9 +274,10 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """`queued`, `starting`, `running`, `interrupted`, `completed`, `decided`, `stopped`, `budget`, `halted`."""
     scores: dict[str, Amount] = {}
     headline: str = ""
-    """Same as in the manifest, as are the two below."""
+    """Same as in the manifest, as are the three below."""
     further_headlines: tuple[str, ...] = ()
     units: dict[str, str] = {}
+    suite_cases: dict[str, Count] = {}
     score_interval: Interval | None = None
     """Mean of the headline score with its interval over cases; None without repeats."""
     reasons: dict[str, Count] = {}
@@ -278,7 +288,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     servers: dict[str, Count] = {}
     """Rollouts by provider and fingerprint of the server."""
     written: dict[str, Count] = {}
-    """Failed rollouts in which a call was written into a text instead of sent, by its form, such as `<tool_call>`."""
+    """Failed rollouts in which a call was written as text instead of sent, by notation, such as `<tool_call>`."""
     categories: dict[str, Tally] = {}
     updated: Moment = 0.0
     seconds: Duration = 0.0
@@ -287,13 +297,13 @@ class Summary(msgspec.Struct, omit_defaults=True):
     damaged_lines: list[int] = []
     """Line numbers of the first of them, from 1."""
     altered: str = ""
-    """Description of changes made to the journal by others than its engine since the last summary."""
+    """Description of changes to the journal by other programs than its engine since the last summary."""
     message: str = ""
     """Reason for a halt; empty otherwise."""
     batch_terms: str = ""
-    """Terms of the batches in which its models were asked, such as `half price`; empty without batches."""
+    """Terms of its batches, such as `half price`; empty without batches."""
     batches: str = ""
-    """Batches that have not ended, in words, such as `batch of 1,200 submitted Thu 14:02 · 340 done`."""
+    """Batches that have not ended, as text, such as `batch of 1,200 submitted Thu 14:02 · 340 done`."""
     journal_bytes: Count = 0
     """Journal size this summary was derived from; any other size means stale."""
     journal_checksum: int | None = None
@@ -303,15 +313,15 @@ class Summary(msgspec.Struct, omit_defaults=True):
     format: str = ""
     """Format of the suite, from the manifest."""
     category: str = ""
-    """The only selected category; empty if several or all."""
+    """Same as in the manifest."""
     lost: Count = 0
-    """Number of times a worker was lost during a conversation that another then continued."""
+    """Number of times a worker was lost during a conversation that another worker continued."""
     name: str = ""
     """Name given by the user."""
     setup: Count = 0
     """Planned rollouts that are not graded."""
     simulated_note: str = ""
-    """Which part is simulated, as in the manifest."""
+    """The simulated parts, as in the manifest."""
     parent: str = ""
     """Run this one is a branch of."""
     grader: Grader | None = None
@@ -323,13 +333,13 @@ class Summary(msgspec.Struct, omit_defaults=True):
     pinned: bool = False
     """True if a reader wants it at the top of lists."""
     archived: bool = False
-    """True if its journal is compressed, and lists leave the run out."""
+    """True if its journal is compressed and the run omitted from lists."""
     look: Look | None = None
     """Newest look at the whole run; None before the first."""
     is_shown_by_look: bool = False
     """True if the newest look gives its score, because conversations that finished first are not a fair sample."""
     decision: str = ""
-    """Decision of its looks, if they decide anything."""
+    """Decision of its looks, if any."""
     looks: list[Look] = []
     """All looks at a run that they may end; empty for others."""
     checksum: int = 0
@@ -346,7 +356,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
         return max(self.planned_cases - self.tally.done, 0)
 
     def damages(self) -> list[str]:
-        """Describe what is wrong with the journal behind this summary."""
+        """Describe the defects of the journal behind this summary."""
         numbers = ", ".join(map(str, self.damaged_lines)) + (", …" if self.damaged > len(self.damaged_lines) else "")
         plural = "s were" if self.damaged > 1 else " was"
         skipped = [f"{self.damaged} damaged journal line{plural} skipped: {numbers}"] if self.damaged else []

@@ -3,9 +3,9 @@
 import re
 
 _LABEL = re.compile(r" *[^ ]+: ")
-"""Beginning of a label such as `weather_query: success rate`, with a name that has no blanks."""
+"""Pattern of a label such as `weather_query: success rate`, with a name without blanks."""
 _DATE_OF_RUN = re.compile(r"\d{4}-\d\d-\d\dT(?=\d{4}-)")
-"""Date at the beginning of a run's id, which needs it less than its name; every command accepts the rest."""
+"""Date at the beginning of a run's id, dropped first, since every command accepts the rest."""
 _LEAST = 8
 """Minimum characters of a shortened name in front of its measure."""
 
@@ -13,7 +13,7 @@ _LEAST = 8
 def shorten_label(text: str, width: int) -> str:
     """Shorten a text to `width` characters with `…`.
 
-    Prose is cut at its end, and a name in the middle, as names differ in their last characters. In a name
+    Prose is cut at its end, and a name in the middle, as names often differ in their last characters. In a name
     followed by a measure, only the name is cut while some of it is left. The id of a run loses its date first.
     """
     if len(text) <= width:

@@ -46,6 +46,13 @@ _COUNTED = {
     Outcome.UNDECIDED: "undecided",
     Outcome.NOT_RUN: "not_run",
 }
+_SETUP_COUNTED = {
+    Outcome.PASSED: "setup",
+    Outcome.FAILED: "setup",
+    Outcome.BROKEN: "broken_setup",
+    Outcome.UNDECIDED: "broken_setup",
+    Outcome.NOT_RUN: "given_up_setup",
+}
 
 
 _NO_SCORES: dict[str, float] = {}
@@ -55,7 +62,7 @@ _SUMS: dict[tuple[float, int], tuple[float, int]] = {}
 
 
 def plain_verdict(outcome: Outcome, reason: str | None, scores: dict[str, float] = _NO_SCORES) -> Verdict:
-    """Return a verdict without messages and details, interned for rollouts that ended alike."""
+    """Return a verdict without messages and details, interned for rollouts with the same ending."""
     if len(scores) > _MOST_SCORES:
         return Verdict(outcome, reason, scores=scores, detail=_NO_NUMBERS)
     ending = (outcome, reason, tuple(scores.items()))
@@ -75,7 +82,7 @@ def _shared_sum(total: tuple[float, int]) -> tuple[float, int]:
 
 
 class Counted(Protocol):
-    """The fields of a finished rollout that counts need."""
+    """The fields of a finished rollout needed for counts."""
 
     @property
     def key(self) -> Key: ...
@@ -92,7 +99,7 @@ class Counted(Protocol):
 
 
 class Ended(Counted, Protocol):
-    """The fields of a finished rollout that reports need: a `Finished`, or a reader's condensed form."""
+    """The fields of a finished rollout needed for reports: a `Finished`, or a reader's condensed form."""
 
     @property
     def at(self) -> float: ...
@@ -187,7 +194,7 @@ class RunFold(msgspec.Struct):
         self._previous_at = record.at
 
     def seconds_until(self, now: float) -> float:
-        """Return the time spent on a run that is being played, with that since its last record."""
+        """Return the time spent on a live run, including that since its last record."""
         is_open = self.sessions > 0 and self.closed is None
         return self.seconds + (max(now - self._previous_at, 0.0) if is_open else 0.0)
 
@@ -197,7 +204,7 @@ class RunFold(msgspec.Struct):
             del self.batches[record.name]
 
     def _add_look(self, look: Look) -> None:
-        """Add a look; what a race has shown replaces what the run alone had seen at the same look."""
+        """Add a look; a race's result replaces that of the run alone at the same look."""
         same = (place for place, old in enumerate(self.looks) if old.number == look.number)
         if look.standings and (place := next(same, None)) is not None:
             self.looks[place] = look
@@ -241,12 +248,9 @@ class RunFold(msgspec.Struct):
 
     def _count(self, record: Counted, category: Tally, sign: int) -> None:
         outcome = record.verdict.outcome
-        is_setup = record.key.case in self.ungraded
-        name = "setup" if is_setup and outcome.is_graded else _COUNTED[outcome]
+        name = (_SETUP_COUNTED if record.key.case in self.ungraded else _COUNTED)[outcome]
         for tally in (self.tally, category):
             setattr(tally, name, getattr(tally, name) + sign)
-            if is_setup and not outcome.is_graded:
-                tally.setup_broken += sign
         if name in ("passed", "failed"):
             passed = sign if outcome is Outcome.PASSED else 0
             self.cases.count(record.key.case, passed, sign, (self.tally, category))
@@ -304,7 +308,7 @@ class RunFold(msgspec.Struct):
             tally.cost_unknown += record.cost_usd is None and record.verdict.outcome is not Outcome.NOT_RUN
 
     def _with_unsettled(self, manifest: Manifest) -> tuple[Tally, dict[str, Tally]]:
-        """Return the counts in all and by category, including the spending of unfinished conversations."""
+        """Return the counts in total and by category, including the spending of unfinished conversations."""
         whole, categories = self.tally.copy(), {name: tally.copy() for name, tally in self.categories.items()}
         roles = {"model": manifest.model, **manifest.roles}
         for key, spending in self.unsettled.items():
@@ -333,7 +337,7 @@ class RunFold(msgspec.Struct):
     def is_shown_by_look(self, manifest: Manifest, *, live: bool) -> bool:
         """Return whether the newest look gives the run's score, since first finishers are not a fair sample.
 
-        That holds for every run with looks that has not played everything, whoever ended it.
+        That applies to every partly played run with looks, regardless of how it ended.
         """
         state = self.state(live)
         return state in ("running", "decided") or (manifest.looks is not None and state != "completed")
@@ -356,6 +360,7 @@ class RunFold(msgspec.Struct):
             headline=manifest.headline,
             further_headlines=manifest.further_headlines,
             units=manifest.units,
+            suite_cases=manifest.suite_cases,
             score_interval=self.score_interval(manifest.headline, manifest.headline_scale),
             reasons=dict(sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))),
             cut=dict(self.cut),
@@ -381,7 +386,7 @@ class RunFold(msgspec.Struct):
             grader=manifest.grader,
             regraded=manifest.regraded,
             judge_repeats=manifest.judge_repeats,
-            category=manifest.selection.categories[0] if len(manifest.selection.categories) == 1 else "",
+            category=manifest.category,
         )
 
 
@@ -410,7 +415,7 @@ def _starts_interval(record: AnyRecord) -> bool:
 
 
 def without_output(record: RecordT) -> RecordT:
-    """Return a record without the parts that counting does not need."""
+    """Return a record without the parts not needed for counting."""
     if not isinstance(record, Finished):
         return record
     verdict, detail = record.verdict, _numbers(record.verdict)
@@ -424,7 +429,7 @@ def without_output(record: RecordT) -> RecordT:
 
 
 def _numbers(verdict: Verdict) -> dict[str, Any]:
-    """Return the details that a report adds up: numbers, lists of numbers, and metrics by turn."""
+    """Return the details summed up in reports: numbers, lists of numbers, and metrics by turn."""
     if not verdict.detail:
         return _NO_NUMBERS
     kept = {name: value for name, value in verdict.detail.items() if _is_number(value) or _is_counted(value)}

@@ -1,4 +1,4 @@
-"""Waiting times and their causes in words."""
+"""Waiting times and their causes as text."""
 
 import time
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ def slowed_by(rate_limits: int) -> str:
 
 
 class SubmittedBatch(Protocol):
-    """The fields of a batch that its words need."""
+    """The fields of a batch needed for its description."""
 
     @property
     def total(self) -> int: ...

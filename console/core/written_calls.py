@@ -1,4 +1,4 @@
-"""Calls that a model has written into its text: on a server without a tool parser they never arrive as calls. Pure."""
+"""Calls that a model has written as text: on a server without a tool parser they never arrive as calls. Pure."""
 
 import re
 from collections.abc import Collection

@@ -67,7 +67,7 @@ class EngineLink:
     async def finish(self) -> None:
         """Detach after the engine has read everything sent.
 
-        An engine that writes to a closed connection drops it together with unread commands. So only this side is closed
+        An engine that writes to a closed connection drops it together with unread commands. So this side is closed
         first, and the engine's output is read until it closes its own.
         """
         with contextlib.suppress(OSError, TimeoutError):

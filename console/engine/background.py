@@ -1,4 +1,4 @@
-"""Background tasks and threads whose unexpected errors are reported when they occur, not when somebody awaits them.
+"""Background tasks and threads whose unexpected errors are reported when they occur, not when they are awaited.
 
     with failures_reported(report):      # once per process: the engine, the app
         task = start_task(work(), "journal sync")
@@ -6,7 +6,7 @@
         await stop(task)
 
 `report` also gets errors of threads, timers and connections, if the code that failed was started by this program, and
-a lack of memory wherever it shows; other errors of libraries keep going to asyncio's log and to stderr.
+memory errors wherever they occur; other errors of libraries still go to asyncio's log and to stderr.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ def _report_failure(task: "asyncio.Task[None]") -> None:
 
 
 async def stop(*tasks: "asyncio.Task[None] | None") -> None:
-    """Cancel tasks and wait until they have ended; their errors were reported when they occurred."""
+    """Cancel tasks and wait until they have ended; their errors are reported when they occur."""
     present = [task for task in tasks if task is not None]
     for task in present:
         task.cancel()
@@ -56,7 +56,7 @@ def failures_reported(report: Report) -> Generator[None]:
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
-        is_unretrieved = "future" in context  # found by the garbage collector: nobody wanted its result
+        is_unretrieved = "future" in context  # found by the garbage collector: nothing awaited its result
         if isinstance(error, Exception) and (_NAME in context or (not is_unretrieved and _is_ours(error))):
             report(str(context.get(_NAME) or "event loop"), error)
         elif handler is not None:
@@ -85,7 +85,7 @@ def failures_reported(report: Report) -> Generator[None]:
 def _is_ours(error: Exception) -> bool:
     """Return whether the code that was started, and did not handle the error, belongs to this program.
 
-    A lack of memory belongs to the process, not to the library that met it.
+    A memory error concerns the process, not the library in which it occurred.
     """
     if isinstance(error, MemoryError):
         return True

@@ -1,8 +1,8 @@
 """Calls of a run through batch APIs: gathered while conversations wait, submitted together, and polled.
 
-A batch is journaled before it is submitted, and its id before it is waited for. After a kill, one whose submission was
-not confirmed is looked for at the provider, for a while, as it may not be listed yet, and calls that are asked again
-wait for the batch that has them: none is paid twice. Only a call that its batch did not answer is asked in another one.
+A batch is journaled before it is submitted, and its id before it is waited for. After a kill, a batch whose submission
+was not confirmed is searched for at the provider for a while, as it may not be listed yet, and repeated calls wait for
+the batch that contains them: none is paid twice. Only a call that its batch did not answer goes into another one.
 """
 
 import asyncio
@@ -37,14 +37,14 @@ _SOONEST_POLL_S, _LATEST_POLL_S = 0.2, 60.0
 _POLL_SHARE = 0.1
 """Seconds until the next poll, as a share of the batch's age."""
 _IN_BATCH = "in a batch"
-"""What a single conversation waits for; how far its batch is, is said once for the run."""
+"""State of a conversation in a batch; the batch's own progress is shown once for the run."""
 _LOOKING = "looking for a batch that may have been submitted"
 LISTED_S = 60.0
-"""Seconds after a submission in which a provider may have accepted a batch and not list it yet."""
+"""Seconds for which a provider may not list a batch that it has accepted."""
 _LONGEST_S = 86_400.0
 """Seconds after which every batch has ended."""
 _LIMITED_S = 60.0
-"""Seconds until a single call is submitted again that the provider's limit of waiting tokens refused."""
+"""Seconds before a single call refused by the provider's limit on queued tokens is submitted again."""
 AnswerT = TypeVar("AnswerT")
 
 
@@ -65,11 +65,11 @@ class BatchHost(Protocol):
         ...
 
     async def append_durably(self, record: AnyRecord) -> None:
-        """Journal a record, and return when the disk has confirmed it."""
+        """Journal a record, and return once it is on disk."""
         ...
 
     def end(self, reason: str, message: str = "") -> None:
-        """Start nothing more; waiting conversations stay resumable."""
+        """Start nothing more; waiting conversations remain resumable."""
         ...
 
 
@@ -90,7 +90,7 @@ class _Batch:
 
     record: Batched
     calls: dict[str, _Call | None]
-    """Unanswered calls by id; None while nothing waits for the answer."""
+    """Unanswered calls by id; None while no conversation waits for answers."""
     is_recorded: bool = False
     """True if an earlier session planned it."""
 
@@ -99,13 +99,13 @@ class _Batch:
         return [call for call in self.calls.values() if call is not None and not call.answer.done()]
 
     def tell(self, words: str) -> None:
-        """Tell all waiting conversations what they wait for."""
+        """Update the state of all waiting conversations."""
         for call in self.waiting:
             call.watch.on_wait(words, None)
 
 
 class _BatchWatch(Watch):
-    """Watches requests about a batch for the conversations that wait for it."""
+    """Watches requests about a batch on behalf of the conversations that wait for it."""
 
     def __init__(self, batch: _Batch) -> None:
         self._batch = batch
@@ -121,7 +121,7 @@ class BatchedEndpoint:
     """A model whose calls go through its provider's batch API; embeddings are sent one by one."""
 
     def __init__(self, model: ModelConfig, host: BatchHost) -> None:
-        """Take up the batches of earlier sessions."""
+        """Continue the batches of earlier sessions."""
         self._model, self._host = model, host
         self._client = BatchClient(model)
         self._balancer = Balancer([("", self._client.limiter)])
@@ -130,7 +130,7 @@ class BatchedEndpoint:
         self._gatherer: asyncio.Task[None] | None = None
         self._most = self._client.api.most_requests
         self._is_limited = False
-        """True after the provider's limit of waiting tokens refused a batch: then one is submitted at a time."""
+        """True once the provider's limit on queued tokens refused a batch; batches are then submitted one at a time."""
         self._polls_now = asyncio.Event()
         recorded = host.batches.of(model.name)
         self._batches = [_Batch(batch, dict.fromkeys(calls), is_recorded=True) for batch, calls in recorded]
@@ -141,13 +141,13 @@ class BatchedEndpoint:
         self._tasks = {start_task(self._follow(batch), f"batch {batch.record.name}") for batch in self._batches}
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
-        """Return the answer of a batch; a request that its batch did not answer is asked in another one.
+        """Return the answer of a batch; a request that its batch did not answer goes into another one.
 
         Raises:
             Fault: the provider refuses the request, or several batches did not answer it.
         """
         body = self._client.body(request)
-        self._client.line("", body)  # refused now if it cannot be sent
+        self._client.line("", body)  # an unsendable request is refused now
         name = call_name(self._host.run_id, request.name)
         for number in count(1):
             call = _Call(name, request, body, watch, asyncio.get_running_loop().create_future())
@@ -165,7 +165,7 @@ class BatchedEndpoint:
         raise AssertionError
 
     def _enter(self, call: _Call) -> None:
-        """Attach a call to the batch that has it, or gather it for the next one."""
+        """Attach a call to the batch that contains it, or gather it for the next one."""
         unclaimed = self._unclaimed.get(call.name)
         while unclaimed:
             batch, number = unclaimed.popleft()
@@ -180,7 +180,7 @@ class BatchedEndpoint:
             self._gatherer = start_task(self._gather(), f"batches of {self._model.name}")
 
     async def _gather(self) -> None:
-        """Submit what is gathered whenever no more is to be expected."""
+        """Submit the gathered calls whenever no more are to be expected."""
         while self._gathered:
             await asyncio.sleep(_GATHER_S)
             self._gathered = {number: call for number, call in self._gathered.items() if not call.answer.done()}
@@ -215,7 +215,7 @@ class BatchedEndpoint:
     async def _follow(self, batch: _Batch, lines: Sequence[bytes] = ()) -> None:
         """Submit a batch, wait for its end, and hand out its answers.
 
-        A fault of the provider, other than one that passes, ends the run; the batch is taken up when it is resumed.
+        A provider fault that is not temporary ends the run; when resumed, it continues the batch.
         """
         try:
             if not batch.record.id and not await self._find_or_submit(batch, lines):
@@ -229,7 +229,7 @@ class BatchedEndpoint:
                 if fault.kind is not FaultKind.NOT_FOUND:
                     raise
                 await self._say_missing(batch, fault)
-                await self._candidates(batch)  # fails at an address that has no batches at all
+                await self._candidates(batch)  # fails at an address without batches
                 await self._end(batch, "missing")
                 return
             await self._end_with(batch, state)
@@ -240,7 +240,7 @@ class BatchedEndpoint:
             self._batches.remove(batch)
 
     async def _find_or_submit(self, batch: _Batch, lines: Sequence[bytes]) -> bool:
-        """Return whether the provider has the batch. It is submitted again only if it is certainly not there."""
+        """Return whether the provider has the batch, submitting it again only if it certainly does not."""
         others = {other.record.id for other in self._batches}
         may_exist, file = batch.is_recorded, ""
         if not may_exist:
@@ -284,7 +284,7 @@ class BatchedEndpoint:
             await self._pause(batch)
 
     async def _candidates(self, batch: _Batch) -> list[BatchState]:
-        """Return the batches at the provider that may be this one; none of a provider without a list after a day."""
+        """Return the batches at the provider that may be this one; none, after a day, if the provider has no list."""
         record = batch.record
         try:
             return await self._persist(
@@ -295,15 +295,15 @@ class BatchedEndpoint:
                 raise
             if time.time() >= record.submitted_at + _LONGEST_S:
                 return []
-            words = "this address lists no batches, so nobody can tell whether it has this one"
+            words = "this address lists no batches, so whether it has this one is unknown"
             hint = (
-                f"Look at the provider for a batch of {record.total:,} calls. Resume the run a day later, when it has "
-                "ended in any case, and its calls are asked again; or play a new run without --batch."
+                f"Look at the provider for a batch of {record.total:,} calls. Resume the run a day later, when it has"
+                " ended in any case, to repeat its calls; or play a new run without --batch."
             )
             raise Fault(FaultKind.NOT_FOUND, words, hint=hint) from None
 
     async def _identified(self, batch: _Batch, state: BatchState) -> BatchState | None:
-        """Return the state of a batch at the provider if it is this one; without a name, only its answers tell."""
+        """Return the state of a batch at the provider if it is this one; without a name, only answers identify it."""
         try:
             while not (state.name or state.ended):
                 batch.tell(_LOOKING)
@@ -347,7 +347,7 @@ class BatchedEndpoint:
             await self._pause(batch)
 
     async def _hand_out(self, batch: _Batch, state: BatchState) -> None:
-        """Hand out the answers to an ended batch once they are read to their end."""
+        """Hand out the answers of an ended batch once all have been read."""
         seconds = max(0.0, time.time() - batch.record.submitted_at)
         for answer in await self._read_answers(batch, state):
             call = batch.calls.pop(answer.call)
@@ -357,8 +357,8 @@ class BatchedEndpoint:
     async def _read_answers(self, batch: _Batch, state: BatchState) -> list[BatchAnswer]:
         """Return the answers to the calls of a batch.
 
-        Answers that are damaged or fewer than announced are read once more; then the calls without an answer, and
-        those with two that differ, have none.
+        Answers that are damaged or fewer than announced are read a second time; calls that then have no answer, or two
+        different ones, count as unanswered.
         """
         answers: dict[str, BatchAnswer | None] = {}
         was_damaged = False
@@ -401,7 +401,7 @@ class BatchedEndpoint:
             call.answer.set_exception(fault)
 
     async def _end_with(self, batch: _Batch, state: BatchState) -> None:
-        """End a batch, and deal with the calls that it did not answer."""
+        """End a batch, and handle the calls that it did not answer."""
         left, words = batch.waiting, batch_words([batch.record])
         if state.ended == "cancelled" and left:
             await self._end(batch, state.ended)
@@ -432,11 +432,7 @@ class BatchedEndpoint:
         await self._end(batch, state.ended)
 
     async def _say_missing(self, batch: _Batch, fault: Fault) -> None:
-        """Return if an earlier session said that the provider does not have this batch; else say it.
-
-        Raises:
-            Fault: this is the first time.
-        """
+        """Return if an earlier session has reported that the provider does not have this batch; otherwise report it."""
         if batch.record.missing and batch.is_recorded:
             return
         await self._step(batch, missing=True)
@@ -449,7 +445,7 @@ class BatchedEndpoint:
 
     async def _end(self, batch: _Batch, why: str) -> None:
         """Journal the end of a batch, after its answers; calls that still wait are gathered again."""
-        await asyncio.sleep(0)  # the conversations whose answers have come journal them first
+        await asyncio.sleep(0)  # conversations with answers journal them first
         await self._step(batch, ended=why)
         left, batch.calls = batch.waiting, {}
         if why != "cancelled":
@@ -478,7 +474,7 @@ class BatchedEndpoint:
         return result
 
     async def _pause(self, batch: _Batch) -> None:
-        """Wait until the next poll, or until the user asks for it."""
+        """Wait until the next poll, or until the user requests one."""
         try:
             async with asyncio.timeout(self._poll_s(batch)):
                 await self._polls_now.wait()
@@ -494,7 +490,7 @@ class BatchedEndpoint:
         return await self._direct.embed(texts, watch)
 
     def states(self) -> list[EndpointState]:
-        """Return one state for all batches: calls in them, calls gathered, and what is waited for."""
+        """Return one state for all batches: calls in them, gathered calls, and the reason for waiting."""
         waiting = sum(len(batch.waiting) for batch in self._batches)
         words = batch_words([batch.record for batch in self._batches])
         return [EndpointState(self._model.name, in_flight=waiting, waiting=len(self._gathered), why=words)]
@@ -506,7 +502,7 @@ class BatchedEndpoint:
         self._polls_now.clear()
 
     async def aclose(self) -> None:
-        """Stop waiting; submitted batches go on at the provider."""
+        """Stop waiting; submitted batches continue at the provider."""
         await stop(self._gatherer, *self._tasks)
         await self._client.aclose()
         if self._direct is not None:

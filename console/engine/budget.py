@@ -1,7 +1,7 @@
 """Run-wide caps. A call's worst case is reserved before the call, so that concurrent calls cannot overshoot together.
 
 A call whose worst case fits only after others release theirs waits for them; the run stops if it would not fit even
-then. Replies without a usage report are estimated from their length, so that caps hold with such providers too.
+then. Replies without a usage report are estimated from their length, so that caps apply to such providers too.
 """
 
 import asyncio

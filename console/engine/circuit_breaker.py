@@ -1,4 +1,4 @@
-"""A circuit breaker for refusals: it sets conversations aside until it is clear whether run or case is at fault.
+"""A circuit breaker for refusals: it sets conversations aside until either the run or the case is known to be at fault.
 
 Until a model has answered once, at most three calls are risked on an unproven key, address or request format (a
 mistyped key costs 3 calls, not 3,000). A model that the first three conversations did not need, such as a judge of few
@@ -57,7 +57,7 @@ class CircuitBreaker:
 
     @property
     def verdict(self) -> str:
-        """Message of the last refusal if no answer proves the settings right; else empty."""
+        """Message of the last refusal if no answer has proven the settings right; else empty."""
         return (
             self._refused[-1][1].verdict.messages[0] if self._refused and self._unproven & set(self._refusals) else ""
         )
@@ -68,10 +68,10 @@ class CircuitBreaker:
         return refused
 
     def awaits_answer(self, role: str) -> bool:
-        """Return whether an answer of this role's model would change anything."""
+        """Return whether an answer from this role's model would matter."""
         return role in self._unproven or role in self._refusals
 
     def record_answer(self, role: str) -> list[tuple[Job, Finished]]:
-        """Trust a role's model; return the conversations whose refusals are now their own fault."""
+        """Trust a role's model; return the conversations whose refusals are now attributed to their cases."""
         self._unproven.discard(role)
         return self.pop_refused() if self._refusals.pop(role, None) and not self._refusals else []

@@ -1,4 +1,4 @@
-"""The conversations of a run that another one regrades or continues, read from its journal one by one."""
+"""The conversations of a run that another run regrades or continues, read from its journal one by one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ class EarlierRun:
     journal: JournalIndex
     finished: dict[Slot, Finished]
     repeats: int = 1
-    """How often each is graded."""
+    """Number of gradings of each."""
     asked_anew: frozenset[str] = frozenset()
     """Roles whose answers are not taken over."""
     is_imported: bool = False
-    """True if another tool played them."""
+    """True if the run was imported from another tool."""
     beginnings: Mapping[str, Beginning] | None = None
-    """The beginning of each to repeat, by case id; None if they are graded again."""
+    """The beginnings to repeat, by case id; None for a regrade."""
 
     def has(self, slot: Slot) -> bool:
         """Return whether a rollout of the new run can be played."""
@@ -79,7 +79,7 @@ def earlier_run(manifest: Manifest, runs_root: Path) -> EarlierRun | None:
     """Open the run that a run regrades or continues; None if it plays its own conversations.
 
     Raises:
-        UsageError: that run is gone, or has not finished what is to be continued.
+        UsageError: that run is gone, or has not finished a conversation to be continued.
     """
     beginnings = manifest.experiment.beginnings if manifest.experiment is not None else {}
     if not manifest.regraded and not beginnings:
@@ -94,11 +94,7 @@ def earlier_run(manifest: Manifest, runs_root: Path) -> EarlierRun | None:
 
 
 def open_run(manifest: Manifest, runs_root: Path) -> EarlierRun:
-    """Open the run that a run grades again or is an experiment on.
-
-    Raises:
-        UsageError: that run is gone.
-    """
+    """Open the run that a run regrades or experiments on."""
     folder = RunFolder(runs_root / (manifest.regraded or manifest.parent))
     if not folder.has_journal:
         done = "graded again" if manifest.regraded else "continued"

@@ -42,7 +42,7 @@ def detectable(root: Path, suite: str, cases: int, rollouts: int) -> Detectable:
     if discordance is None and within is None:
         return Detectable(cases, rollouts)
     if discordance is None or not discordance:
-        # for the same model twice, two draws of each case differ by sampling alone
+        # with the same model twice, the draws of a case differ by sampling alone
         if not within:
             return Detectable(cases, rollouts)
         return Detectable(cases, rollouts, 2 * within, 1.0, is_measured=True, is_simulated=is_simulated)
@@ -57,7 +57,7 @@ class EarlierUse:
     """Average use of one rollout in earlier runs, over all roles."""
 
     is_simulated: bool
-    """True if a simulated model played them, because no other has."""
+    """True if a simulated model played them, which counts only without other runs."""
 
     runs: int
     """Number of earlier runs in the average."""

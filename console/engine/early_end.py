@@ -1,4 +1,4 @@
-"""Ends a run, or its categories, as soon as its looks or the race it takes part in have decided."""
+"""Ends a run, or some of its categories, as soon as its looks or its race have decided."""
 
 import asyncio
 import time
@@ -37,7 +37,7 @@ class EarlyEnd:
             append: journals a record.
             end: ends the run, given a reason and its words.
             is_ending: True once nothing more is to be decided.
-            to_the_end: play everything, whatever the looks decide or have decided.
+            to_the_end: play everything, regardless of the looks' decisions.
         """
         self._folder, self._prepared, self._fold = folder, prepared, fold
         self._append, self._end, self._is_ending = append, end, is_ending
@@ -45,7 +45,7 @@ class EarlyEnd:
         self._race: Race | None = None
 
     def open(self, queue: JobQueue) -> None:
-        """Begin, with the jobs left to play, and act on what earlier sessions of the run decided."""
+        """Begin with the jobs left to play, and apply the decisions of earlier sessions of the run."""
         self._queue = queue
         prepared = self._prepared
         self._looks = Looks(
@@ -66,7 +66,7 @@ class EarlyEnd:
         self._looks.settle(slot)
 
     def take_looks(self) -> None:
-        """Take the looks that have become possible, and end the run if they have decided; none after an end."""
+        """Take the looks that have become possible, unless the run has ended, and end it if they have decided."""
         if self._is_ending():
             return
         for look in self._looks.take(self._fold):
@@ -77,7 +77,7 @@ class EarlyEnd:
             self._end("decided", self._looks.words)
 
     async def follow_race(self, wake: Callable[[], None]) -> None:
-        """Journal what the race has shown at each look, until this run is out or has won; returns at once without one.
+        """Journal the race's result at each look, until this run is out or has won; without a race, return at once.
 
         Args:
             wake: called after each look, as more rollouts may start.
@@ -96,7 +96,7 @@ class EarlyEnd:
 
     @property
     def waits_for_rivals(self) -> bool:
-        """True if nothing may start before the others of a race have come as far."""
+        """True if nothing may start before the other runs of a race catch up."""
         if self._race is None or self._race.is_over:
             return False
         if not len(self._queue):
@@ -109,7 +109,7 @@ class EarlyEnd:
         return f"waits for {self._race.behind}" if self._race is not None and self.waits_for_rivals else ""
 
     def may_start(self, at_once: int) -> Callable[[Slot], bool] | None:
-        """Return a function that tells if a rollout may start, in runs that may end early; None in others.
+        """Return a function that returns whether a rollout may start, if the run may end early; otherwise None.
 
         Args:
             at_once: number of conversations in flight.
@@ -119,6 +119,6 @@ class EarlyEnd:
         return (lambda slot: self._looks.may_start(slot, at_once)) if self._looks.may_end_run else None
 
     def _drop_decided(self) -> None:
-        """Ask no more questions of categories that are decided."""
+        """Drop the remaining rollouts of decided categories."""
         if self._looks.decided_categories:
             self._queue.drop_categories(self._looks.decided_categories)

@@ -55,7 +55,7 @@ class Engine:
             prepared: suite, cases and models.
             retry: which finished rollouts get another attempt.
             only: restrict further attempts to these case ids.
-            to_the_end: play everything, whatever the looks decide or have decided.
+            to_the_end: play everything, regardless of the looks' decisions.
             player: factory of the player.
             on_record: called with every record as it is journaled, for plain progress output.
             notify: called with a sentence when the run has to wait, and when it continues.
@@ -111,7 +111,7 @@ class Engine:
         return closed
 
     def _follow_folder(self, path: Path) -> None:
-        """Find the run where it is now, if its folder was renamed while it played."""
+        """Find the run's folder again if it was renamed during play."""
         if path != self.host.folder.lock_path.parent:
             self.host.folder = RunFolder(path)
             self.host.notify(f"the run's folder was moved while it played: it is now {path}")
@@ -218,7 +218,7 @@ class Engine:
         self.host.changed.set()
 
     async def _play(self, job: Job) -> None:
-        """Play one conversation and record its outcome. Only cancellation and a used-up budget leave it open."""
+        """Play one conversation and record its outcome. Only cancellation or an exhausted budget leaves it open."""
         recorded = self._recorded.pop(job.key, None) or ConversationEffects()
         recorded.earlier = self._earlier_play(job)
         conversation = self._player.conversation(job, recorded)
@@ -253,7 +253,7 @@ class Engine:
             self.host.end("halted", f"the outcome of {job.key} could not be recorded: {text}")
 
     def _finish_or_set_aside(self, job: Job, finished: Finished, fault: Fault | None) -> None:
-        """Journal a verdict, or set a refusal aside until it is clear whether the run or the case is at fault."""
+        """Journal a verdict, or set a refusal aside until either the run or the case is known to be at fault."""
         if fault is None or not fault.is_halting or self.host.circuit_breaker.is_case_fault(fault):
             self._finish(job, finished)
         elif self.host.circuit_breaker.set_aside(fault.role, job, finished):
@@ -296,14 +296,14 @@ class Engine:
         return len(self.host.running)
 
     async def _until_none_plays(self) -> None:
-        """Wait until no conversation plays; those that go on in spite of their cancellation stay open."""
+        """Wait until no conversation plays; those that ignore their cancellation stay open."""
         is_of_suite = files_of(self.prepared.suite)
         for key, task in (await self.host.running.until_empty()).items():
             place = place_of_task(task, is_of_suite)
-            self.host.notify(f"{key} goes on although it was cancelled ({place}); it stays open")
+            self.host.notify(f"{key} continues although it was cancelled ({place}); it stays open")
 
     async def _shut_down(self) -> None:
-        async with contextlib.AsyncExitStack() as steps:  # each is taken, even if another fails
+        async with contextlib.AsyncExitStack() as steps:  # attempt each, even if another fails
             steps.push_async_callback(self.host.journal.close)
             steps.push_async_callback(self._player.aclose)
             steps.push_async_callback(self.host.publisher.close)
@@ -324,7 +324,7 @@ def jobs_left(
     """Return the jobs of a run that are left to play (see `plan_jobs`)."""
     plan = prepared.manifest.looks
     experiment = prepared.manifest.experiment
-    is_compared = experiment is not None and len(experiment.arms) > 1  # its arms are mixed in time
+    is_compared = experiment is not None and len(experiment.arms) > 1  # interleaves the arms in time
     by_case = is_compared or (plan is not None and plan.seed is not None)
     jobs = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only, by_case=by_case)
     if prepared.earlier is not None:

@@ -1,6 +1,6 @@
-"""The event loop of an engine or worker, which suite code can neither stop nor end by an exception.
+"""The event loop of an engine or worker, which suite code can neither stop nor end with an exception.
 
-`asyncio.run` ends with the first `KeyboardInterrupt` or `SystemExit` of any task or callback and when anybody calls
+`asyncio.run` ends with the first `KeyboardInterrupt` or `SystemExit` of any task or callback and on any call of
 `loop.stop`, and then waits for every task and thread, however long they take. Here such an error belongs to the
 conversation in whose context it was raised, and the wait at the end is limited.
 """
@@ -45,7 +45,7 @@ class EngineLoop:
 
         Args:
             suite: the suite whose code is played.
-            notify: called with a sentence about code that fails outside a conversation, or that does not end.
+            notify: called with a sentence about code that fails outside a conversation or does not end.
         """
         self._suite, self._notify = suite, notify
         self._is_of_suite = files_of(suite)
@@ -92,9 +92,9 @@ class EngineLoop:
                 self._attribute(error, context)
 
     def _leave(self, error: Exception) -> NoReturn:
-        """Leave the process, as the loop itself fails: its own files were closed, and those of the journal may be.
+        """Exit the process, as the loop itself fails: its own files were closed, and perhaps those of the journal.
 
-        If the terminal's were, too, only the watchdog can say so, which needs a moment.
+        If the terminal was closed, too, only the watchdog can report it, which takes a moment.
         """
         with contextlib.suppress(OSError):
             self._notify(
@@ -104,14 +104,14 @@ class EngineLoop:
         os._exit(_BROKEN_CODE)
 
     def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Handle an exception that nobody else handles: of a callback, or of a task whose result nobody wanted."""
+        """Handle an exception that nothing else handles: of a callback, or of a task whose result was not awaited."""
         error, handle = context.get("exception"), context.get("handle")
         of_context = getattr(handle, "_context", None)
         if not isinstance(error, BaseException) or not self._attribute(error, of_context):
             loop.default_exception_handler(context)
 
     def _attribute(self, error: BaseException, context: Context | None) -> bool:
-        """Break the conversation to which an error belongs, or report the error; False if it is not the suite's."""
+        """Attribute an error to its conversation, which breaks, or report it; return False if it is not the suite's."""
         conversation = context.get(PLAYING) if context is not None else None
         if not is_of_code(error) or not (_is_raised_in(error, self._is_of_suite) or not isinstance(error, Exception)):
             return False
@@ -140,12 +140,12 @@ class EngineLoop:
         for task in tasks:
             if not task.done():
                 _abandoned.append(task)
-                self._abandon(f"a task goes on although it was cancelled ({place_of_task(task, self._is_of_suite)})")
+                self._abandon(f"a task continues although it was cancelled ({place_of_task(task, self._is_of_suite)})")
             elif not task.cancelled():
-                task.exception()  # what fails while it is cancelled is nobody's result
+                task.exception()  # errors during cancellation do not matter
 
     def _busy_threads(self) -> list[str]:
-        """Return the places of new threads that keep the interpreter from ending, after they had time to end."""
+        """Return the locations of new threads that still keep the interpreter from ending after a grace period."""
         until = time.monotonic() + GRACE_S
         while True:
             frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
@@ -160,7 +160,7 @@ class EngineLoop:
             time.sleep(0.01)
 
     def _abandon(self, what: str) -> None:
-        """Report what does not end, and end it with the process."""
+        """Report code that does not end, and abandon it to the end of the process."""
         skip_shutdown(what)
         self._notify(f"{what}; it ends with this command")
 

@@ -1,15 +1,16 @@
-"""Experiments on recorded conversations: their plans, and a rehearsal before anything is paid.
+"""Experiments on recorded conversations: their plans, and a rehearsal before any paid call.
 
-The new run names the old one as its parent, so trends and leaderboards exclude it; the old run is not changed. What
-lies before the first live request is taken from the old journal (see `earlier_run`), and the stage makes the changes.
+The new run names the old one as its parent, so trends and leaderboards exclude it; the old run is not changed.
+Everything before the first live request is taken from the old journal (see `earlier_run`), and the stage makes the
+changes.
 """
 
 import asyncio
 import random
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
+from console.config.paths import DEFAULT_PATHS, WorkspacePaths
 from console.core.case import Case, Key
 from console.core.experiment import REPLY, Arm, Beginning, Experiment, Stratum
 from console.core.fault import Fault, UsageError
@@ -18,7 +19,7 @@ from console.core.looks import Until
 from console.core.record import AnyRecord, Performed
 from console.core.run import Budget, Manifest, Selection
 from console.engine.earlier_run import EarlierRun
-from console.engine.plan import Plan, PreparedRun, check_playable
+from console.engine.plan import Plan, PreparedRun, beside, check_playable
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay
 from console.engine.stage import JournaledStage, RecordT
 from console.llm.endpoint import Endpoint
@@ -44,8 +45,7 @@ def experiment_plan(
     repeats: int = 1,
     seed: int | None = None,
     budget: Budget | None = None,
-    models_path: Path | None = None,
-    data_path: Path | None = None,
+    paths: WorkspacePaths = DEFAULT_PATHS,
 ) -> Plan:
     """Return the plan of an experiment.
 
@@ -53,21 +53,20 @@ def experiment_plan(
         run: the recorded run; suite, options, mode and other roles are reused.
         cases: their ids.
         arms: changes of each arm.
-        beginnings: what is repeated of recorded conversations, by case id; others are played from the start.
+        beginnings: parts of recorded conversations to repeat, by case id; others are played from the start.
         strata: where the cases were drawn from.
-        luck: variance of the recorded mean due to its own luck.
-        until: the rule by which its looks may end it.
-        label: the filter by which they were chosen.
+        luck: variance of the recorded mean due to chance.
+        until: rule for ending the run early.
+        label: the filter that selected the cases.
         name: name of the new run.
         model: name in models.toml; empty for the same model.
         repeats: rollouts of each case in each arm.
         seed: seed of simulated models; None draws one.
         budget: caps.
-        models_path: models file; None for the default.
-        data_path: data folder; None for the defaults.
+        paths: where models and data are.
 
     Raises:
-        UsageError: the run was not played here, or its requests were changed themselves.
+        UsageError: the run was not played here, or is itself an experiment.
     """
     manifest = run.manifest()
     _check_origin(manifest)
@@ -85,9 +84,7 @@ def experiment_plan(
         parent=run.name,
         experiment=Experiment(arms, dict(beginnings or {}), strata, new_seed() if seed is None else seed, label, luck),
         until=until,
-        models_path=models_path,
-        data_path=data_path,
-        runs_path=run.path.parent,
+        paths=beside(run, paths),
     )
 
 
@@ -105,10 +102,9 @@ def new_seed() -> int:
 
 
 def rehearse(prepared: PreparedRun) -> list[str]:
-    """Repeat the beginnings of an experiment without asking anybody, and return what a reader should know about them.
+    """Repeat the beginnings of an experiment without any live call, and return warnings for the reader.
 
-    Raises:
-        UsageError: a state cannot be rebuilt; nothing was asked.
+    Raises: UsageError: a state cannot be rebuilt.
     """
     experiment, earlier = prepared.manifest.experiment, prepared.earlier
     if experiment is None or earlier is None:
@@ -126,11 +122,11 @@ def rehearse(prepared: PreparedRun) -> list[str]:
 
 
 def _outside(play: EarlierPlay) -> list[str]:
-    """Return warnings about tools outside of this program that the beginning has called."""
+    """Return warnings about external tools that the beginning has called."""
     names = [effect.kind for effect in play.effects.in_order if isinstance(effect, Performed)]
     tools = dict.fromkeys(name for name in names if name.startswith(OUTSIDE_TOOL))
     return [
-        f"{name} is not called again: its recorded results are used, and what it remembers itself is not as it was then"
+        f"{name} is not called again: its recorded results are used, and any state of its own differs from that time"
         for name in tools
     ]
 
@@ -149,7 +145,7 @@ async def _rehearse(
     except _PointReached:
         return
     except Exception as error:
-        if stage.is_reached:  # raised in a task of the suite's own
+        if stage.is_reached:  # raised in one of the suite's tasks
             return
         words = error.message if isinstance(error, Fault) else f"{type(error).__name__}: {error}"
         raise UsageError(f"the state at {beginning.place} cannot be rebuilt: {words}", where=where, hint=hint) from None
@@ -165,7 +161,7 @@ class _PointReached(BaseException):
 
 
 class _Rehearsal(JournaledStage):
-    """Repeats a beginning, and ends the play at the first request that is not repeated."""
+    """Repeats a beginning, and ends play at the first request that is not repeated."""
 
     is_reached = False
 
@@ -177,7 +173,7 @@ class _Rehearsal(JournaledStage):
 
 
 class _Nobody:
-    """The engine of a rehearsal: writes no journal, and asks nobody."""
+    """The engine of a rehearsal: writes no journal and calls no model."""
 
     def __init__(self, earlier: EarlierRun, rollout: int) -> None:
         self._earlier, self._rollout = earlier, rollout
@@ -226,4 +222,4 @@ class _Nobody:
         self._refuse(key, n)
 
     def _refuse(self, *what: object) -> NoReturn:
-        raise AssertionError(f"a rehearsal asks nobody: {what}")
+        raise AssertionError(f"a rehearsal makes no calls: {what}")

@@ -1,4 +1,4 @@
-"""Calls, tokens and cost that an experiment is expected to take, from conversations that were recorded."""
+"""Expected calls, tokens and cost of an experiment, estimated from recorded conversations."""
 
 import json
 import math
@@ -23,12 +23,12 @@ from console.store.runs import RunFolder
 from console.suites.guard import SuiteError
 
 _MOST_OTHERS, _FEWEST_OTHERS = 40, 8
-"""Recordings of other cases that an estimate rests on; fewer of its category are filled up from other categories."""
+"""Most and fewest recordings of other cases behind an estimate; a small category is filled up from others."""
 _MOST_READ = 200
-"""Recordings that are read to find those of a category."""
+"""Maximum recordings read to find those of a category."""
 _CHARACTERS_A_TOKEN = 4
 _EXACT = 0.05
-"""Calls that round to nothing."""
+"""Number of calls too small to count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Use:
 
     @property
     def words_of_tokens(self) -> str:
-        """Tokens and cost in words."""
+        """Tokens and cost as text."""
         price = "simulated" if self.is_free else "price unknown" if self.cost_usd is None else dollars(self.cost_usd)
         return f"{self.tokens:,.0f} tokens, {price}"
 
@@ -70,7 +70,7 @@ class ExpectedUse:
     least: Use
     most: Use
     basis: str
-    """What it rests on, in words."""
+    """The basis of the estimate, as text."""
 
     @property
     def lines(self) -> list[str]:
@@ -81,19 +81,19 @@ class ExpectedUse:
 
 @dataclass(frozen=True, slots=True)
 class SearchUse:
-    """Expected use of a search for the step that decided a conversation."""
+    """Expected use of a search for the deciding step of a conversation."""
 
     likely: Use
-    """The geometric mean of the cheapest and the dearest search that finds a step."""
+    """The geometric mean of the cheapest and the most expensive search that finds a step."""
     most: Use
     start: Use
-    """Continuations from the start, which are all if none of them comes right."""
+    """Continuations from the start; the whole search if none of them passes."""
     basis: str = ""
-    """What it rests on, in words."""
+    """The basis of the estimate, as text."""
 
     @property
     def lines(self) -> list[str]:
-        alone = [f"{self.start.words} if none comes right"] if self.start.calls else []
+        alone = [f"{self.start.words} if none passes"] if self.start.calls else []
         return [f"about {self.likely.words}", f"at most {self.most.words}", *alone, self.basis]
 
 
@@ -122,12 +122,12 @@ def expected_use(prepared: PreparedRun) -> Use:
 
 
 def search_use(prepared: PreparedRun, beginnings: Sequence[Beginning], searches: Sequence[Sequence[int]]) -> SearchUse:
-    """Estimate the use of a search for the step that decided a conversation.
+    """Estimate the use of a search for the deciding step of a conversation.
 
     Args:
         prepared: a continuation of the conversation.
         beginnings: one for each reply of the conversation.
-        searches: the points to go on from, for each step that may have decided it.
+        searches: the points to continue from, for each step that may be the deciding one.
     """
     manifest, recordings = prepared.manifest, _Recordings(prepared)
     (case_id,) = manifest.selection.ids
@@ -163,7 +163,7 @@ class _Recording:
     places: list[tuple[int, int]]
     """Turn and step of each reply of the model, as indexes."""
     replies: list[Use | None]
-    """None for a reply that was not paid."""
+    """None for a reply that was not paid for."""
     calls: list[bool]
     """True for a reply that calls tools."""
     between: list[Use]
@@ -173,7 +173,7 @@ class _Recording:
 
     @property
     def growth(self) -> Use | None:
-        """Mean increase from a reply to the next; None if fewer than two were paid."""
+        """Mean increase from a reply to the next; None with fewer than two paid replies."""
         paid = [(number, use) for number, use in enumerate(self.replies) if use is not None]
         if len(paid) < 2:
             return None
@@ -187,12 +187,12 @@ class _Continued:
 
     left: RepliesLeft
     sums: list[Use]
-    """Use of so many replies from the point on."""
+    """Use of the first N replies from the point on."""
     between: Use
     """Calls of other roles between two replies, and after the last, below."""
     end: Use
     written: Use
-    """Use of the reply that a reader has written, which is not asked for."""
+    """Use of the reply that a reader has written, which needs no call."""
     basis: str
 
     @property
@@ -204,7 +204,7 @@ class _Continued:
     def expected(self, times: int) -> ExpectedUse:
         """Return the expected use of this many continuations."""
         low, high = self.left.span(times)
-        if self.written.calls:  # other than expected, it may end its turn
+        if self.written.calls:  # contrary to expectation, it may end its turn
             low = min(low, *self.left.numbers)
         low, high = (self._of(number).times(times) for number in (low, high))
         return ExpectedUse(self.likely.times(times), low, high, self.basis)
@@ -216,7 +216,7 @@ class _Continued:
 
 
 class _Recordings:
-    """Recorded conversations that the estimates of an experiment rest on."""
+    """Recorded conversations behind the estimates of an experiment."""
 
     def __init__(self, prepared: PreparedRun) -> None:
         self._prepared, self._manifest = prepared, prepared.manifest
@@ -231,7 +231,7 @@ class _Recordings:
                 if finished.verdict.outcome.is_graded:
                     self._by_case[slot[0]].append((number, slot))
         self._order = list(self._runs[-1].finished)
-        """Recordings from which those of other cases are drawn."""
+        """Recordings of other cases to draw from."""
         random.Random(0).shuffle(self._order)  # noqa: S311 - not a secret
 
     def has(self, slot: Slot) -> bool:
@@ -267,7 +267,7 @@ class _Recordings:
         return [self._recording(*place) for place in self._by_case[slot[0]] if place != (0, slot)]
 
     def _others(self, case_id: str, category: str) -> list[_Recording]:
-        """Return recordings of other cases, of the same category as far as there are enough."""
+        """Return recordings of other cases, from the same category if there are enough."""
         number, run = len(self._runs) - 1, self._runs[-1]
         of_category, rest = list[_Recording](), list[_Recording]()
         for slot in self._order[:_MOST_READ]:
@@ -320,7 +320,7 @@ class _Recordings:
             with suppress(SuiteError):  # another version of the suite may have recorded other data
                 estimate = self._prepared.suite.estimate(case, self._manifest.setting)
                 size = estimate.calls if estimate is not None else 0.0
-        return _Recording(  # one in which nothing was answered counts like one of a single reply
+        return _Recording(  # a conversation without an answer counts as one with a single reply
             category,
             Length(case_id, tuple(steps) or (1,), size or 1.0),
             places or [(0, 0)],
@@ -331,7 +331,7 @@ class _Recordings:
         )
 
     def _added(self, slot: Slot, point: int, arm: Arm) -> float:
-        """Return by how many tokens changes make the requests from a point on longer."""
+        """Return the number of tokens that changes add to the requests from a point on."""
         thread, requests = Thread(), list[tuple[Asked, Request]]()
         for record in self._recorded.records(slot):
             if isinstance(record, Asked) and record.role == "model":
@@ -352,7 +352,7 @@ class _Recordings:
         return Use(0, sent, price and math.copysign(price, sent), self._nothing.is_free)
 
     def _price(self, effect: Asked | Embedded) -> Use:
-        """Return the use of asking again."""
+        """Return the use of repeating calls."""
         model = self._manifest.model if effect.role == "model" else self._manifest.roles.get(effect.role)
         usage = effect.reply.usage if isinstance(effect, Asked) else None
         sent, cached, written = (usage.input, usage.cached, usage.output) if usage is not None else (0, 0, 0)
@@ -362,9 +362,9 @@ class _Recordings:
 
 
 def _further_runs(prepared: PreparedRun) -> tuple[list[EarlierRun], str]:
-    """Return the runs that the recorded run goes on from, and one that another model has played, if one goes on.
+    """Return the runs that the recorded run continues, and, if it continues any, one played by another model.
 
-    The second value says that the last of them, from which recordings of other cases are taken, is that model's.
+    The second value is True if the last of them, the source of recordings of other cases, is that model's.
     """
     runs, folder = list[EarlierRun](), RunFolder(prepared.runs_root / prepared.manifest.parent)
     names, model = {folder.name}, prepared.manifest.model.name

@@ -1,5 +1,6 @@
 """Forecasts of calls, tokens and cost, using the same checks as a start."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +19,7 @@ ASK_ABOVE_USD = 5.0
 """Estimated cost above which a start needs confirmation."""
 _FROM_SUITE = "as the suite estimates"
 _MOST_ESTIMATED = 400
-"""Maximum number of cases estimated one by one; beyond that, an evenly spaced sample stands for all."""
+"""Maximum number of cases estimated one by one; beyond that, an evenly spaced sample is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +49,17 @@ class RunForecast:
     protocols: Mapping[str, "RunForecast"] = field(default_factory=dict[str, "RunForecast"])
     """The same run under each protocol the suite offers, the chosen one included; empty if only one."""
     most_usd: float | None = None
-    """Cost if every conversation becomes as long as it may; None if nothing limits them, or without a price."""
+    """Cost if every conversation reaches its maximum length; None without a maximum or a price."""
     bound: str = ""
-    """When that happens, in words; empty if `most_usd` is None."""
+    """The condition for `most_usd`, as text; empty if that is None."""
     terms: str = ""
     """Terms of its batches, such as `half price`; empty if all calls are sent one by one."""
     basis: str = ""
-    """What the estimate rests on, in words. May contain foreign text."""
+    """Basis of the estimate, as text. May contain foreign text."""
     detectable: Detectable | None = None
     """Detectable difference from another run of the same cases; None if a score replaces passing."""
     looks: LookPlan | None = None
-    """The looks that may end the run, with a forecast of when; None if they end nothing."""
+    """The looks that may end the run, with a forecast of when; None without early ends."""
 
 
 @dataclass(slots=True)
@@ -103,7 +104,7 @@ class Forecast:
 
     @property
     def most_usd(self) -> float | None:
-        """Highest cost of all runs; None if that of one is unknown, or if no run has one."""
+        """Highest cost of all runs; None if one is unknown, or if no run has one."""
         if not any(run.most_usd for run in self.runs) or self.unpriced:
             return None
         bounds = [run.most_usd if run.cost_usd else 0.0 for run in self.runs]
@@ -111,7 +112,7 @@ class Forecast:
 
     @property
     def bound(self) -> str:
-        """When the highest cost is reached, in words."""
+        """Condition for the highest cost, as text."""
         return ", ".join(dict.fromkeys(run.bound for run in self.runs if run.bound))
 
     @property
@@ -143,7 +144,7 @@ class Forecast:
 
     @property
     def is_expensive(self) -> bool:
-        """True if it may cost more than anybody should spend unasked."""
+        """True if it may cost more than should be spent without confirmation."""
         return max(self.cost_usd, self.most_usd or 0.0) > ASK_ABOVE_USD
 
     @property
@@ -193,7 +194,7 @@ def forecast_of(prepared: PreparedRun, *, is_shown: bool = True) -> RunForecast:
 
     Args:
         prepared: the run.
-        is_shown: False leaves out the detectable difference, for which two earlier runs are read.
+        is_shown: False omits the detectable difference, which requires reading two earlier runs.
     """
     suite, setting = prepared.suite, prepared.manifest.setting
     protocols = {name: _forecast(prepared, other) for name, other in suite.protocols(setting).items()}
@@ -216,7 +217,7 @@ def _detectable(prepared: PreparedRun) -> Detectable | None:
 
 def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
     manifest, cases = prepared.manifest, prepared.cases
-    step = max(len(cases) // _MOST_ESTIMATED, 1)
+    step = max(math.ceil(len(cases) / _MOST_ESTIMATED), 1)
     sample = cases[::step]
     scale = len(cases) / len(sample) * manifest.rollouts
     estimates, basis = _estimates(prepared, sample, setting)
@@ -268,7 +269,7 @@ def _tokens(by_role: Mapping[str, Sequence[Estimate]], scale: float) -> dict[str
 
 
 def _estimates(prepared: PreparedRun, sample: Sequence[Case], setting: Setting) -> tuple[list[Estimate], str]:
-    """Return an estimate for each case, and what they rest on, in words."""
+    """Return an estimate for each case, and the basis as text."""
     own = [prepared.suite.estimate(case, setting) for case in sample]
     known_to_suite = [estimate for estimate in own if estimate is not None]
     if len(known_to_suite) == len(own):

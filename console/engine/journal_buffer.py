@@ -2,8 +2,8 @@
 
 Every record goes through `append`. When the disk refuses a record or does not confirm a sync, records wait in memory in
 order, the engine pauses the run (see `blocked_by`), and writing is retried; nothing is dropped and nothing is written
-twice. A deleted journal cannot come back: the run waits for a while and then ends. One that something else has
-shortened or extended ends the run at once, as what was lost can only be played again.
+twice. After its journal is deleted, the run waits for a while and then ends. If another program shortens or extends the
+journal, the run ends at once, as lost records can only be played again.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ RETRY_S = 2.0
 LOOK_EVERY_S = 2.0
 """Seconds between checks that the journal still exists."""
 HELD_AFTER_DELETION_S = 900.0
-"""Seconds a run waits after its journal was deleted, so that the user can see why, before it ends."""
+"""Seconds a run waits after its journal was deleted, so that the user can see why it ends."""
 SET_S = 10.0
 """Minimum drift between wall and monotonic clock, in seconds, that means the clock was set or the machine slept."""
 UNSYNCED_BYTES = 1 << 20
@@ -56,10 +56,10 @@ class JournalBuffer:
             on_change: called when records were written, more is durable, or the disk fails.
             notify: called with a sentence when the disk fails, and when it accepts records again.
             on_loss: called with the reason why the run cannot continue: its journal was deleted and the user did not
-                end it, something else has written to it, or another engine has taken it over.
+                end it, another program has written to it, or another engine has taken it over.
             successor: returns the name of the engine that has taken over, or an empty string.
-            is_graded_again: True if the answers are those of another run: a grade that cost no call can be given again
-                for nothing, so it is synced with what costs, or with the last record.
+            is_graded_again: True if the answers come from another run: a grade without a call can be repeated for free,
+                so it is synced only with the next paid record or the last one.
         """
         self.journal = journal
         self.fold = fold
@@ -154,7 +154,7 @@ class JournalBuffer:
         self._on_change()
 
     async def _recover(self) -> Fault | None:
-        """Sync unconfirmed data, then write queued records; return the fault that stopped it, or None."""
+        """Sync unconfirmed data, then write queued records; return the fault that interrupted this, or None."""
         if self.journal.is_unconfirmed and (fault := await self._sync()) is not None:
             return fault
         return self._drain()
@@ -241,7 +241,7 @@ class JournalBuffer:
             raise fault
 
     async def _sync_rest(self) -> Fault | None:
-        """Sync the rest; if that fails, retract the `Closed` record, so that the run can be resumed."""
+        """Sync the remaining records; if that fails, retract the `Closed` record, so that the run can be resumed."""
         fault = None if self.journal.is_synced else await self._sync()
         if fault is not None:
             while self._ending and self.journal.retract(self._ending.pop()):
@@ -276,12 +276,12 @@ def _clock_offset() -> float:
 def _altered(journal: JournalWriter) -> Fault:
     return Fault(
         FaultKind.DISK,
-        f"the run's journal was changed by something else while the run played ({journal.path})",
+        f"the run's journal was changed by another program during the run ({journal.path})",
         hint="`eval-console resume` plays what is missing.",
     )
 
 
 def _too_large(fault: Fault) -> Fault:
-    """Return the fault of a limit on the size of files, which does not pass as a full disk does."""
+    """Return the fault for the limit on file size, which unlike a full disk is permanent."""
     hint = "Raise the limit of file sizes (`ulimit -f`), or move the run; then `eval-console resume` continues it."
     return Fault(FaultKind.DISK, fault.message, hint=hint)

@@ -1,4 +1,4 @@
-"""The gate to a run's journal: records that pass can be read back unchanged, and hold no secret of the run.
+"""The gate to a run's journal: records that pass can be read back unchanged, and contain no secret of the run.
 
 Values of suite code that do not survive JSON (NaN, non-string keys, dates) are refused, since a verdict on them could
 not be reproduced from the journal. Tuples become lists, and lone surrogates U+FFFD. Secrets are searched for in the
@@ -38,7 +38,7 @@ class JournalDoor:
         Raises:
             SuiteError: a suite's value would not survive the journal.
         """
-        if record is self._admitted:  # callers that need to see a record admit it before they write it
+        if record is self._admitted:  # callers that need the admitted record admit it before writing it
             return record
         data = _checked(record)
         if self._redact.may_be_in(data):
@@ -51,11 +51,11 @@ class JournalDoor:
         return record
 
     def text(self, text: str) -> str:
-        """Return an error text without secrets, and without what looks like one."""
+        """Return an error text without secrets, and without strings that look like secrets."""
         return self._redact(text)
 
     def _without_likely_keys(self, record: Finished) -> Finished:
-        """Redact whatever looks like a key in error texts, which no model wrote."""
+        """Redact strings that look like keys in error texts, which are not written by models."""
         messages = tuple(map(self.text, record.verdict.messages))
         if messages == record.verdict.messages:
             return record
@@ -65,8 +65,7 @@ class JournalDoor:
 def check_data(data: dict[str, Any]) -> None:
     """Check the data of a case before it is played.
 
-    Raises:
-        SuiteError: they would not survive the journal.
+    Raises: SuiteError: they would not survive the journal.
     """
     try:
         check_round_trip(data, dict[str, Any])
@@ -78,7 +77,7 @@ def check_request(turn: int, step: int, parts: list[Any]) -> None:
     """Check a call's place and the new parts of its request before it is made.
 
     Raises:
-        SuiteError: not numbers that can be stored, or a value that would not survive the journal.
+        SuiteError: the numbers cannot be stored, or a value would not survive the journal.
     """
     try:
         msgspec.convert((turn, step), ready_type(_Place))

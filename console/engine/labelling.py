@@ -141,7 +141,7 @@ class LabellingPlan:
 
     @property
     def text(self) -> str:
-        """The plan and its cost in words."""
+        """The plan and its cost as text."""
         cost = self.cost_usd
         paid = "price unknown" if cost is None else f"about {dollars(cost)}"
         price = "simulated, free" if self.model.simulated else paid

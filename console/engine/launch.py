@@ -18,6 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from console.config.paths import WorkspacePaths
 from console.core.record import AnyRecord, Closed
 from console.core.tally import RunFold
 from console.engine.background import failures_reported, start_task, stop
@@ -81,20 +82,19 @@ def spawn_prepared(prepared_runs: Sequence[PreparedRun], plans: Sequence[Plan]) 
     """
     runs = [create_run(prepared.runs_root, prepared.manifest) for prepared in prepared_runs]
     return [
-        (run, spawn_engine(run, models_path=plan.models_path, data_path=plan.data_path, target=plan.target))
-        for run, plan in zip(runs, plans, strict=True)
+        (run, spawn_engine(run, paths=plan.paths, target=plan.target)) for run, plan in zip(runs, plans, strict=True)
     ]
 
 
-def spawn_regrade(run: RunFolder, *, judge: str, models_path: Path | None, data_path: Path | None) -> RunFolder:
+def spawn_regrade(run: RunFolder, *, judge: str, paths: WorkspacePaths) -> RunFolder:
     """Grade a run again in an engine process of its own (see `regrade`).
 
     Raises:
         UsageError: the run cannot be graded again, or the engine cannot be started.
     """
-    prepared = prepare_regrade(run, judge=judge, models_path=models_path, data_path=data_path)
+    prepared = prepare_regrade(run, judge=judge, paths=paths)
     graded = create_run(prepared.runs_root, prepared.manifest)
-    spawn_engine(graded, models_path=models_path, data_path=data_path)
+    spawn_engine(graded, paths=paths)
     return graded
 
 
@@ -114,7 +114,7 @@ def enqueue(plans: Sequence[Plan]) -> list[RunFolder]:
 
 
 def _entry(run: RunFolder, plan: Plan) -> Queued:
-    models, data = (str(path.absolute()) if path else "" for path in (plan.models_path, plan.data_path))
+    models, data = (str(path.absolute()) if path else "" for path in (plan.paths.models, plan.paths.data))
     target = plan.target
     return Queued(
         run=run.name,
@@ -147,7 +147,7 @@ def run_in_foreground(
         prepared: result of `start` or `plan.reopen`.
         retry: which finished rollouts get another attempt.
         only: restrict further attempts to these case ids.
-        to_the_end: play everything, whatever the run's looks decide.
+        to_the_end: play everything, regardless of the looks' decisions.
         player: factory of the player; see `player_factory.player_factory`.
         on_start: called before the run starts, with its counts, which are updated in place.
         on_record: called with every record, for progress output.
@@ -179,7 +179,7 @@ def run_in_foreground(
 
 
 class _Signals:
-    """Acts on signals: in order, in a turn of the loop; and at once, with a limit, whatever the loop does."""
+    """Acts on signals: in order, in the event loop, and with a time limit that holds even if the loop is stuck."""
 
     def __init__(self, engine: Engine, limit: StallLimit) -> None:
         self._engine, self._limit = engine, limit

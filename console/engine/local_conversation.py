@@ -24,7 +24,7 @@ from console.suites.guard import SuiteError, describe_error, end_copy_of, place_
 from console.suites.suite import BEFORE_FIRST, EarlierOutput, Suite
 
 _LONG = 20_000
-"""Replies with more characters are judged in a thread, as decoding them may take a second."""
+"""Replies with more characters are graded in a thread, as decoding them may take a second."""
 PLAYING: "ContextVar[LocalConversation | None]" = ContextVar("playing", default=None)
 """The conversation to which tasks and callbacks belong."""
 
@@ -72,7 +72,7 @@ class LocalConversation:
             PLAYING.reset(token)
 
     def break_off(self, error: BaseException) -> bool:
-        """Break the conversation because of an error in a callback or task of its own; False if it has ended."""
+        """Break the conversation because of an error in its own callback or task; return False if it has ended."""
         if self._task is None:
             return False
         self._stray = self._stray or error
@@ -100,7 +100,7 @@ class LocalConversation:
             return self._broken_by(error)
 
     async def _output(self) -> Any:
-        """Play the conversation, or replay the one that is graded again."""
+        """Play the conversation, or replay the one being regraded."""
         earlier, case = self.recorded.earlier, self.job.case
         if earlier is None or not earlier.is_closed or earlier.finished is None:
             check_data(case.data)
@@ -114,11 +114,11 @@ class LocalConversation:
         return await self.suite.play_again(case, self.stage, self.setting, output)
 
     def _broken_by(self, error: BaseException) -> Finished:
-        """Return the record of a conversation that an error ended; it breaks one rollout, never the run."""
+        """Return the record of a conversation ended by an error, which breaks one rollout, never the run."""
         earlier = self.recorded.earlier
         if isinstance(error, Unanswered) and earlier is not None and earlier.finished is not None:
             was = earlier.finished.verdict
-            # a conversation that broke in its model or machinery stays so, whoever grades it
+            # a conversation broken by its model or machinery stays broken under any grader
             return self.finished(was if was.outcome is Outcome.BROKEN else broken(error, error.detail))
         match error:
             case Fault():
@@ -133,7 +133,7 @@ class LocalConversation:
 
     @property
     def _is_being_closed(self) -> bool:
-        """True if this coroutine does not run but is closed, because its task was abandoned."""
+        """True if this coroutine is being closed instead of run, because its task was abandoned."""
         try:
             return asyncio.current_task() is not self._task
         except RuntimeError:  # there is no loop
@@ -147,7 +147,7 @@ class LocalConversation:
         earlier, case, suite = self.recorded.earlier, self.job.case, self.suite
         if earlier is not None and earlier.is_taken_whole and earlier.finished is not None:
             was = earlier.finished.verdict
-            if was.outcome is Outcome.BROKEN:  # in the other tool, whoever grades it
+            if was.outcome is Outcome.BROKEN:  # in the other tool, under any grader
                 return was
         if suite.scores_slowly(case) or self.stage.reply_characters > _LONG:
             return await asyncio.to_thread(suite.score, case, output, self.setting)
@@ -155,7 +155,7 @@ class LocalConversation:
 
     @property
     def _seconds(self) -> float:
-        """Seconds that the conversation took; those of the earlier play if it is only graded again."""
+        """Duration of the conversation in seconds; that of the earlier play for a regrade."""
         earlier = self.recorded.earlier
         if earlier is not None and earlier.is_closed and earlier.finished is not None:
             return earlier.finished.seconds
@@ -193,7 +193,7 @@ class LocalConversation:
 
 
 def cancelled_by_code(error: asyncio.CancelledError, suite: Suite) -> Verdict:
-    """Return the verdict for a conversation that was cancelled, but not by the engine."""
+    """Return the verdict for a conversation cancelled by something other than the engine."""
     place, _ = place_of(error, suite)
     text = f"the suite's code cancelled its own task or raised CancelledError ({place})"
     return broken(Fault(FaultKind.SUITE, text))

@@ -1,4 +1,4 @@
-"""Looks at a run: planned before the first call, and taken while it plays."""
+"""Interim looks at a run: planned before the first call, and taken while it plays."""
 
 import hashlib
 import math
@@ -36,7 +36,7 @@ from console.suites.planned_order import PlannedSlots, units_in_order
 from console.suites.suite import Result, Suite
 
 FORESEEN = -0.1
-"""Difference for which the number of cases is forecast."""
+"""Difference for which the number of required cases is forecast."""
 Baseline = Mapping[Slot, Verdict]
 """Graded results of the run to compare with."""
 
@@ -51,7 +51,7 @@ def plan_looks(ordered: Sequence[Case], rollouts: int, seed: int | None, until: 
         ordered: its cases, as from `planned_order`.
         rollouts: rollouts per case.
         seed: of the order.
-        until: the rule that ends it; None: it is only looked at.
+        until: rule for ending the run early; None to look without ending it.
     """
     graded = [case for case in ordered if case.graded]
     if not graded:
@@ -102,11 +102,11 @@ def boundary_of(plan: LookPlan, question: Question, level: float = 1.0) -> Bound
 
 
 def forecast_ends(plan: LookPlan, detectable: Detectable, earlier: Interval | None) -> LookPlan:
-    """Return the plan with a forecast of when its rule ends the run.
+    """Add to a plan the forecast of when its rule ends the run.
 
     Args:
         plan: a plan with a rule.
-        detectable: how two runs of these cases differ, from earlier runs.
+        detectable: variability between two runs of these cases, from earlier runs.
         earlier: rate of the baseline, or of the newest run of the suite; None: any rate is possible.
     """
     until = plan.until
@@ -195,7 +195,7 @@ def headline_value(verdict: Verdict, headline: str) -> float | None:
 
 
 class Looks:
-    """Takes the looks of a run, each when its rollouts have ended, and says what they have decided."""
+    """Takes the looks of a run, each once its rollouts have ended, and reports their decision."""
 
     def __init__(
         self,
@@ -215,7 +215,7 @@ class Looks:
             suite: of the run.
             taken: looks that an earlier session took.
             baseline: results of the run to compare with.
-            decides: False: look on without ending anything.
+            decides: False to look without ending anything.
         """
         self._manifest, self._suite, self._baseline = manifest, suite, baseline
         self._largest = manifest.largest_change(manifest.headline)
@@ -246,7 +246,7 @@ class Looks:
         self.decision = decision_of(taken) if self._is_over() else ""
 
     def open(self, slots: Iterable[Slot]) -> None:
-        """Expect an ending of these rollouts; all others have ended."""
+        """Expect these rollouts to end; all others have ended."""
         for slot in slots:
             if (place := self._slots.place(slot)) is not None:
                 self._is_open[place] = 1
@@ -257,7 +257,7 @@ class Looks:
             self._is_open[place] = 0
 
     def judge(self, look: Look) -> None:
-        """Take over what a race has shown at a look of this run."""
+        """Apply the race's result at a look of this run."""
         self._taken.append(look)
         if self._until is not None:
             self.decision = look.decision
@@ -281,7 +281,7 @@ class Looks:
         return looks
 
     def beyond(self, look: Look, fold: RunFold) -> tuple[Slot, ...]:
-        """Return the graded rollouts that have started but are not among those of a look that has decided."""
+        """Return the graded rollouts that have started but are not part of the deciding look."""
         if not look.decision or look.is_last or look.category:
             return ()
         seen = set(self._slots[: look.rollouts])
@@ -312,7 +312,7 @@ class Looks:
         return bool(self._is_open[place]) and self._case[self._slots[place][0]].category not in self.decided_categories
 
     def _note(self, looks: list[Look], fold: RunFold) -> None:
-        """Act on the newest look: a category that is answered passes its share of alpha on to the others."""
+        """Act on the newest look: an answered category passes its share of alpha on to the others."""
         look = looks[-1]
         self._taken.append(look)
         if look.decision and look.category and look.decision != Decision.CANNOT_TELL:
@@ -329,7 +329,7 @@ class Looks:
             self.decision = decision_of(self._taken)
 
     def _is_over(self) -> bool:
-        """Return whether every question that is asked has an answer."""
+        """Return whether every open question has been answered."""
         if self._until is None:
             return False
         asked = {question.category for question in self._questions if question.category} or {""}
@@ -375,9 +375,9 @@ class Looks:
         return look
 
     def _graded(self, fold: RunFold, question: Question, count: int) -> Iterator[tuple[Slot, Counted]]:
-        """Yield the graded rollouts among the first of the planned order that a question is about.
+        """Yield the graded rollouts that concern a question, from the first part of the planned order.
 
-        They are not kept, as the last look at a large run has all of them.
+        They are not cached, as the last look at a large run includes all of them.
         """
         for slot in islice(self._slots, count):
             ended = fold.latest.get(slot)
@@ -420,7 +420,7 @@ class Looks:
     def _with_effect(
         self, look: Look, question: Question, graded: Mapping[Slot, Counted], experiment: Experiment
     ) -> Look:
-        """Return a look at an experiment, with its effect on the whole recorded run, and what that proves."""
+        """Return a look at an experiment, with its effect on the whole recorded run and the conclusion."""
         assert self._until is not None
         assert self._plan is not None
         control, arms = experiment.control, len(experiment.arms)
@@ -459,7 +459,7 @@ class Looks:
         return {case: math.fsum(means) / len(means) for case, means in values.items()}
 
     def _with_difference(self, look: Look, question: Question, graded: Mapping[Slot, Counted]) -> Look:
-        """Return a look with the difference from the baseline, and what it proves."""
+        """Return a look with the difference from the baseline and the conclusion."""
         assert self._until is not None
         assert self._plan is not None
         changes = [

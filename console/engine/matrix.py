@@ -14,7 +14,7 @@ from console.core.fault import UsageError
 from console.core.looks import Rule, Until, read_until
 from console.core.outcome import Outcome
 from console.core.run import Selection
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.engine.plan import Plan
 from console.engine.roles import role_flag, role_words, usable_roles
 from console.store.run_list import find_run
@@ -66,9 +66,7 @@ def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
             is_batched=preset.batch,
             name=f"{preset.name} {model} {suite}" if preset.name and several else preset.name,
             parent=previous.name if previous else "",
-            models_path=paths.models,
-            data_path=paths.data,
-            runs_path=paths.runs,
+            paths=paths,
         )
         for suite in preset.suites
         for model in preset.models
@@ -90,7 +88,7 @@ def until_of(preset: Preset) -> Until | None:
     """Return the rule that ends the runs, or None if they are played to the end.
 
     Raises:
-        UsageError: the rule is not valid, or lacks what it needs.
+        UsageError: the rule is invalid, or lacks a required setting.
     """
     if not preset.until:
         if preset.by:
@@ -195,15 +193,12 @@ def _ids_by_suite(ids: tuple[str, ...], preset: Preset, paths: WorkspacePaths) -
         if not shares[name]:
             raise UsageError(f"the suite {name} has none of these ids", where="--ids", hint="Leave the suite out.")
     for case_id in left:
-        close = nearest(case_id, all_ids)
-        raise UsageError(
-            f"no chosen suite has a case {case_id!r}", where="--ids", hint=f"Did you mean {close}?" * bool(close)
-        )
+        raise UsageError(f"no chosen suite has a case {case_id!r}", where="--ids", hint=suggest(case_id, all_ids))
     return shares
 
 
 def _options(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, Any]]:
-    """Return the options by suite: those named with the suite, and any others it knows."""
+    """Return the options by suite: those named with the suite, and any others that the suite has."""
     by_suite: dict[str, dict[str, Any]] = {suite: {} for suite in preset.suites}
     if not preset.options:
         return by_suite

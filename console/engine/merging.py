@@ -1,8 +1,8 @@
-"""Merging runs of one plan, such as its shards, into a new run that holds every rollout once. The old runs are kept.
+"""Merging runs of one plan, such as its shards, into a new run that has every rollout once. The old runs are kept.
 
-A rollout is copied whole from one run: the one that had its answer first, else the one where it ended first, else the
-one that got furthest. Records keep their times and are sorted by time, so that the new run's duration is the time
-during which any of the runs was played. Missing rollouts are played by `resume`. Notes on a rollout are copied with it;
+A rollout is copied whole from one run: the first one with an answer, else the first one where it ended, else the one
+that got furthest. Records keep their times and are sorted by time, so that the new run's duration covers the times in
+which any of the runs was played. Missing rollouts are played by `resume`. Notes on a rollout are copied with it;
 disputes come from every run.
 """
 
@@ -46,7 +46,7 @@ class Merged:
     rollouts: int
     """Number of rollouts in the whole plan."""
     missing: list[Slot]
-    """Rollouts that ended in no run."""
+    """Rollouts that did not end in any run."""
     doubled: int
     """Number of rollouts present in more than one run."""
     damages: list[str]

@@ -1,4 +1,4 @@
-"""Outputs of finished rollouts that other cases depend on; all others are dropped, as outputs are large."""
+"""Outputs of finished rollouts that other cases depend on; other outputs are dropped, as they are large."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,7 +10,7 @@ from console.core.tally import Counted
 
 
 class DependencyOutputs:
-    """Outputs that some case of the run depends on."""
+    """Outputs that other cases of the run depend on."""
 
     def __init__(self, cases: Iterable[Case]) -> None:
         """Find the cases that others depend on."""

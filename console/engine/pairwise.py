@@ -3,18 +3,18 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
+from console.config.paths import DEFAULT_PATHS, WorkspacePaths
 from console.core.fault import UsageError
 from console.core.run import Budget, Manifest, Selection
-from console.engine.plan import Plan, PreparedRun, gone_models, prepare
+from console.engine.plan import Plan, PreparedRun, beside, gone_models, prepare
 from console.store.runs import RunFolder
 from console.suites.catalog import PAIRWISE
 
 SUFFIX = " pairwise"
-"""Ends the names of the suites of such runs, which begin with the name of the compared runs' suite."""
+"""Suffix of the suite names of such runs, appended to the name of the compared runs' suite."""
 
 
 def prepare_pairwise(
@@ -25,23 +25,21 @@ def prepare_pairwise(
     length_control: bool = False,
     selection: Selection | None = None,
     budget: Budget | None = None,
-    models_path: Path | None = None,
-    data_path: Path | None = None,
+    paths: WorkspacePaths = DEFAULT_PATHS,
 ) -> PreparedRun:
-    """Prepare a run that compares the answers of other runs, the first one against all others and these in pairs.
+    """Prepare a run that compares the answers of other runs: the first with all others, and the others in pairs.
 
     Args:
         runs: at least two runs of one suite.
-        judge: name of the judge in models.toml; empty for that of the first run which had one.
-        rubric: what makes an answer better; empty for the default.
-        length_control: also report what is left when longer answers have no advantage.
+        judge: name of the judge in models.toml; empty for the first judge of these runs.
+        rubric: criteria for the better answer; empty for the default.
+        length_control: also report results adjusted for answer length.
         selection: which pairs to judge; None for all.
         budget: caps on the run.
-        models_path: models file; None for the default.
-        data_path: data folder; None for the defaults.
+        paths: where models and data are.
 
     Raises:
-        UsageError: fewer than two runs, one that plays, runs without a common case, or no judge.
+        UsageError: fewer than two runs, a live run, runs without a common case, or no judge.
     """
     _check(runs)
     manifests = [run.manifest() for run in runs]
@@ -57,10 +55,8 @@ def prepare_pairwise(
         roles={"judge": judge} if judge else {},
         budget=budget or Budget(),
         name=" vs ".join(names),
-        models_path=models_path,
-        data_path=data_path,
-        runs_path=runs[0].path.parent,
-        further_models=tuple(gone_models(first, models_path, data_path)),
+        paths=beside(runs[0], paths),
+        further_models=tuple(gone_models(first, paths)),
         is_pairwise=True,
     )
     prepared = prepare(plan)

@@ -13,7 +13,14 @@ import msgspec
 from console import __version__
 from console.config.model import USUAL_CONCURRENCY, ModelConfig
 from console.config.models import facts, key_state, load_models
-from console.config.paths import DataRoots, find_data_roots, find_models_file, find_runs_root
+from console.config.paths import (
+    DEFAULT_PATHS,
+    DataRoots,
+    WorkspacePaths,
+    find_data_roots,
+    find_models_file,
+    find_runs_root,
+)
 from console.config.weights import digests_of, find_weights
 from console.core.case import Case, Setting, Slot
 from console.core.experiment import Beginning, Experiment
@@ -45,9 +52,9 @@ from console.suites.sharding import part_of
 from console.suites.suite import Suite
 
 MOST_BATCHED = 10_000
-"""Conversations that wait for batches at once, unless the user says otherwise."""
+"""Conversations that wait for batches at once, by default."""
 MOST_ROLLOUTS = 1_000_000
-"""Rollouts of one run, which are all in memory while it plays."""
+"""Maximum number of rollouts in one run, all of which are in memory while it plays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,26 +76,24 @@ class Plan:
     parent: str = ""
     experiment: Experiment | None = None
     """The change to make in the parent's conversations."""
-    models_path: Path | None = None
-    data_path: Path | None = None
-    runs_path: Path | None = None
+    paths: WorkspacePaths = DEFAULT_PATHS
     shard: Shard | None = None
     """Part of the cases to play; None for all."""
     until: Until | None = None
-    """The rule by which its looks may end the run, with the name of the baseline as the user gives it."""
+    """The rule for ending the run early, with the name of the baseline as given by the user."""
     is_batched: bool = False
-    """True to ask through batch APIs, where providers have them."""
+    """True to call models through batch APIs, where providers have them."""
     target: ComputeTarget = LOCAL
     further_models: tuple[ModelConfig, ...] = ()
     """Additional models supplied by the caller."""
     regraded: str = ""
-    """Run whose conversations are graded again; of its models, only judge and embedding may be asked."""
+    """Run whose conversations are graded again; only its judge and embedding models may be called."""
     is_pairwise: bool = False
-    """True if a judge compares answers of runs, which `options` name; the model is not asked."""
+    """True if a judge compares the answers of runs, named in `options`; the model is not called."""
 
     @property
     def asks_models(self) -> bool:
-        """True if other models than those that grade may be asked."""
+        """True if models other than graders may be called."""
         return not (self.regraded or self.is_pairwise)
 
 
@@ -105,9 +110,9 @@ class PreparedRun:
     data: DataRoots
     warnings: list[str] = field(default_factory=list[str])
     earlier: EarlierRun | None = None
-    """The run whose conversations this one grades again; None if it plays its own."""
+    """The run whose conversations this one regrades; None if it plays its own."""
     baseline: Baseline = field(default_factory=dict[Slot, Verdict])
-    """Results of the run to compare with, if its looks decide by one."""
+    """Results of the baseline, if the looks decide by comparison with one."""
 
 
 def prepare(plan: Plan) -> PreparedRun:
@@ -116,11 +121,11 @@ def prepare(plan: Plan) -> PreparedRun:
     Raises:
         UsageError: the first problem, with a hint.
     """
-    book = load_models(find_models_file(plan.models_path), plan.data_path)
+    book = load_models(find_models_file(plan.paths.models), plan.paths.data)
     book.models |= {config.name: config for config in plan.further_models}
     model = pick_model(book, plan.model)
-    catalog = Catalog(roots := find_data_roots(plan.data_path))
-    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
+    catalog = Catalog(roots := find_data_roots(plan.paths.data))
+    runs_root = find_runs_root(plan.paths.runs, may_be_new=True)
     suite = open_pairwise(plan.suite, runs_root) if plan.is_pairwise else catalog.open(plan.suite)
     options = check_options(suite.options, plan.options)
     models = find_role_models(book, model, suite, options, plan.roles)
@@ -132,7 +137,7 @@ def prepare(plan: Plan) -> PreparedRun:
         raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
     selected, cases = cases, part_of(cases, plan.shard) if plan.shard is not None else cases
-    planned = _planned(cases, _positive(plan.rollouts, "rollouts"))  # looks at more would fill the memory
+    planned = _planned(cases, _positive(plan.rollouts, "rollouts"))  # looks at more rollouts would fill the memory
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_needs(plan, suite, cases, setting, models)
     weights = weights_digests(weights_folder(models, suite, cases))
@@ -161,6 +166,7 @@ def prepare(plan: Plan) -> PreparedRun:
         further_headlines=headlines_of(suite.headline)[1:],
         scales=dict(suite.scales),
         units=dict(suite.units),
+        suite_cases={category.name: category.cases for category in suite.categories()},
         shard=plan.shard,
         looks=looks,
         experiment=_with_prerequisites(plan.experiment, cases, plan.selection),
@@ -178,7 +184,7 @@ def _concurrency(plan: Plan, model: ModelConfig) -> int:
 def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> tuple[ModelFacts, dict[str, ModelFacts]]:
     """Return the facts about the model and about those of the other roles.
 
-    With --batch, judges and simulated users without a batch API are asked directly.
+    With --batch, judges and simulated users without a batch API are called directly.
     """
     others = {role: model for role, model in models.items() if role != "model"}
     if not plan.is_batched:
@@ -192,11 +198,11 @@ def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> tuple
             "cannot be combined with --until best", where="--batch", hint="A race asks few cases at a time."
         )
     if not suite.waits_for_batches:
-        words = f"the harness of suite {suite.entry.name} does not wait hours for an answer"
+        words = f"the harness of suite {suite.entry.name} cannot wait hours for an answer"
         raise UsageError(words, where="--batch", hint="Leave --batch out.")
     why = _why_direct(models["model"])
     if why and plan.asks_models:
-        words = f"the model {models['model'].name} cannot be asked in batches: {why}"
+        words = f"the model {models['model'].name} cannot be called in batches: {why}"
         hint = "Leave --batch out, or choose a model of provider openai, responses or anthropic with one address."
         raise UsageError(words, where="--batch", hint=hint)
     batched = {role: facts(model, is_batched=not _why_direct(model)) for role, model in others.items()}
@@ -204,14 +210,14 @@ def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> tuple
 
 
 def _why_direct(model: ModelConfig) -> str:
-    """Return the reason why a model cannot be asked in batches; empty if it can."""
+    """Return the reason why a model cannot be called in batches; empty if it can."""
     if not provider_of(model.provider).batches:
         return f"provider {model.provider} has no batch API that this program uses"
     return "it has several addresses" if model.other_urls else ""
 
 
 def _check_needs(plan: Plan, suite: Suite, cases: list[Case], setting: Setting, models: dict[str, ModelConfig]) -> None:
-    """Raise `UsageError` if the cases cannot be played in this setting, or a model that is asked has no key."""
+    """Raise `UsageError` if the cases cannot be played in this setting, or a model to be called has no key."""
     _check_modes(suite, cases, setting)
     _check_keys({role: config for role, config in models.items() if plan.asks_models or role in GRADING_ROLES})
     if not plan.regraded:
@@ -219,14 +225,14 @@ def _check_needs(plan: Plan, suite: Suite, cases: list[Case], setting: Setting, 
 
 
 def _recorded_setting(plan: Plan, runs_root: Path) -> Setting | None:
-    """Return the parent's setting if its requests are repeated: another model goes on in their format."""
+    """Return the parent's setting if its requests are repeated; another model then continues in their format."""
     if plan.experiment is None or not plan.experiment.beginnings or plan.regraded:
         return None
     return RunFolder(runs_root / plan.parent).manifest().setting
 
 
 def _with_prerequisites(experiment: Experiment | None, cases: list[Case], asked: Selection) -> Experiment | None:
-    """Return an experiment in which what others depend on is taken from the recorded run, if they are."""
+    """Return an experiment in which cases that others depend on are taken from the recorded run, if present there."""
     if experiment is None or not experiment.beginnings:
         return experiment
     rollout = next(iter(experiment.beginnings.values())).rollout
@@ -268,7 +274,7 @@ def _planned_looks(
     return looks, ordered, baseline
 
 
-def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> PreparedRun:
+def reopen(run: RunFolder, paths: WorkspacePaths) -> PreparedRun:
     """Prepare an existing run from its manifest, with keys and addresses from the current models.toml.
 
     Raises:
@@ -276,7 +282,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
     """
     manifest = run.manifest()
     check_playable(manifest)
-    plan = _plan_of(run, manifest, models_path, data_path)
+    plan = _plan_of(run, manifest, paths)
     is_imported = manifest.format == RECORDED
     prepared = prepare_imported(RunFolder(run.path.parent / manifest.regraded), plan) if is_imported else prepare(plan)
     _check_same_data(manifest, prepared.manifest, run)
@@ -292,8 +298,8 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
     )
 
 
-def _plan_of(run: RunFolder, manifest: Manifest, models_path: Path | None, data_path: Path | None) -> Plan:
-    """Return the plan that a run was made of."""
+def _plan_of(run: RunFolder, manifest: Manifest, paths: WorkspacePaths) -> Plan:
+    """Return the plan from which a run was made."""
     is_pairwise = manifest.format == PAIRWISE
     return Plan(
         model=manifest.model.name,
@@ -309,12 +315,10 @@ def _plan_of(run: RunFolder, manifest: Manifest, models_path: Path | None, data_
         budget=manifest.budget,
         shard=manifest.shard,
         until=manifest.looks.until if manifest.looks is not None else None,
-        models_path=models_path,
-        data_path=data_path,
-        runs_path=run.path.parent,
+        paths=beside(run, paths),
         regraded=manifest.regraded,
         is_batched=manifest.is_batched,
-        further_models=tuple(gone_models(manifest, models_path, data_path)) if manifest.regraded or is_pairwise else (),
+        further_models=tuple(gone_models(manifest, paths)) if manifest.regraded or is_pairwise else (),
         is_pairwise=is_pairwise,
     )
 
@@ -337,8 +341,8 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
     if "judge" not in plan.roles:
         hint = "Name a model of models.toml: --judge NAME, and what it checks: --option rubric=TEXT."
         raise UsageError("only a judge can grade what another tool recorded", where="--judge", hint=hint)
-    book = load_models(find_models_file(plan.models_path), plan.data_path)
-    suite, judge = find_suite(manifest, plan.data_path), pick_model(book, plan.roles["judge"])
+    book = load_models(find_models_file(plan.paths.models), plan.paths.data)
+    suite, judge = find_suite(manifest, plan.paths.data), pick_model(book, plan.roles["judge"])
     _check_keys({"judge": judge})
     options = check_options(suite.options, plan.options)
     extras = {name: value for name, value in manifest.setting.extras.items() if name != "reported"}
@@ -364,14 +368,19 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
         units={},
         grader=grader_of(suite, chosen, setting, roles, {}),
     )
-    roots = find_data_roots(plan.data_path)
+    roots = find_data_roots(plan.paths.data)
     models = {"model": _stand_in(manifest.model), "judge": judge}
     return PreparedRun(made, suite, chosen, models, source.path.parent, roots, list(book.warnings))
 
 
-def gone_models(manifest: Manifest, models_path: Path | None, data_path: Path | None) -> list[ModelConfig]:
-    """Return stand-ins for models that answered and are no longer in models.toml, as nothing is asked of them."""
-    book = load_models(find_models_file(models_path), data_path)
+def beside(run: RunFolder, paths: WorkspacePaths) -> WorkspacePaths:
+    """Return paths that create a new run next to another."""
+    return msgspec.structs.replace(paths, runs=run.path.parent)
+
+
+def gone_models(manifest: Manifest, paths: WorkspacePaths) -> list[ModelConfig]:
+    """Return stand-ins for models that answered but are no longer in models.toml; they are not called."""
+    book = load_models(find_models_file(paths.models), paths.data)
     answered = {"model": manifest.model, **manifest.roles}
     return [
         _stand_in(model)
@@ -385,7 +394,7 @@ def _stand_in(model: ModelFacts) -> ModelConfig:
 
 
 def _check_same_data(manifest: Manifest, now: Manifest, run: RunFolder) -> None:
-    """Raise `UsageError` if the suite's data or the local weights differ from those that the run started with."""
+    """Raise `UsageError` if the suite's data or the local weights have changed since the run started."""
     changed = sorted(
         name
         for name in manifest.dataset.keys() | now.dataset.keys()
@@ -407,7 +416,7 @@ def _check_same_data(manifest: Manifest, now: Manifest, run: RunFolder) -> None:
 
 
 def _check_same_looks(manifest: Manifest, now: Manifest) -> None:
-    """Check that a run which is ended by its looks would be looked at as planned."""
+    """Check that a run that its looks may end would still be looked at as planned."""
     planned, current = manifest.looks, now.looks
     if planned is None or planned.until is None or current is None or current.until is None:
         return

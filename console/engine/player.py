@@ -28,7 +28,7 @@ class PlayerContext(EngineContext, Protocol):
         ...
 
     def notify(self, text: str) -> None:
-        """Tell the user who started the run, in a sentence."""
+        """Show a sentence to the user who started the run."""
         ...
 
     def end(self, reason: str, message: str = "") -> None:
@@ -41,14 +41,14 @@ class PlayedConversation(Protocol):
 
     @property
     def fault(self) -> Fault | None:
-        """Fault that broke the conversation, unless the suite caused it."""
+        """Fault that broke the conversation, unless caused by the suite."""
         ...
 
     async def play(self) -> Finished:
         """Play and judge.
 
         Raises:
-            BudgetReached: the run's budget is used up; the conversation stays open.
+            BudgetReached: the run's budget is exhausted; the conversation stays open.
             asyncio.CancelledError: the conversation was stopped.
         """
         ...

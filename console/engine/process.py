@@ -1,9 +1,10 @@
-"""Starts processes that outlive the terminal: engines, and the runner of the queue. Light, and imports no engine."""
+"""Starts processes that outlive the terminal: engines, and the runner of the queue. Does not import the engine."""
 
 import subprocess
 import sys
 from pathlib import Path
 
+from console.config.paths import DEFAULT_PATHS, WorkspacePaths
 from console.core.fault import UsageError
 from console.engine.compute_target import LOCAL, ComputeTarget
 from console.store.atomic import open_private
@@ -16,8 +17,7 @@ def spawn_engine(
     retry: str = "none",
     only: tuple[str, ...] = (),
     to_the_end: bool = False,
-    models_path: Path | None = None,
-    data_path: Path | None = None,
+    paths: WorkspacePaths = DEFAULT_PATHS,
     cwd: Path | None = None,
     target: ComputeTarget = LOCAL,
 ) -> "subprocess.Popen[bytes]":
@@ -27,20 +27,15 @@ def spawn_engine(
         run: the run's folder.
         retry: which finished rollouts get another attempt, a value of `queue.RetryScope`.
         only: restrict further attempts to these case ids.
-        to_the_end: play everything, whatever the run's looks decide.
-        models_path: models file; None for the default.
-        data_path: data folder; None for the defaults.
+        to_the_end: play everything, regardless of the looks' decisions.
+        paths: where models and data are.
         cwd: working directory, which may hold a `.env`; None for the current one.
         target: compute target.
 
     Raises:
         UsageError: the process cannot be started.
     """
-    command = [sys.executable, "-m", "console", "engine", str(run.path), "--retry", retry]
-    command += [
-        part for path, flag in ((models_path, "--models"), (data_path, "--data")) if path for part in (flag, str(path))
-    ]
-    command += target.flags
+    command = [sys.executable, "-m", "console", "engine", str(run.path), "--retry", retry, *paths.flags, *target.flags]
     command += ["--to-the-end"] if to_the_end else []
     command += [part for case in only for part in ("--only", case)]
     try:

@@ -18,11 +18,11 @@ from console.engine.background import start_task, stop
 FLUSH_S = 0.1
 STATUS_S = 0.5
 SOON_S = 0.015
-"""Minimum time between flushes of beginnings, so that many answers that begin together cost one."""
+"""Minimum seconds between flushes of beginnings, so that simultaneous ones share a flush."""
 BEGINNING = 64
-"""Characters of an answer sent immediately, as readers wait for them and tags may precede the first word."""
+"""Length of an answer's beginning, which is sent immediately; long enough for tags before the first word."""
 BACKLOG_BYTES = 4 << 20
-"""A watcher that falls this far behind is disconnected; it can attach again."""
+"""Backlog at which a slow watcher is disconnected; it can attach again."""
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(ready_type(Command)).decode

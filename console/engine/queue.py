@@ -37,7 +37,7 @@ class Job(msgspec.Struct, frozen=True, gc=False):
 
 
 class PlannedJobs:
-    """Jobs left to play, in planned order; each is made when it is needed, as a run may have a million."""
+    """Jobs left to play, in planned order; each is made when it is needed, because a run may have a million."""
 
     def __init__(self, cases: Sequence[Case], rollouts: int, *, by_case: bool = False) -> None:
         """Plan every rollout of every case (see `RolloutOrder`)."""
@@ -85,12 +85,12 @@ class JobQueue:
         """Positions in the plan of the other ready jobs, the next one last, as it is removed there."""
         self._blocked: dict[Slot, tuple[Job, set[str]]] = {}
         self.is_cut = False
-        """True if jobs were removed that need no more answers."""
+        """True if jobs were removed because they need no answers."""
         if any(case.depends_on for case in jobs.cases):
             self._block(set(done))
 
     def _block(self, finished: set[Slot]) -> None:
-        """Set the jobs aside that wait for others."""
+        """Set aside the jobs that wait for others."""
         selected = {case.id for case in self._jobs.cases}
         for job in self._jobs:
             rollout = job.key.rollout
@@ -121,15 +121,15 @@ class JobQueue:
         return bool(self._first or self._places)
 
     def has_only_held(self, may_start: Callable[[Slot], bool]) -> bool:
-        """Return whether there are jobs, and all that might start now are held back."""
+        """Return whether there are jobs, but all that could start now are held back."""
         return self.has_ready and not any(map(may_start, self._ready_slots))
 
     def next(self, *, from_end: bool = False, may_start: Callable[[Slot], bool] | None = None) -> Job | None:
         """Return the next job that may start now, or None.
 
         Args:
-            from_end: take the last job instead, which has least in common with the previous ones: if a whole
-                category fails, it shows whether anything succeeds.
+            from_end: take the last job instead, which has least in common with the previous ones and shows whether
+                anything succeeds if a whole category fails.
             may_start: returns False for rollouts that are held back.
         """
         number = 0
@@ -150,7 +150,7 @@ class JobQueue:
         self._first.appendleft(job)
 
     def finish(self, slot: Slot) -> None:
-        """Unblock jobs that waited for a rollout; they come first, as they come before the others in the plan."""
+        """Unblock jobs that waited for a rollout; they come first, as they precede the others in the plan."""
         for job, needs in reversed(self._waiting_for(slot)):
             needs.discard(slot[0])
             if not needs:
@@ -166,7 +166,7 @@ class JobQueue:
         return lost
 
     def drop_categories(self, categories: Collection[str]) -> None:
-        """Remove the graded jobs of categories that need no more answers, unless jobs of others depend on them."""
+        """Remove the graded jobs of decided categories, unless jobs of other categories depend on them."""
         ready = chain((job.case for job in self._first), map(self._jobs.case, self._places))
         listed = chain(ready, (job.case for job, _ in self._blocked.values()))
         needed = {need for case in listed if case.category not in categories for need in case.depends_on}

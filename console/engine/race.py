@@ -1,8 +1,8 @@
 """Races: runs of several models over the same cases in the same order, until one is shown to be the best.
 
-Each run plays by itself and writes down its own looks. What a look of the race shows is computed from the journals of
-all its runs, each read up to the record of that look, so every run, whenever it reads them, comes to the same answer;
-killed runs resume, and nobody has to be in charge. A run waits for the others before it plays more than one look ahead.
+Each run plays by itself and records its own looks. The result of a look of the race is computed from the journals of
+all its runs, each read up to the record of that look, so every run gets the same result at any time; killed runs
+resume, and no coordinator is needed. A run waits for the others before it plays more than one look ahead.
 """
 
 import dataclasses
@@ -10,10 +10,10 @@ import math
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 
+from console.config.paths import WorkspacePaths
 from console.core.case import Case, Slot
 from console.core.fault import UsageError
 from console.core.looks import BEST, Contender, Look, Rule
@@ -35,14 +35,13 @@ POLL_S = 0.2
 RunningEngine = tuple[RunFolder, "subprocess.Popen[bytes]"]
 """A run with the process that plays it."""
 ENDED = ("completed", "decided")
-"""States in which a run has nothing left to do in its race."""
+"""States of a run that has finished its race."""
 
 
 def line_up(runs: Sequence[PreparedRun]) -> list[PreparedRun]:
-    """Return prepared runs with the names of all runs of their race, for those that are to race.
+    """Add to each prepared run the names of all runs in its race, if it is in one.
 
-    Raises:
-        UsageError: the models of a race would not play the same cases.
+    Raises: UsageError: the models of a race would not play the same cases.
     """
     names: dict[str, tuple[str, ...]] = {}
     for run in runs:
@@ -76,19 +75,14 @@ def racing_runs(run: RunFolder) -> list[RunFolder]:
     return [RunFolder(run.path.parent / name) for name in plan.until.rivals]
 
 
-def continue_race(
-    run: RunFolder, *, models_path: Path | None, data_path: Path | None, target: ComputeTarget = LOCAL
-) -> list[RunningEngine]:
+def continue_race(run: RunFolder, paths: WorkspacePaths, target: ComputeTarget = LOCAL) -> list[RunningEngine]:
     """Start engines for the runs of a race that have not ended and are not playing, and return them.
 
     Raises:
         UsageError: a run is gone, or an engine cannot be started.
     """
     left = [one for one in racing_runs(run) if not one.is_live and one.summary().state not in ENDED]
-    return [
-        (one, spawn_engine(one, retry="broken", models_path=models_path, data_path=data_path, target=target))
-        for one in left
-    ]
+    return [(one, spawn_engine(one, retry="broken", paths=paths, target=target)) for one in left]
 
 
 def race_of(folder: RunFolder, prepared: PreparedRun) -> "Race | None":
@@ -108,7 +102,7 @@ class Race:
         """Prepare to follow the other runs.
 
         Args:
-            folder: of the run, beside those of the others.
+            folder: of the run, next to those of the others.
             manifest: of the run.
             cases: in planned order.
         """
@@ -135,15 +129,14 @@ class Race:
         self._waited_since = 0.0
 
     def may_start(self, slot: Slot) -> bool:
-        """Return whether a rollout lies no more than one look ahead of the race."""
+        """Return whether a rollout is at most one look ahead of the race."""
         at = self._question.at
         return (self._slots.place(slot) or 0) < at[min(self._judged + 1, len(at) - 1)]
 
     def new_looks(self, taken: Sequence[Look]) -> list[Look]:
-        """Read what the others have written, and return the looks that are complete now, as this run records them.
+        """Read the new records of the others, and return the looks that are now complete, as recorded by this run.
 
-        Args:
-            taken: looks at this run so far.
+        Args: taken: looks at this run so far.
         """
         for lane in self._lanes.values():
             lane.read()
@@ -171,11 +164,11 @@ class Race:
 
     @property
     def behind(self) -> str:
-        """Models that have not come to the next look."""
+        """Models that have not reached the next look."""
         return ", ".join(self._missing(self._judged + 1))
 
     def gone(self) -> str:
-        """Name the run that has kept this one waiting without playing for a while; empty if none has."""
+        """Return the name of a run that is not playing and has kept this one waiting for a while; empty if none."""
         missing = {model: self._lanes[model].folder for model in self._missing(self._judged + 1)}
         if all(folder.is_live for model, folder in missing.items() if model != self._model):
             self._waited_since = 0.0
@@ -187,13 +180,13 @@ class Race:
         return f"{', '.join(names)} does not play, so nothing can be decided"
 
     def _missing(self, number: int) -> list[str]:
-        """Return the models that still play and have not come to a look."""
+        """Return the models that are still playing and have not reached a look."""
         if number > len(self._question.at):
             return []
         return [model for model, lane in self._lanes.items() if model not in self._out and number not in lane.seen]
 
     def _standings(self, number: int) -> tuple[tuple[Contender, ...], str]:
-        """Return all models at a look, best first, and what it has decided about this run."""
+        """Return all models at a look, best first, and its decision about this run."""
         planned = self._question.at[number - 1]
         values: dict[str, list[Observation]] = {}
         unsafe: set[str] = set()
@@ -245,10 +238,10 @@ class _Lane:
         self._reader = JournalReader(folder.journal_path)
         self._latest: dict[Slot, float | None] = {}
         self.seen: dict[int, dict[Slot, float]] = {}
-        """Values of the graded rollouts of each look that the run has come to and the race has not judged."""
+        """Values of the graded rollouts of each look that the run has reached and the race has not decided."""
 
     def read(self) -> None:
-        """Read what is new."""
+        """Read new records."""
         while records := self._reader.read_new():
             for record in records:
                 if isinstance(record, Finished):

@@ -85,7 +85,7 @@ class ConversationEffects:
         return True
 
     def up_to(self, replies: int) -> "ConversationEffects":
-        """Return the effects that were requested before the model was asked for one more reply than that."""
+        """Return the effects requested before the model's N+1st reply."""
         asked = sorted(effect.n for effect in self.in_order if isinstance(effect, Asked) and effect.role == "model")
         beginning = ConversationEffects()
         for effect in self.in_order if replies < len(asked) else ():
@@ -100,43 +100,40 @@ class ConversationEffects:
 
     @property
     def first_unused(self) -> int:
-        """Number of the first of them: where the play went another way."""
+        """Number of the first unused effect, where the play diverged."""
         return min(effect.n for queue in self.effects.values() for effect in queue)
 
 
 @dataclass(slots=True)
 class EarlierPlay:
-    """An earlier play of a conversation, whose effects a new one takes over."""
+    """An earlier play of a conversation, whose effects a new play takes over."""
 
     effects: ConversationEffects
     finished: Finished | None = None
     asked_anew: frozenset[str] = frozenset()
     """Roles whose answers are not taken over."""
     is_closed: bool = False
-    """True if only judges, and the roles asked again, may be asked anything new."""
+    """True if only judges, and the roles asked again, may be called."""
     is_taken_whole: bool = False
-    """True if another tool played it, so that all calls are taken over at once, whatever is asked now."""
+    """True if another tool played it, so that all calls are taken over at once, regardless of the requests now made."""
     replies: int | None = None
-    """Replies of the model that are repeated, each for an equal request, before the new play goes on live.
+    """Number of the model's replies to repeat, each for an equal request, before the new play goes live.
 
     None if any effect for an equal request is taken over.
     """
 
     def check_whole(self) -> None:
-        """Check, where the new play goes on live, that it has requested all that was recorded before.
-
-        Raises:
-            Fault: it has not (kind `unanswered`).
-        """
+        """Check, when the new play goes live, that it has requested everything recorded before that point."""
         if self.effects.unused:
             words = "cannot be continued from here: it does less before this point than was recorded"
             raise Fault(FaultKind.UNANSWERED, words)
 
 
 def broken_in_judge(effects: ConversationEffects, finished: Finished) -> EarlierPlay | None:
-    """Return a play that only a judge prevented from being graded, for another attempt; None for any other.
+    """Return, for another attempt, a play left ungraded only because of a judge; None for any other.
 
-    If the judge's replies could not be read, it is asked anew; if a call of it failed, its earlier replies are kept.
+    If the judge's replies could not be read, it is asked again; if one of its calls failed, its earlier replies are
+    kept.
     """
     match finished.verdict.outcome:
         case Outcome.BROKEN if effects.failed_role in JUDGES:
@@ -157,7 +154,7 @@ class JournalEffects:
     attempts: dict[Slot, int] = field(default_factory=dict[Slot, int])
     """Latest attempts after the first."""
     ungraded: dict[Slot, EarlierPlay] = field(default_factory=dict[Slot, EarlierPlay])
-    """Last attempts that a judge broke or left undecided."""
+    """Latest attempts that a judge broke or left undecided."""
 
     def add_all(self, records: Iterable[AnyRecord]) -> None:
         """Add records in journal order; effects of finished conversations are dropped."""
@@ -180,7 +177,7 @@ class JournalEffects:
                     self.ungraded[key.slot] = earlier
                 else:
                     self.ungraded.pop(key.slot, None)
-            case Finished(key=key):  # its beginning is damaged and the rest unusable: one more attempt
+            case Finished(key=key):  # its beginning is damaged, the rest unusable: make another attempt
                 self.attempts[key.slot] = key.attempt + 1
             case Asked() | Embedded() | Performed() | Scored() | Noted() | Lost() | Tried():
                 if record.key in self.unfinished:
@@ -190,10 +187,9 @@ class JournalEffects:
 
 
 def read_whole(reader: JournalReader) -> Iterator[AnyRecord]:
-    """Yield all records of a journal that is to be continued, skipping damaged lines.
+    """Yield all records of a journal to be continued, skipping damaged lines.
 
-    Raises:
-        UsageError: parts were written by a newer version; continuing would pay for them again.
+    Raises: UsageError: parts were written by a newer version; continuing would pay for them again.
     """
     yield from reader.iter_all()
     if newer := [damage for damage in reader.damages if damage.is_newer]:

@@ -1,20 +1,20 @@
 """Grading a run again: its conversations are replayed from the journal into a new run, which is graded.
 
-Only judges are asked, and only if they or their questions changed, or if the user wants it. A conversation that needs
-any other answer that was never given breaks (see `stage.Unanswered`).
+Only judges are called, and only if they or their questions changed, or on request. A conversation that needs any other
+unrecorded answer breaks (see `stage.Unanswered`).
 """
 
 import dataclasses
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from console.config.paths import DEFAULT_PATHS, WorkspacePaths
 from console.core.fault import UsageError
 from console.core.run import RECORDED, Manifest, Selection
 from console.engine.earlier_run import earlier_run
-from console.engine.plan import Plan, PreparedRun, gone_models, prepare, prepare_imported
+from console.engine.plan import Plan, PreparedRun, beside, gone_models, prepare, prepare_imported
 from console.engine.recorded_effects import JUDGES
 from console.store.runs import RunFolder
 from console.suites.catalog import PAIRWISE
@@ -31,20 +31,18 @@ def prepare_regrade(
     case_ids: Collection[str] | None = None,
     repeats: int = 1,
     is_batched: bool = False,
-    models_path: Path | None = None,
-    data_path: Path | None = None,
+    paths: WorkspacePaths = DEFAULT_PATHS,
 ) -> PreparedRun:
     """Prepare a run that grades another one again.
 
     Args:
         run: the old run.
-        judge: name of the judge in models.toml, asked in any case; empty for the old one, asked only if necessary.
+        judge: name of the judge in models.toml, always called; empty for the old one, called only if necessary.
         options: options of the suite that replace those of the old run.
         case_ids: ids of the cases to grade; None for all.
-        repeats: how often each conversation is graded; if more than once, the judge is always asked.
-        is_batched: ask judges through batch APIs.
-        models_path: models file; None for the default.
-        data_path: data folder; None for the defaults.
+        repeats: gradings of each conversation; if more than one, the judge is always called.
+        is_batched: call judges through batch APIs.
+        paths: where models and data are.
 
     Raises:
         UsageError: the run is being played, has no finished conversation, or cannot be graded here.
@@ -57,12 +55,12 @@ def prepare_regrade(
         raise UsageError("compares answers of other runs", where=run.name, hint="Judge them again with `judge`.")
     if not 1 <= repeats <= MOST_REPEATS:
         raise UsageError(f"must be from 1 to {MOST_REPEATS}, not {repeats}", where="--repeats")
-    plan = _plan(run, manifest, judge, options or {}, case_ids, repeats, models_path, data_path)
+    plan = _plan(run, manifest, judge, options or {}, case_ids, repeats, paths)
     if is_batched:
         plan = dataclasses.replace(plan, is_batched=True, concurrency=None)
     prepared = prepare_imported(run, plan) if is_imported else prepare(plan)
     made, setting = prepared.manifest, prepared.manifest.setting
-    if not is_imported:  # what was adapted to the model must decode its old answers
+    if not is_imported:  # the formats adapted to the model must decode its old answers
         setting = msgspec.structs.replace(manifest.setting, options=setting.options)
     made = msgspec.structs.replace(
         made,
@@ -85,12 +83,12 @@ def prepare_regrade(
 
 
 def _check_judge(manifest: Manifest, repeats: int, *, is_batched: bool) -> None:
-    """Raise `UsageError` if repeats or batches are wanted and no judge could give them."""
+    """Raise `UsageError` if repeats or batches are requested without a judge that supports them."""
     if is_batched and not any(manifest.roles[role].batched for role in JUDGES & manifest.roles.keys()):
         hint = "Choose a judge of provider openai, responses or anthropic with one address: --judge NAME."
-        raise UsageError("no judge of this run can be asked in batches", where="--batch", hint=hint)
+        raise UsageError("no judge of this run can be called in batches", where="--batch", hint=hint)
     if repeats > 1 and "judge" not in manifest.roles:
-        raise UsageError("has no judge, and what code grades is always graded alike", where="--repeats")
+        raise UsageError("has no judge, and code always gives the same grade", where="--repeats")
 
 
 def _plan(
@@ -100,14 +98,13 @@ def _plan(
     options: Mapping[str, Any],
     case_ids: Collection[str] | None,
     repeats: int,
-    models_path: Path | None,
-    data_path: Path | None,
+    paths: WorkspacePaths,
 ) -> Plan:
     roles = {role: facts.name for role, facts in manifest.roles.items()}
     if judge:
         roles["judge"] = judge
     named = dict(manifest.setting.options)
-    for role, name in roles.items():  # an option that names a model gives way to the role
+    for role, name in roles.items():  # a role overrides an option that names a model
         if f"{role}_model" in named and named[f"{role}_model"] is not None:
             named[f"{role}_model"] = name
     return Plan(
@@ -122,16 +119,14 @@ def _plan(
         concurrency=manifest.concurrency,
         name=f"regraded {(manifest.name or manifest.model.name).removeprefix('regraded ')}",
         shard=manifest.shard if case_ids is None else None,
-        models_path=models_path,
-        data_path=data_path,
-        runs_path=run.path.parent,
-        further_models=tuple(gone_models(manifest, models_path, data_path)),
+        paths=beside(run, paths),
+        further_models=tuple(gone_models(manifest, paths)),
         regraded=run.name,
     )
 
 
 def _asked_anew(old: Manifest, new: Manifest, judge: str, repeats: int) -> set[str]:
-    """Return the roles that are asked although the journal has their answers."""
+    """Return the roles that are called although the journal has their answers."""
     if old.grader is not None and new.grader is not None:
         before, after = old.grader.models, new.grader.models
         changed = {role for role in GRADING_ROLES if before.get(role) != after.get(role)}

@@ -38,7 +38,7 @@ class RetryLine:
         """Return whether the next free slot goes to a retry.
 
         Args:
-            others_wait: True if a new conversation could take it.
+            others_wait: whether a new conversation could take it.
         """
         while self._line and self._line[0].done():  # stopped meanwhile
             self._line.popleft()

@@ -1,8 +1,8 @@
 """Warnings about role models that their servers do not list, checked before the first paid call and free of charge.
 
 Otherwise a judge retired by its provider would be noticed only after a paid call of the model. Model lists can be
-incomplete, so a finding is a warning and never blocks the run. `run` checks before it starts and the form for a new run
-while it is filled in; the engine checks whenever it opens a run (resumed, retried, in the background).
+incomplete, so a mismatch is a warning and never blocks the run. `run` checks before it starts and the form for a new
+run while it is filled in; the engine checks whenever it opens a run (resumed, retried, in the background).
 """
 
 import asyncio
@@ -30,7 +30,7 @@ def warnings_about_roles(runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]
 
 
 def askable(runs: Iterable[Mapping[str, ModelConfig]]) -> dict[RoleModelId, ModelConfig]:
-    """Return the models in roles other than `model` whose server can be asked, each once."""
+    """Return the models in roles other than `model` whose server has a model list, each once."""
     pairs = (pair for models in runs for pair in _askable(models))
     return {(role, model.addresses, model.model_id): model for role, model in pairs}
 
@@ -105,9 +105,10 @@ async def _warning_about_address(role: str, model: ModelConfig) -> str:
     try:
         served = await served_models(model)
     except Fault as fault:
-        if fault.status in (404, 405, 501):  # the server has no model list, which says nothing about the model
+        if fault.status in (404, 405, 501):  # a server without a model list proves nothing about the model
             return ""
-        return f"the {role_words(role)} {model.name} may not answer: {place} says {fault.message} ({fault.kind.value})"
+        why = f"{place} reports: {fault.message} ({fault.kind.value})"
+        return f"the {role_words(role)} {model.name} may not answer: {why}"
     if not served or model.model_id in served:
         return ""
     words = served_models_text(model.model_id, served)

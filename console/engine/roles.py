@@ -11,7 +11,7 @@ from console.config.models import ModelBook, key_state
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.names import find_name
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.suites.stage import SECOND_JUDGE
 from console.suites.suite import RoleModel, Suite
 
@@ -38,8 +38,7 @@ def pick_model(book: ModelBook, name: str) -> ModelConfig:
     for mistake in book.mistakes:
         if f"[{name}]" in mistake.message or f"[{name}]" in mistake.where:
             raise UsageError(mistake.message, where=mistake.where, hint=mistake.hint)
-    close = nearest(name, book.models)
-    hint = f"Did you mean {close}?" if close else "`eval-console models` lists the models."
+    hint = suggest(name, book.models, "`eval-console models` lists the models.")
     raise UsageError(f"no model is named {name!r}", where=str(book.path or "models.toml"), hint=hint)
 
 
@@ -52,7 +51,7 @@ def usable_roles(suite: Suite, options: dict[str, object], chosen: Iterable[str]
 def find_role_models(
     book: ModelBook, model: ModelConfig, suite: Suite, options: dict[str, object], chosen: dict[str, str]
 ) -> dict[str, ModelConfig]:
-    """Return a model for every role that the suite may use, including `model`, as far as there is one.
+    """Return the available model for every role that the suite may use, including `model`.
 
     Raises:
         UsageError: a role that the suite does not use, or an unknown model.
@@ -61,7 +60,7 @@ def find_role_models(
     usable = usable_roles(suite, options, chosen)
     for role in chosen:
         if role not in usable:
-            suite.categories()  # invalid rows have no roles, and are the better complaint
+            suite.categories()  # invalid rows have no roles; report them first
             raise UsageError(
                 f"the suite {suite.entry.name} does not use the role {role_words(role)}", where=role_flag(role)
             )
@@ -76,7 +75,7 @@ def find_role_models(
 def needed_models(
     suite: Suite, cases: Sequence[Case], setting: Setting, models: dict[str, ModelConfig]
 ) -> dict[str, ModelConfig]:
-    """Return the models that the selected cases need; all of them if the suite does not tell by case.
+    """Return the models that the selected cases need; all of them if the suite does not specify this by case.
 
     Raises:
         UsageError: a needed role has no model.

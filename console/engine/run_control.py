@@ -1,4 +1,4 @@
-"""Shows watchers how a run stands, and does what they ask of it."""
+"""Reports a run's status to watchers and executes their commands."""
 
 import time
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ MAX_CONCURRENCY = 512
 
 
 class RunControl:
-    """The status and the commands of one run."""
+    """The status and commands of one run."""
 
     queue: JobQueue
 

@@ -1,4 +1,4 @@
-"""The run as conversations, players and batches see it: its journal, watchers, budget, pauses and end."""
+"""The run as seen by conversations, players and batches: journal, watchers, budget, pauses and end."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ _DURABLE_S = 0.02
 
 
 class RunHost:
-    """Journals what conversations do, and lets them wait while the run must not make calls."""
+    """Journals the effects of conversations, and makes them wait while the run must not make calls."""
 
     journal: JournalBuffer
     publisher: Publisher
@@ -57,7 +57,7 @@ class RunHost:
         Args:
             folder: the run's folder.
             prepared: its plan, cases and models.
-            finish: records the outcome of a job that was set aside, once its refusal is its own fault.
+            finish: records the outcome of a job that was set aside, once its refusal is attributed to it.
             on_record: called with every record as it is journaled.
             notify: called with a sentence for the user who started the run.
         """
@@ -129,10 +129,10 @@ class RunHost:
         return self._door.admit(record)
 
     def append(self, record: AnyRecord) -> None:
-        """Admit and journal a record and tell watchers which calls it ends.
+        """Admit and journal a record and report to watchers the calls that it ends.
 
         Raises:
-            Fault: the run is closed, and whoever plays on was cancelled (kind `internal`).
+            Fault: the run is closed, and the conversation was cancelled (kind `internal`).
         """
         if self.phase == "closed":
             raise Fault(FaultKind.INTERNAL, "the run is closed")
@@ -158,7 +158,7 @@ class RunHost:
             await asyncio.sleep(_DURABLE_S)
 
     async def until_durable(self) -> None:
-        """Wait until all records are on the disk, unless the run was cancelled, or the disk fails beyond its time."""
+        """Wait until all records are on disk, unless the run was cancelled or the disk keeps failing."""
         while not (self.journal.is_durable or self.journal.is_lost or self.is_cancelled):
             if self.journal.blocked_by is not None and self.budget_meter.is_out_of_time:
                 return
@@ -215,7 +215,7 @@ class RunHost:
 
     @property
     def is_paused(self) -> bool:
-        """True while the user, the disk or a provider pauses the run, so that nothing may start."""
+        """True while the user, the disk or a provider pauses the run, which prevents starts."""
         return bool(self.pause_reason or self.provider_pause.left_s)
 
     @property
@@ -261,7 +261,7 @@ class RunHost:
     # The end ---------------------------------------------------------------------------------------------------------
 
     def check_caps(self) -> None:
-        """End the run if its budget is used up."""
+        """End the run if its budget is exhausted."""
         try:
             self.budget_meter.check()
         except BudgetReached as reached:

@@ -1,8 +1,8 @@
 """The runner: one detached process that plays the runs of a queue one after another.
 
-It holds no state of its own: the queue's file (`console.store.run_queue`) lists what is left, each run's journal what
-was played, and engines are separate processes. So a killed runner, engine or machine loses nothing: `wake` starts
-another runner, which continues with the first run of the queue.
+It holds no state of its own: the queue's file (`console.store.run_queue`) lists the remaining runs, their journals
+record all progress, and engines are separate processes. So a killed runner, engine or machine loses nothing: `wake`
+starts another runner, which continues with the first run of the queue.
 """
 
 import sys
@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.engine.compute_target import ComputeTarget
 from console.engine.process import detach, spawn_engine
@@ -64,7 +65,7 @@ def play_queue(root: Path, notify: Notify) -> None:
 def _play(run: RunFolder, entry: Queued) -> bool:
     """Play one run to its end; return whether its engine was killed first.
 
-    Waits for an engine that already plays the run because it outlived an earlier runner.
+    If an engine already plays the run, having outlived an earlier runner, waits for it.
     """
     while run.is_live:
         time.sleep(_LOOK_EVERY_S)
@@ -72,8 +73,7 @@ def _play(run: RunFolder, entry: Queued) -> bool:
         return False
     process = spawn_engine(
         run,
-        models_path=Path(entry.models) if entry.models else None,
-        data_path=Path(entry.data) if entry.data else None,
+        paths=WorkspacePaths(*(Path(path) if path else None for path in (entry.models, entry.data))),
         cwd=Path(entry.folder) if entry.folder and Path(entry.folder).is_dir() else None,
         target=ComputeTarget(entry.on, entry.workers),
     )

@@ -68,7 +68,7 @@ class RunningConversations:
             task.cancel()
 
     def is_cancelled(self, key: Key) -> bool:
-        """Return whether a conversation was cancelled here, and not by the code that it plays."""
+        """Return whether a conversation was cancelled by the engine rather than by its own code."""
         return key in self._cancelled
 
     def cancel_waiting(self) -> None:
@@ -80,7 +80,7 @@ class RunningConversations:
             self.cancel(key)
 
     async def until_empty(self) -> "dict[Key, asyncio.Task[None]]":
-        """Wait a while until no conversation is in flight; return those that go on although they were cancelled."""
+        """Wait a while until no conversation is in flight; return those that continue although cancelled."""
         waiting = [task for key, task in self._tasks.items() if key not in self._abandoned]
         if waiting:
             await asyncio.wait(waiting, timeout=GRACE_S)

@@ -33,12 +33,12 @@ AnswerT = TypeVar("AnswerT")
 
 
 class Unanswered(Fault):
-    """A conversation that repeats a recorded one asks what was never answered."""
+    """Raised if a conversation that repeats a recorded one makes a request without a recorded answer."""
 
     def __init__(self, words: str, asks: list[Any], asked: list[Any]) -> None:
-        """Take what cannot be done, the request, and the last one of its role in the earlier play."""
-        words = f"cannot be {words}: asks what was never answered"
-        super().__init__(FaultKind.UNANSWERED, words, hint="Play the case anew with `eval-console branch` or `run`.")
+        """Take the unavailable action, the request, and the last request of its role in the earlier play."""
+        words = f"cannot be {words}: it makes a request that was never answered"
+        super().__init__(FaultKind.UNANSWERED, words, hint="Play the case again with `eval-console branch` or `run`.")
         same = next((number for number, pair in enumerate(zip(asks, asked, strict=False)) if pair[0] != pair[1]),
                     min(len(asks), len(asked)))  # fmt: skip
         self.detail = {"asks": asks[same:], "asked": asked[same:]}
@@ -65,7 +65,7 @@ class StageContext(Protocol):
         ...
 
     def began(self, frame: Began) -> None:
-        """Tell watchers that a call is in flight."""
+        """Report to watchers that a call is in flight."""
         ...
 
     def text(self, key: Key, n: int, kind: str, text: str) -> None:
@@ -110,9 +110,9 @@ class StageChanges(NamedTuple):
 
     arm: Arm = ()
     repeated: int = 0
-    """Replies of the model before the first change."""
+    """Number of the model's replies before the first change."""
     salt: str = ""
-    """Makes simulated models answer differently than in the recorded run."""
+    """Makes simulated models answer differently from the recorded run."""
 
     @classmethod
     def of(cls, manifest: Manifest, key: Key) -> Self:
@@ -136,7 +136,7 @@ class CallWatch(Watch):
         """Address that was tried last; empty if the model has only one."""
 
     def on_text(self, kind: str, text: str) -> None:
-        """Publish text; the first of it proves the connection."""
+        """Publish text; the first text proves the connection."""
         if not self._streaming:
             self._streaming = True
             self._host.model_answered(self._role)
@@ -194,7 +194,7 @@ _STATES = {
 
 
 class JournaledStage(Stage):
-    """The Stage of one conversation (see suites/stage.py), over the journal and the engine's endpoints."""
+    """The Stage of one conversation (see suites/stage.py), on top of the journal and the engine's endpoints."""
 
     def __init__(
         self,
@@ -217,7 +217,7 @@ class JournaledStage(Stage):
         self._changes = changes or StageChanges()
         self._applied = Applied(self._changes.arm)
         self._replies = 0
-        """Replies that the model was asked for."""
+        """Number of replies requested from the model."""
         self._is_live = recorded.earlier is None or recorded.earlier.replies is None
         """False while the beginning of a recorded conversation is repeated."""
         self._states = states or {}
@@ -233,7 +233,7 @@ class JournaledStage(Stage):
 
     @property
     def key(self) -> Key:
-        """Key of the conversation; while a recorded one is repeated, the key of that, as requests may contain it."""
+        """Key of the conversation; while a recorded one is repeated, its key, since requests may contain it."""
         earlier = self._recorded.earlier
         if earlier is None or earlier.finished is None:
             return self._key
@@ -242,7 +242,7 @@ class JournaledStage(Stage):
 
     @cached_property
     def _taken(self) -> frozenset[int]:
-        """Numbers of the recorded effects; a worker knows them only when the conversation begins."""
+        """Numbers of the recorded effects; a worker gets them only when the conversation begins."""
         return frozenset(effect.n for effect in self._recorded.in_order)
 
     @cached_property
@@ -251,7 +251,7 @@ class JournaledStage(Stage):
         return Counter({effect.role: effect.n for effect in self._recorded.in_order if isinstance(effect, Asked)})
 
     def _issue(self) -> int:
-        """Return the next number of an effect that is performed; concurrent ones may be replayed in another order."""
+        """Return the next number of a performed effect; concurrent effects may be replayed in another order."""
         self._issued += 1
         while self._issued in self._taken:
             self._issued += 1
@@ -331,11 +331,7 @@ class JournaledStage(Stage):
         return reply, watch.address
 
     def _count_reply(self) -> bool:
-        """Count a reply that the model is asked for; return whether it is the first that is not repeated.
-
-        Raises:
-            Fault: the recorded conversation did more before this point (kind `unanswered`).
-        """
+        """Count a reply requested from the model; return whether it is the first that is not repeated."""
         earlier, self._replies = self._recorded.earlier, self._replies + 1
         if earlier is None or earlier.replies is None:
             return self._replies == 1
@@ -348,7 +344,7 @@ class JournaledStage(Stage):
     def _changed(
         self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], params: dict[str, Any], role: str
     ) -> Request:
-        """Return a request with the changes of the experiment, if it is one that they concern."""
+        """Return a request with the changes of the experiment, if they apply to it."""
         request = Request(messages, tools, params)
         arm, first = self._changes.arm, self._changes.repeated + 1
         if role != "model" or not arm or self._replies < first:
@@ -360,7 +356,7 @@ class JournaledStage(Stage):
         return changed
 
     def _written_reply(self) -> Reply | None:
-        """Return the reply that a reader wrote in place of the model's; None without one."""
+        """Return the reader's replacement for the model's reply; None without one."""
         change = next((change for change in self._changes.arm if change.what == REPLY), None)
         if change is None:
             return None
@@ -368,7 +364,7 @@ class JournaledStage(Stage):
         return Reply(change.after["content"], calls, finish="tool_calls" if calls else "stop")
 
     def take_over_all(self) -> None:
-        """Journal all calls of an earlier play but those of judges, in order, unless an earlier session did."""
+        """Journal all calls of an earlier play except those of judges, in order, unless an earlier session did."""
         earlier = self._recorded.earlier
         for effect in earlier.effects.in_order if earlier is not None else ():
             n = self._issue()
@@ -418,7 +414,7 @@ class JournaledStage(Stage):
         return CallWatch(self._host, self._key, n, role)
 
     async def _answered(self, role: str, n: int, call: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
-        """Await a call; mark a fault with the role, and record that the model answered otherwise."""
+        """Await a call; attach the role to a fault, and record an answer of the model."""
         try:
             answer = await call()
         except Fault as fault:
@@ -434,14 +430,14 @@ class JournaledStage(Stage):
         if effect is not None and not isinstance(effect, kind):
             raise Fault(FaultKind.INTERNAL, f"the journal has a different effect under digest {name}")
         if effect is not None and (earlier := self._recorded.earlier) is not None:
-            earlier.effects.pop_next(name)  # it was taken over before this session
+            earlier.effects.pop_next(name)  # taken over before this session
         return effect
 
     def _taken_over(self, name: str, role: str, kind: type[EffectT], request: list[Any]) -> EffectT | None:
         """Return the recorded effect of the same request, or None if it must be performed now.
 
         Raises:
-            Fault: the conversation is only graded again, and this was never asked (kind `unanswered`).
+            Fault: the conversation is only regraded, and this was never asked (kind `unanswered`).
         """
         earlier = self._recorded.earlier
         if earlier is None or role in earlier.asked_anew:
@@ -505,14 +501,14 @@ def _kept_apart(messages: Sequence[Message]) -> tuple[Sequence[Any], dict[str, b
 
 
 def _content(contents: Mapping[str, bytes], reference: MediaReference) -> bytes:
-    """Return the bytes of a part that the suite sends; a change of a recorded request may have another one."""
+    """Return the bytes of a part that the suite sends; a change of a recorded request may contain another one."""
     if (data := contents.get(str(reference))) is None:
         raise Fault(FaultKind.DATA, f"the suite does not send the file {reference.file_name} of this request")
     return data
 
 
 def _name_of(tool: dict[str, Any]) -> str:
-    """Return the name of a tool in the format of chat, or of another API."""
+    """Return the name of a tool, in the format of chat or another API."""
     function = tool.get("function", tool)
     return str(cast("dict[str, Any]", function).get("name", "")) if isinstance(function, dict) else ""
 

@@ -2,9 +2,9 @@
 
 Conversations are coroutines of one loop, so code that never awaits blocks all of them, as well as keys and signals. An
 OS timer checks from outside whether the loop still turns. After `LIMIT_S` seconds an exception is raised inside the
-blocking code of a suite, and ends one conversation like any other suite error. If that code continues anyway, or
-the program itself waits without using the processor, the process exits after `STUCK_S` seconds. Where not even signal
-handlers run, a separate process notices (`watchdog`).
+blocking code of a suite, and ends one conversation like any other suite error. If that code continues anyway, or the
+program itself waits without using the processor, the process exits after `STUCK_S` seconds. If not even signal handlers
+run, a separate process notices (`watchdog`).
 """
 
 import asyncio
@@ -24,13 +24,13 @@ from console.suites.guard import TookTooLong
 LIMIT_S = 30.0
 """Seconds that a suite may block the loop; ordinary steps take milliseconds."""
 STUCK_S = 120.0
-"""Seconds after which a loop that does not turn, or an interpreter that handles no signal, is given up."""
+"""Seconds after which a loop that does not turn, or an interpreter that handles no signals, is abandoned."""
 _STUCK_CODE = 70
 """Exit code of a hung process: an internal error."""
 _SOON_S = 0.2
 """Seconds between checks when the process is about to exit."""
 _IDLE_SHARE = 0.1
-"""Share of processor time below which the program's own code waits instead of working."""
+"""Share of processor time below which the program's own code counts as waiting."""
 _PROGRAM = f"{Path(__file__).resolve().parents[1]}/"
 
 
@@ -58,7 +58,7 @@ class StallLimit:
         self._is_turning = True
         self._standing_s = self._worked_s = 0.0
         self._suite_s = 0.0
-        """Seconds since the last turn of the loop in which code of the suite was seen at work."""
+        """Seconds since the last turn of the loop during which the suite's code was seen running."""
         self._leave_at, self._leave_code = 0.0, 0
         self._watchdog: Watchdog | None = None
 
@@ -91,7 +91,7 @@ class StallLimit:
             signal.setitimer(signal.ITIMER_REAL, self._every_s, self._every_s)
 
     def _look(self, number: int, frame: FrameType | None) -> None:
-        """Schedule a turn of the loop, and act if none came for too long."""
+        """Schedule a turn of the loop, and act if the loop has not turned for too long."""
         del number
         if self._watchdog is not None:
             self._watchdog.beat()
@@ -120,11 +120,11 @@ class StallLimit:
 
     @property
     def _is_idle(self) -> bool:
-        """True if the process has hardly used the processor since the loop last turned."""
+        """True if the process has used almost no processor time since the loop last turned."""
         return time.process_time() - self._worked_s < _IDLE_SHARE * self._standing_s
 
     def _leave(self, why: str, code: int) -> None:
-        with contextlib.suppress(BaseException):  # such as memory, or a stream in the middle of a write
+        with contextlib.suppress(BaseException):  # such as waiting for memory, or for a stream in the middle of a write
             self._notify(why)
         os._exit(code)
 
@@ -132,7 +132,7 @@ class StallLimit:
         self._is_turning = True
 
     def _place_at_work(self, frame: FrameType | None) -> str:
-        """Return the place of suite code that runs, or calls others; empty inside our own code."""
+        """Return the location of running suite code, including its callees; empty inside our own code."""
         if frame is not None and _is_ours(frame) and not self._is_of_suite(frame.f_code.co_filename):
             return ""
         return place_at_work(frame, self._is_of_suite)

@@ -1,8 +1,8 @@
-"""A small process that ends an engine whose interpreter no longer runs, which nothing inside that process can notice.
+"""A small process that ends an engine whose interpreter has stopped, which the engine itself cannot notice.
 
-When memory runs out, or code in C never returns, Python may wait for a lock for ever; signals are not handled then. The
-engine writes a byte whenever its signal handlers run (see `stall_limit`); if none arrives for long, this process says
-so and kills the engine. The run can be resumed. So it does if code of a suite has closed the engine's files.
+When memory runs out, or C code never returns, Python may wait for a lock forever without handling signals. The engine
+writes a byte whenever its signal handlers run (see `stall_limit`); if none arrives for long, this process reports it
+and kills the engine. It does the same if a suite's code has closed the engine's files. The run can be resumed.
 
 This file is also the program of that process: it is started by path, and imports nothing of the package.
 """
@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 WITHOUT_FILES_S = 2.0
-"""Seconds that an engine may live on after its end of the pipe was closed; one that exits takes much less."""
+"""Seconds that an engine may live after its end of the pipe has closed; a normal exit takes much less."""
 _CLOSED = (
     "eval-console: the engine's own files were closed by the code of the suite, and it was ended\n"
     "  Finished cases are kept; `eval-console resume` continues the run.\n"
@@ -28,10 +28,10 @@ _SENTENCE = (
 
 
 class Watchdog:
-    """The engine's end: start it, call `beat` at least once in `limit_s`, and `close` it."""
+    """The engine's side: start it, call `beat` at least every `limit_s`, and `close` it."""
 
     def __init__(self, limit_s: float) -> None:
-        """Start the process; if the system refuses one, the run goes on without."""
+        """Start the process; if the system refuses it, the run continues without."""
         command = [sys.executable, "-I", "-S", __file__, str(os.getpid()), str(limit_s)]
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
@@ -50,7 +50,7 @@ class Watchdog:
         if self._process is not None and self._process.stdin is not None:
             try:
                 os.write(self._process.stdin.fileno(), b".")
-            except BrokenPipeError:  # it was killed
+            except BrokenPipeError:  # the watchdog was killed
                 self.close()
             except OSError:  # the pipe was closed here, which it notices
                 self._process = None
@@ -70,7 +70,7 @@ def _messages_to() -> int:
 
 
 def _watch(pid: int, limit_s: float) -> None:
-    """Wait until the engine ends or does not react, and end it in that case."""
+    """Wait until the engine ends or stops responding, and end it in that case."""
     last = time.monotonic()
     while True:
         ready, _, _ = select.select([0], [], [], limit_s / 8)
@@ -94,7 +94,7 @@ def _watch(pid: int, limit_s: float) -> None:
 
 
 def _is_suspended(pid: int) -> bool:
-    """Return whether a process is stopped, traced, or waits for a device: then it is not to blame."""
+    """Return whether a process is stopped, traced, or waiting for a device, and so not to blame."""
     try:
         state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
     except OSError:

@@ -95,13 +95,13 @@ class RunDocument:
     judging: Judging | None = None
     """None for runs without a model as judge."""
     columns: ScoreColumns | None = None
-    """None unless somebody decided on a key or labeled an answer."""
+    """None without decisions on keys and labels of answers."""
     kept_log: Path | None = None
-    """The Inspect log that shows the same; only runs imported from one have it."""
+    """The original Inspect log; only for runs imported from one."""
 
     @property
     def simulated(self) -> bool:
-        """True if any model was simulated; every format must say so."""
+        """True if any model was simulated, which every format must show."""
         return self.manifest.simulated
 
     def sections(self) -> list[Section]:

@@ -53,7 +53,7 @@ def document_of(
         data_path: see `read_document`.
         with_conversations: see `read_document`.
         with_failing: see `read_document`.
-        visit: called with each rollout in run order, with its conversation, which is then not kept: ten
+        visit: called with each rollout in run order and its conversation, which is then dropped, as ten
             thousand may not fit into memory.
 
     Returns:

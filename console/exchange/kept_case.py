@@ -1,6 +1,6 @@
-"""Keeping a case of a run: proposing its row, and adding the row to a suite of the reader's own.
+"""Keeping a case of a run: proposing its row, and adding the row to one of the reader's own suites.
 
-A kept row records its origin. A suite holds the same case only once, whichever run it was kept from.
+A kept row records its origin. A suite has the same case only once, regardless of the run.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from console.suites.run_suite import RunSuite
 from console.suites.suite import SuiteEntry
 
 USUAL_SUITE = "kept"
-"""Name of the suite in which cases are kept unless another is named."""
+"""Default name of the suite of kept cases."""
 _HIDDEN = ("simulated", "kept")
 """Fields that are not shown for editing."""
 _GRADED = (Outcome.PASSED, Outcome.FAILED)

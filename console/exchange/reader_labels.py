@@ -8,7 +8,7 @@ import msgspec
 
 from console.core.annotation import FAILED, NO_ANNOTATION, PASSED, PASSES_FROM, UNCLEAR, VERDICTS, ReaderLabel
 from console.core.case import Key
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import decode_as
 from console.exchange.run_reader import RunReader
 from console.exchange.suspects import expected_lines
@@ -33,7 +33,7 @@ from console.suites.run_suite import open_run_suite
 from console.suites.stage import JUDGE
 
 MOST = 5
-"""Best grade that a reader gives."""
+"""Best grade on a reader's scale."""
 LABEL_KEYS = {"p": PASSED, "f": FAILED, "u": UNCLEAR}
 """Verdicts by the key that gives them."""
 
@@ -43,7 +43,7 @@ class ShownAnswer(NamedTuple):
 
     title: str
     question: str
-    """What it is graded by."""
+    """The question or criteria by which it is graded."""
     answer: str
     round: int | None = None
     """Number within a loop, from 0."""
@@ -58,7 +58,7 @@ class LabelQueue:
         Args:
             folder: the run.
             reader: name of the reader; empty for the user's name.
-            settles: draw only what readers disagree on.
+            settles: draw only answers on which readers disagree.
             data: folder of suites, if one was named.
 
         Raises:
@@ -102,7 +102,7 @@ class LabelQueue:
 
     @property
     def readers_words(self) -> str:
-        """Verdicts of the readers on the current answer, if they disagree and it is to be settled. Foreign text."""
+        """Verdicts of the disagreeing readers on the current answer, while settling; else empty. Foreign text."""
         if self.current is None or not self.settles:
             return ""
         annotation = self._notes.annotations().get(self.current.rollout.slot, NO_ANNOTATION)
@@ -163,7 +163,7 @@ class LabelQueue:
         return True
 
     def turn_to(self, *, settles: bool) -> None:
-        """Draw only what readers disagree on, or all answers again."""
+        """Draw only answers on which readers disagree, or all answers again."""
         self.settles, self.labeled = settles, []
         self._show(self._next())
 
@@ -171,7 +171,7 @@ class LabelQueue:
         self.current, self.remark, self.grades = answer, "", {}
 
     def read(self) -> ShownAnswer | None:
-        """Return the current answer and what it is graded by, without the verdict; None if none is left."""
+        """Return the current answer and the basis of its grade, without the verdict; None if none is left."""
         if self.current is None:
             return None
         conversation, number = self._run.conversation(self.current.rollout.key), self.current.round
@@ -254,16 +254,14 @@ def read_label_lines(path: Path, folder: RunFolder) -> list[Note]:
     """Read labels from a file of JSON lines.
 
     Raises:
-        UsageError: the file cannot be read, or a line is invalid; names the line. Nothing is written then.
+        UsageError: the file cannot be read, or a line is invalid; names the line. Nothing is written in this case.
     """
     run = RunReader(folder)
     slots = run.side.rollouts
     rounds = {answer.place for answer in judged_answers(slots.values(), run.manifest)}
     notes: list[Note] = []
-    try:
+    with os_errors_as("cannot be read", where=path):
         lines = read_regular(path).splitlines()
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -274,7 +272,7 @@ def read_label_lines(path: Path, folder: RunFolder) -> list[Note]:
             fields: Any = ", ".join(LabelLine.__struct_fields__[:4])
             raise UsageError(f"is not a label: {error}", where=place, hint=f"A line has {fields}.") from None
         if read.verdict not in VERDICTS or not read.reader:
-            hint = f"The verdict is one of {', '.join(VERDICTS)}, and the reader a name."
+            hint = f"The verdict must be one of {', '.join(VERDICTS)}, and the reader a name."
             raise UsageError(f"{read.verdict!r} by {read.reader!r} is not a verdict", where=place, hint=hint)
         if (read.case, read.rollout - 1) not in slots:
             raise UsageError(f"the run has no rollout {read.rollout} of {read.case!r}", where=place)

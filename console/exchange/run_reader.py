@@ -41,7 +41,7 @@ class RunReader:
             return 0
 
     def follow(self) -> None:
-        """Read what was written since the last call."""
+        """Read the records written since the last call."""
         self._seen = self._size()
         for record in self._index.iter_all():
             self.side.apply(record)

@@ -48,7 +48,7 @@ class ScoreColumns:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The scores as JSON values, each under a name of its own."""
+        """The scores as JSON values, each under its own name."""
         corrected = self.people.corrected if self.people is not None else None
         return {
             "as_graded": self.as_graded,

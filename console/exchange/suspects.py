@@ -1,4 +1,4 @@
-"""Answers and keys of a suite's runs, as the search for suspect ground truths compares them, and decisions on keys."""
+"""Answers and keys of a suite's runs, for the search for suspect ground truths, and decisions on keys."""
 
 import re
 import time
@@ -21,7 +21,7 @@ from console.suites.run_suite import RunSuite, open_run_suite
 from console.suites.stage import repeat_prefix
 
 _NO_CALLS = ("answer", "judge", "result")
-"""Kinds of pairs whose rows are no arguments."""
+"""Kinds of pairs whose rows are not arguments."""
 _SPACE = re.compile(r"\s+")
 
 
@@ -37,10 +37,10 @@ class SuiteAnswers:
     prompts: dict[str, str] = field(default_factory=dict[str, str])
     digests: dict[str, str] = field(default_factory=dict[str, str])
     doubts: dict[str, str] = field(default_factory=dict[str, str])
-    """Cases that are doubtful for another reason than their answers, with the reason."""
+    """Reasons to doubt a case other than its answers, by case."""
 
     def mark(self, case: str) -> str:
-        """Return the other reason in a few words; empty without one."""
+        """Return the reason for doubting a case in a few words; empty without one."""
         return self.doubts.get(case, "").partition(":")[0]
 
     def of_model(self, model: str) -> dict[str, GivenAnswer]:
@@ -83,7 +83,7 @@ def read_answers(runs: Sequence[RunFolder], data: Path | None) -> SuiteAnswers:
 
 
 def given_answer(suite: RunSuite, conversation: Conversation, played: Rollout) -> GivenAnswer:
-    """Return the answer to a case in a form that is equal for answers that the grader holds equal."""
+    """Return the answer to a case in a form that is equal for answers that the grader treats as equal."""
     comparison = suite.compare(conversation.case, conversation.finished)
     return GivenAnswer(played.outcome is Outcome.PASSED, _answer(comparison, actual_text(conversation)))
 
@@ -172,7 +172,7 @@ def plain(text: str) -> str:
 
 
 def errata_markdown(suite: str, answers: SuiteAnswers, errata: Mapping[str, Erratum]) -> str:
-    """Return wrong and ambiguous keys as the text of an issue upstream."""
+    """Return wrong and ambiguous keys as the text of an upstream issue."""
     parts = [f"# Ground truths of {suite}\n"]
     for case, erratum in sorted(errata.items()):
         if erratum.decision == RIGHT:

@@ -1,4 +1,4 @@
-"""Experiments on a run: the cases that are drawn, the branches of a case, and what came of them."""
+"""Experiments on a run: the drawn cases, the branches of a case, and their results."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,10 +23,10 @@ from console.suites.run_suite import open_run_suite
 def draw_strata(
     run: RunFolder, chosen: Sequence[str], *, most: int | None = None, guard: int | None = None, seed: int = 0
 ) -> tuple[tuple[Stratum, ...], float]:
-    """Draw cases of a recorded run: of the chosen ones, and a guard of all others (see `strata_of`).
+    """Draw cases of a recorded run from the chosen ones, and a guard from all others (see `strata_of`).
 
     Returns:
-        The strata, and the variance of the recorded mean due to its own luck.
+        The strata, and the variance of the recorded mean due to chance.
 
     Raises:
         UsageError: the folder is not a run.
@@ -38,7 +38,7 @@ def draw_strata(
 
 
 def checked_arms(run: RunFolder, arms: Sequence[Arm], chosen: Sequence[str]) -> tuple[list[Arm], list[str]]:
-    """Return arms with the recorded texts that their changes edit, and what a reader should know about them.
+    """Return arms with the recorded texts that their changes edit, and warnings about them.
 
     Raises:
         UsageError: a change concerns no recorded request of the chosen cases.
@@ -61,14 +61,14 @@ def checked_arms(run: RunFolder, arms: Sequence[Arm], chosen: Sequence[str]) -> 
 
 
 _MOST_CHECKED = 20
-"""Conversations in which is looked for what a change concerns."""
+"""Maximum conversations searched for a request that a change concerns."""
 
 
 def read_tried(run: RunFolder) -> TriedFix | None:
     """Return the results of an experiment, or None if the run is not an experiment on many cases.
 
     Raises:
-        UsageError: it is not a run, or the recorded run is gone.
+        UsageError: it is not a run, or the recorded run no longer exists.
     """
     manifest = run.manifest()
     if manifest.experiment is None or not manifest.experiment.strata:
@@ -80,10 +80,10 @@ def read_tried(run: RunFolder) -> TriedFix | None:
 
 
 def changed_preset(run: RunFolder) -> Preset:
-    """Return a preset that plays the cases of the recorded run, all of them, with the change of a trial.
+    """Return a preset that plays all cases of the recorded run with the change of a trial.
 
     Raises:
-        UsageError: the run is no trial of one change, or the recorded run is gone.
+        UsageError: the run is not a trial of one change, or the recorded run no longer exists.
     """
     manifest = run.manifest()
     arms = [arm for arm in manifest.experiment.arms if arm] if manifest.experiment is not None else []
@@ -113,7 +113,7 @@ def failing_points(run: RunFolder, cases: Iterable[str], data: Path | None) -> d
     """Return the beginning before the failed turn of each failed case, without cases that failed in the first turn.
 
     Raises:
-        UsageError: the suite cannot be opened, and only it knows which turn failed.
+        UsageError: the suite, which alone can identify the failed turn, cannot be opened.
     """
     reader, wanted = RunReader(run), set(cases)
     suite = open_run_suite(reader.manifest, data)
@@ -132,7 +132,7 @@ def failing_points(run: RunFolder, cases: Iterable[str], data: Path | None) -> d
 
 
 def _failing_turn(comparison: Comparison | None) -> int:
-    """Return the first turn that is not as expected; 0 if none is told from the others."""
+    """Return the first turn that is not as expected; 0 if the comparison does not distinguish turns."""
     if comparison is None:
         return 0
     judged = [n for n, mark in enumerate(comparison.turns) if mark is Mark.DIFFERS and not comparison.is_end(n)]
@@ -141,7 +141,7 @@ def _failing_turn(comparison: Comparison | None) -> int:
 
 
 def branches_of(run: RunFolder) -> dict[str, list[Branch]]:
-    """Return the branches of a run by case, newest first, each followed by the branches of itself."""
+    """Return the branches of a run by case, newest first, each followed by its own branches."""
     by_parent: dict[str, list[Branch]] = {}
     for listed in read_summaries(run.path.parent):
         summary = listed.summary

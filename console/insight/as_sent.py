@@ -1,4 +1,4 @@
-"""A recorded conversation as text to edit: what was sent and answered at a step, and the change an edited text makes.
+"""A recorded conversation as text to edit: requests and answers at each step, and the change made by an edited text.
 
 Messages are written below lines such as `── user ──`, the calls of a reply below `── call NAME ──`. Control and
 invisible characters are shown as marks; in unchanged lines they are restored.
@@ -46,7 +46,7 @@ class Point:
     """A request to the model in a recorded conversation, from which the conversation can continue."""
 
     replies: int
-    """Replies of the model before it."""
+    """Number of the model's replies before it."""
     exchange: Exchange
     rollout: int = 0
 
@@ -71,11 +71,11 @@ def point_at(conversation: Conversation, at: str) -> Point:
     """Return the point that TURN.STEP names, both from 1 as in `show`.
 
     Raises:
-        UsageError: not of that form, or the conversation has no such step.
+        UsageError: another format, or the conversation has no such step.
     """
     points = points_of(conversation)
     if not points:
-        raise UsageError("this case has no finished call, so there is nothing to go on from")
+        raise UsageError("this case has no finished call, so there is nothing to continue from")
     match = re.fullmatch(r"(\d+)\.(\d+)", at.strip())
     place = (int(match[1]) - 1, int(match[2]) - 1) if match else None
     for point in points:
@@ -87,7 +87,7 @@ def point_at(conversation: Conversation, at: str) -> Point:
 
 
 def beginning_of(points: Sequence[Point], point: Point, arm: Arm) -> Beginning:
-    """Return the part that is repeated when going on from a point; a changed result goes into the next request."""
+    """Return the part to repeat when continuing from a point; a changed result goes into the next request."""
     is_after = any(change.what == RESULT for change in arm)
     return points[point.replies + is_after].beginning
 
@@ -113,7 +113,7 @@ def text_of(conversation: Conversation, point: Point, what: str) -> str:
         what: name of the change, such as `system` or `tool.NAME.description`.
 
     Raises:
-        UsageError: there is nothing of that kind at this point.
+        UsageError: there is no such text at this point.
     """
     before = _before(conversation, point, what)
     if what == REPLY:
@@ -126,10 +126,10 @@ def text_of(conversation: Conversation, point: Point, what: str) -> str:
 
 
 def change_of(conversation: Conversation, point: Point, what: str, text: str) -> Change:
-    """Return the change that an edited text makes.
+    """Return the change made by an edited text.
 
     Raises:
-        UsageError: it cannot be read, changes nothing, or there is nothing of that kind at this point.
+        UsageError: the text is malformed or changes nothing, or there is no such text at this point.
     """
     before: Any = _before(conversation, point, what)
     kind, name = read_kind(what)
@@ -137,12 +137,12 @@ def change_of(conversation: Conversation, point: Point, what: str, text: str) ->
     after: Any = read_value(text) if kind == PARAMS else read(text, before)
     change = Change(kind, after, before, name)
     if after == before:
-        raise UsageError(f"{what} is as it was sent, so nothing would change", where=what)
+        raise UsageError(f"{what} was not edited, so nothing would change", where=what)
     return change
 
 
 def check_change(point: Point, change: Change) -> None:
-    """Check that a change concerns a recorded request, for a text that is to be sent in many conversations.
+    """Check that a change affects a recorded request, for a text to be sent in many conversations.
 
     Raises:
         UsageError: it would change nothing there.
@@ -155,9 +155,9 @@ def check_change(point: Point, change: Change) -> None:
 
 
 def with_recorded(change: Change, points: Sequence[Point]) -> tuple[Change, str]:
-    """Return a change of many conversations with the recorded text that it edits, and what a reader should know.
+    """Return a change of many conversations with the recorded text that it edits, and a remark for the reader.
 
-    Of texts that differ from case to case it is the one most like the new text, and its edit is made in each.
+    If that text differs from case to case, the one most like the new text is chosen, and its edit is made in each.
     """
     if change.what not in (SYSTEM, USER):
         return change, ""
@@ -173,12 +173,12 @@ def with_recorded(change: Change, points: Sequence[Point]) -> tuple[Change, str]
     if likeness[nearest] < _LEAST_LIKENESS:
         words = f"{change.label} differs from case to case: the new text replaces all of it in each"
         return msgspec.structs.replace(change, before=None), words
-    words = f"{change.label} differs from case to case: the lines that you have changed are changed in each"
+    words = f"{change.label} differs from case to case: the lines that you changed are changed in each"
     return msgspec.structs.replace(change, before=nearest), words
 
 
 _LEAST_LIKENESS = 0.5
-"""Share of equal lines from which a text is an edit of another."""
+"""Minimum share of equal lines for a text to count as an edit of another."""
 
 
 def _likeness(text: str, other: str) -> float:
@@ -228,7 +228,7 @@ def _before(conversation: Conversation, point: Point, what: str) -> Any:
         case "user":
             place = last_of_user(request.messages)
             if place is None:
-                raise UsageError("the user has said nothing at this step")
+                raise UsageError("there is no user message at this step")
             return str(request.messages[place].get("content") or "")
         case "tool":
             offered = dict(map(description_of, request.tools))
@@ -241,7 +241,7 @@ def _before(conversation: Conversation, point: Point, what: str) -> Any:
 
 
 def results_after(conversation: Conversation, point: Point) -> list[dict[str, Any]]:
-    """Return the messages with the results of a reply's calls, as the next request of the same turn ended with them.
+    """Return the messages with the results of a reply's calls, from the end of the next request in the same turn.
 
     Raises:
         UsageError: the reply was the last of its turn.
@@ -305,7 +305,7 @@ def from_text(text: str, before: Sequence[dict[str, Any]] = ()) -> list[dict[str
 
 
 def _results_from_text(text: str, before: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Parse edited results: the text of one without its head, or as many sections as there were."""
+    """Parse edited results: a single one as text without a heading, several as the same number of sections."""
     contents = [text] if len(before) == 1 and not _HEAD.match(text) else [content for _, _, content in _sections(text)]
     if len(contents) != len(before):
         raise UsageError(f"there are {len(contents)} results instead of {len(before)}", hint="Keep the lines ── … ──.")
@@ -341,7 +341,7 @@ def _sections(text: str) -> list[tuple[str, str, str]]:
 
 
 def _restored(text: str, before: str) -> str:
-    """Return an edited text with marked characters of unchanged lines as they were; editors end it with a newline."""
+    """Return an edited text with marked characters restored in unchanged lines, without the final newline."""
     original = {visible_file(line): line for line in before.split("\n")}
     return "\n".join(original.get(line, line) for line in text.strip("\n").split("\n"))
 

@@ -16,6 +16,8 @@ class CaseInRun:
     conversation: Conversation
     comparison: Comparison | None
     """None if there is nothing to compare or the suite is missing."""
+    simulated_note: str = ""
+    """Which part of the run is simulated, as in the manifest."""
 
     @property
     def fault(self) -> str:
@@ -31,10 +33,10 @@ class CaseInBoth(NamedTuple):
 
     @property
     def shared(self) -> int:
-        """Number of equal passages that both conversations begin with."""
+        """Number of leading passages that both conversations share."""
         return shared_passages(self.a.conversation, self.b.conversation)
 
     @property
     def before_difference(self) -> int:
-        """Place of the passage from which both conversations are read: the last equal ones show where they part."""
+        """Index of the passage from which to show both conversations, just before they part."""
         return max(self.shared - 2, 0)

@@ -1,7 +1,7 @@
-"""Case-by-case comparison of two runs: what was lost and gained, and whether it may be chance. Pure.
+"""Case-by-case comparison of two runs: lost and gained cases, and whether the difference may be chance. Pure.
 
 Only rollouts that both runs have are compared (see `insight.pairing`). A pair with a broken, undecided or unfinished
-side is left out and counted separately, because a machinery fault says nothing about a model. Pass rates are compared
+side is left out and counted separately, because a machinery fault proves nothing about a model. Pass rates are compared
 with the exact McNemar test and Newcombe's interval for the paired difference. Repeats of a case are not independent, so
 they are counted as one case, and runs with repeats are compared by case means, with bootstrap and sign flips. Runs
 scored by a number (AidanBench: accepted answers) are compared by that number, question by question.
@@ -49,7 +49,7 @@ class RolloutPair:
     b: Rollout
     outcome: PairOutcome
     change: float = 0.0
-    """B minus A: of the headline score, or of passing (-1, 0, 1)."""
+    """B minus A, of the headline score or of passing (-1, 0, 1)."""
     is_scored: bool = False
     """True if the headline score is compared, not passing."""
 
@@ -72,7 +72,7 @@ class CasePair:
     outcome: PairOutcome
     """Change in how many repeats pass, or in the mean headline score."""
     change: float
-    """B minus A: of the number of passed repeats, or of the mean headline score."""
+    """B minus A, of the number of passed repeats or of the mean headline score."""
 
     @property
     def counted(self) -> Sequence[RolloutPair]:
@@ -88,7 +88,7 @@ class CasePair:
 
     @property
     def telling(self) -> RolloutPair:
-        """The repeat that shows the change: the first with the commonest reason among those that changed."""
+        """The repeat that shows the change: the first changed one with the most frequent reason."""
         changed = [pair for pair in self.repeats if pair.outcome is self.outcome] or self.counted or self.repeats
         reasons = [(pair.a if self.outcome is PairOutcome.GAINED else pair.b).reason for pair in changed]
         return changed[reasons.index(Counter(reasons).most_common(1)[0][0])]
@@ -158,7 +158,7 @@ class PairCounts:
     left_out: int
     difference: Difference
     rate_a: Interval | None = None
-    """Pass rate of A over the compared rollouts; None when nothing is compared or a score is."""
+    """Pass rate of A over the compared rollouts; None when nothing is compared, or a score instead."""
     rate_b: Interval | None = None
     as_often: int = 0
     """Number of cases with mixed repeats whose pass counts are equal in A and B."""
@@ -199,7 +199,7 @@ class ScorePair:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Numbers of cases that agree and that differ in a property; cases where it is unknown are not counted."""
+    """Numbers of cases that agree or differ in a property, without cases in which it is unknown."""
 
     same: int
     other: int
@@ -235,11 +235,11 @@ class RunComparison:
     """Number of rollouts that are only in A."""
     only_b: int
     beyond: int
-    """Number of rollouts that both have and that B played beyond the look that has decided it: not compared."""
+    """Number of rollouts in both runs that B played beyond its deciding look, and so not compared."""
     counts: PairCounts
     categories: dict[str, PairCounts]
     reasons: tuple[tuple[str, int, int], ...]
-    """Failure reasons in words with the number of cases in A and in B, largest change first."""
+    """Failure reasons as text with the number of cases in A and in B, largest change first."""
     scores: tuple[ScorePair, ...]
     spent_a: Spent
     spent_b: Spent
@@ -286,7 +286,7 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
     pairing = pair_slots(a, b)
     shared, look = pairing.slots, planned_look(a, b)
     if look is not None and look.rollouts < look.planned:
-        beyond = set(b.overview.fold.beyond)  # calls in flight at the look finished in order of their speed
+        beyond = set(b.overview.fold.beyond)  # these finished in order of speed: no fair sample
         seen = set([slot for slot in listed_b if slot not in beyond][: look.rollouts])
         shared = [pair for pair in shared if pair[1] in seen]
     pairs = tuple(_pair(a.rollouts[in_a], b.rollouts[in_b], headline) for in_a, in_b in shared)
@@ -319,7 +319,7 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
 
 
 def planned_look(a: ComparisonSide, b: ComparisonSide) -> Look | None:
-    """Return the look that has decided B against A, if that was B's plan; its interval holds after an early end too."""
+    """Return the look that decided B against A, if B planned one; its interval is valid after an early end, too."""
     fold = b.overview.fold
     until = b.manifest.looks.until if b.manifest.looks is not None else None
     if until is None or until.baseline != a.manifest.id or until.by_category:
@@ -435,7 +435,7 @@ def _largest_change(score: str, *manifests: Manifest) -> float:
 
 
 def _scores(pairs: Sequence[RolloutPair], *manifests: Manifest) -> Iterable[ScorePair]:
-    """Yield the scores that both sides of some compared pair have."""
+    """Yield the scores that both sides of any compared pair have."""
     names = dict.fromkeys(name for pair in pairs for name in pair.a.scores if name in pair.b.scores)
     for name in names:
         having = [pair for pair in pairs if name in pair.a.scores and name in pair.b.scores]

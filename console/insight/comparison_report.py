@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from console.core.grading import grading_words
+from console.core.run import SIMULATED
 from console.insight.comparison import (
     CasePair,
     PairCounts,
@@ -16,9 +17,11 @@ from console.insight.comparison import (
     Spent,
     planned_look,
 )
+from console.insight.comparison_side import ComparisonSide
 from console.insight.looks import difference_words, end_words
 from console.insight.number_format import (
     bounds,
+    cost_of,
     duration,
     money,
     number,
@@ -37,7 +40,7 @@ from console.insight.servers import comparison_words
 _FINE_S = 10.0
 """Latency below which a small difference is shown with two decimals."""
 ONE_CASE = "one case: it shows what changed, not how often"
-"""Explanation why a comparison of a single case has no rates and no interval."""
+"""Explanation for the missing rates and interval when a single case is compared."""
 
 
 def comparison_sections(comparison: RunComparison) -> Iterator[Section]:
@@ -64,7 +67,7 @@ def comparison_sections(comparison: RunComparison) -> Iterator[Section]:
 
 
 def _early_end(comparison: RunComparison) -> Iterator[Section]:
-    """Yield what looks have decided about either run, and B's score on all cases estimated with the help of A."""
+    """Yield the decisions of looks about either run, and B's score on all cases, estimated with the help of A."""
     lines = [
         f"{name} {words}"
         for name, side in (("A", comparison.a), ("B", comparison.b))
@@ -86,13 +89,13 @@ def _early_end(comparison: RunComparison) -> Iterator[Section]:
             estimate = with_interval(value, low, high, show)
             lines.append(f"B ≈ {estimate} on all {look.planned:,}, estimated from {look.rollouts:,} with A")
     if comparison.beyond:
-        lines.append(f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared")
+        lines.append(f"{plural(comparison.beyond, 'rollout')} of B after the deciding look not compared")
     if lines:
         yield Section("Ended by looks", lines=tuple(lines))
 
 
 def statistics(comparison: RunComparison) -> Iterator[Section]:
-    """Yield the sections that the app draws too, in addition to its own numbers, counts and reasons."""
+    """Yield the sections that the app also draws, in addition to its own numbers, counts and reasons."""
     yield from _early_end(comparison)
     if len(comparison.categories) > 1:
         parts = [("all", comparison.counts), *comparison.categories.items()]
@@ -131,7 +134,9 @@ def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
         show = "{:.2f} s".format if is_fine else duration
         rows.append(("latency p50", show(a.latency_p50), show(b.latency_p50), signed(change, show)))
     is_priced = not a.cost_unknown and not b.cost_unknown
-    rows.append(("cost", _cost(a), _cost(b), signed(b.cost_usd - a.cost_usd, money) if is_priced else "—"))
+    costs = _cost(a, comparison.a), _cost(b, comparison.b)
+    is_priced = is_priced and SIMULATED not in costs
+    rows.append(("cost", *costs, signed(b.cost_usd - a.cost_usd, money) if is_priced else "—"))
     for name, in_a, in_b in (
         ("tokens in", a.input_tokens, b.input_tokens),
         ("tokens out", a.output_tokens, b.output_tokens),
@@ -140,9 +145,9 @@ def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
     return rows
 
 
-def _cost(spent: Spent) -> str:
+def _cost(spent: Spent, side: ComparisonSide) -> str:
     cost = spent.cost_usd if spent.cost_usd or not spent.cost_unknown else None
-    return money(cost, at_least=bool(spent.cost_unknown))
+    return cost_of(cost, side.manifest.simulated_note, at_least=spent.cost_unknown > 0)
 
 
 def comparability_notes(comparison: RunComparison) -> list[str]:
@@ -152,14 +157,14 @@ def comparability_notes(comparison: RunComparison) -> list[str]:
 
 
 def served_words(comparison: RunComparison) -> str:
-    """Name the servers of the runs, as far as they are known. Parts are foreign text."""
+    """Name the known servers of the runs. Parts are foreign text."""
     a, b = comparison.a, comparison.b
     asked = [manifest.model.model_id for manifest in (a.manifest, b.manifest)]
     return comparison_words(a.overview.fold, b.overview.fold, asked)
 
 
 def pairing_words(comparison: RunComparison) -> str:
-    """Describe how many rollouts of runs of different suites were paired, and how; empty for runs of one suite."""
+    """Describe number and method of paired rollouts in runs of different suites; empty for runs of one suite."""
     pairing, paired = comparison.pairing, len(comparison.pairs)
     if not pairing.is_across_suites:
         return ""
@@ -190,14 +195,14 @@ def verdict_words(comparison: RunComparison) -> str:
 
 
 def passed_words(case: CasePair) -> tuple[str, str]:
-    """Describe how many repeats of a case pass in A and in B, such as `4/4` and `1/4`."""
+    """Describe the number of passing repeats of a case in A and in B, such as `4/4` and `1/4`."""
     of = len(case.counted)
     in_a, in_b = case.passed
     return f"{in_a}/{of}", f"{in_b}/{of}"
 
 
 def change_words(pair: CasePair | RolloutPair) -> tuple[str, str]:
-    """Describe how a case or one of its repeats changed, and why. Parts are foreign text."""
+    """Describe the change of a case or one of its repeats, and its reason. Parts are foreign text."""
     if isinstance(pair, CasePair) and len(pair.repeats) > 1 and not pair.is_scored and pair.counted:
         return " → ".join(passed_words(pair)), change_words(pair.telling)[1]
     if pair.is_scored and pair.change:

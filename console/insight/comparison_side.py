@@ -1,6 +1,6 @@
 """One run as input to a comparison: its rollouts, and digests of its cases and first requests. Pure.
 
-Records are applied in journal order, as to `Overview`; texts are not kept.
+Records are applied in journal order, as to `Overview`; texts are not stored.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ class ComparisonSide:
     """One of the compared runs."""
 
     def __init__(self, manifest: Manifest, overview: Overview | None = None) -> None:
-        """Begin with the list data of a run that was read before, if given; its digests are then unknown."""
+        """Start empty, or from the list data of a run read before; its digests are then unknown."""
         self.manifest = manifest
         self.overview = overview or Overview()
         self.case_digests: dict[str, str] = {}
@@ -27,7 +27,7 @@ class ComparisonSide:
         self.request_digests: dict[Key, str] = {}
         """Digest of each attempt's first model request: messages, tools and overrides."""
         self.question_digests: dict[Key, str] = {}
-        """Digest of the user's text in each attempt's first request, whatever else was sent."""
+        """Digest of the user's text alone in each attempt's first request."""
 
     def apply(self, record: AnyRecord) -> None:
         self.overview.apply(record)

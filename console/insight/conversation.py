@@ -80,7 +80,7 @@ class _Flight:
     asks: tuple[Passage, ...] = ()
     """New messages of the request that are not settled yet."""
     is_aside: bool = False
-    """True if it is of a conversation besides the main one."""
+    """True if it belongs to a conversation other than the main one."""
 
     def passages(self) -> list[Passage]:
         head = self.began
@@ -105,7 +105,7 @@ class Conversation:
     """Transcript and state of one attempt at a rollout."""
 
     def __init__(self, key: Key, read_file: "Callable[[MediaReference], bytes | None] | None" = None) -> None:
-        """Begin with no records; `read_file` reads files of the run's folder, None if nobody will look at them."""
+        """Begin with no records; `read_file` reads files of the run's folder; None if they are not needed."""
         self.key, self.read_file = key, read_file or _gone
         self.case: Case | None = None
         self._passages: list[Passage] = []
@@ -212,7 +212,7 @@ class Conversation:
         return [passage for flight in self._flights.values() for passage in flight.passages()]
 
     def _show_request(self, frame: Began) -> None:
-        """Show the messages of a call in flight, once the reply of a simulated user that they repeat is recorded."""
+        """Show the messages of a call in flight, once the simulated user's reply that they repeat is recorded."""
         others = (flight.began for flight in self._flights.values() if flight.began is not frame)
         if frame.n not in self._shown and all(other.role != SIMULATED_USER for other in others):
             self._show_messages(frame.messages, frame.role, frame.turn, frame.step, frame.n)
@@ -240,7 +240,7 @@ class Conversation:
         self._reach(record.role, record.turn, record.step)
 
     def show_call(self, record: Asked, messages: list[dict[str, Any]]) -> None:
-        """Show a call, given those of its messages that are new."""
+        """Show a call with its new messages."""
         if record.n not in self._shown:
             self._show_messages(messages, record.role, record.turn, record.step, record.n)
         self._answered.add(record.n)
@@ -267,7 +267,7 @@ class Conversation:
                     self.append(replace(passage, repeats=is_echo(passage, self._passages)))
 
     def _is_of_simulated_user(self, message: NormalizedMessage, role: str) -> bool:
-        """Return whether the message is a simulated user's reply, or words that a simulated user is sent again."""
+        """Return whether the message is a simulated user's reply, or a text sent again to a simulated user."""
         if role == SIMULATED_USER:
             return message.role not in ("system", "tool")
         return message.role == "user" and message.text.strip() in self._user_words
@@ -346,7 +346,7 @@ class Conversation:
 
 @dataclass(slots=True)
 class _ShownThread:
-    """One conversation of a forest, as far as it is drawn."""
+    """One conversation of a forest, with its drawn part."""
 
     shown: Conversation
     calls: list[int] = field(default_factory=list[int])
@@ -366,19 +366,19 @@ class Forest:
 
     def __init__(self, key: Key, case_input: Any) -> None:
         """Create the forest of a rollout of a case with this input."""
-        from console.core.call_tree import CallTree  # few runs need it
+        from console.core.call_tree import CallTree  # imported late: few runs need it
 
         self._key = key
         self._tree = CallTree(case_input)
         self._items: list[tuple[int | None, Exchange | Passage]] = []
-        """Calls and other passages in order; calls of the model with their number in the tree."""
+        """Calls and other passages in order; model calls with their number in the tree."""
         self._calls: list[Exchange] = []
         self._woven: list[Passage] | None = []
         self._main = _ShownThread(Conversation(key))
         self._read = 0
-        """Items that the main conversation has taken."""
+        """Items already added to the main conversation."""
         self._places: dict[int, int] = {}
-        """Passages of the main conversation before each call that is not of it."""
+        """Number of main-conversation passages before each call of another conversation."""
         self._asides: dict[int, _ShownThread] = {}
         """The other threads by their first call."""
 
@@ -397,13 +397,13 @@ class Forest:
         self._woven = None
 
     def note_transcript(self, replies: Any) -> None:
-        """Take the digests of the main conversation's replies, as the program says which it is."""
+        """Record the digests of the main conversation's replies, reported by the program itself."""
         texts = cast("list[Any]", replies) if isinstance(replies, list) else []
         self._tree.note_transcript([str(text) for text in texts])
         self._woven = None
 
     def place(self, frame: Began, messages: list[dict[str, Any]]) -> tuple[tuple[Passage, ...], bool]:
-        """Return the new messages of a call in flight, and whether it is of a conversation besides the main one."""
+        """Return the new messages of a call in flight, and whether it belongs to another than the main conversation."""
         if frame.role != "model":
             return (), False
         parent, threads = self._tree.parent_of(messages), self._tree.threads()
@@ -440,7 +440,7 @@ class Forest:
         return self._woven
 
     def _draw_main(self, calls: list[int]) -> None:
-        """Draw what is new of the main conversation, or all of it where it is another now."""
+        """Draw new passages of the main conversation, or all of it if another one has become the main one."""
         drawn = self._main.calls
         more = calls[len(drawn) :]
         seen = max((number for number, _ in self._items[: self._read] if number is not None), default=-1)
@@ -469,7 +469,7 @@ class Forest:
 def _thread_passage(
     passages: Sequence[Passage], n: int, calls: Sequence[Asked] = (), *, streaming: bool = False
 ) -> Passage:
-    """Return a thread as one passage; its text is that of all its passages, for readers of text."""
+    """Return a thread as one passage, whose text joins those of all its passages."""
     asked = [passage.text for passage in passages if passage.kind is PassageKind.USER and passage.text.strip()]
     first = " ".join((asked or [passages[0].text if passages else ""])[0].split())
     usages = [call.reply.usage for call in calls if call.reply.usage is not None]
@@ -486,7 +486,7 @@ def _thread_passage(
 
 
 def _gone(reference: "MediaReference") -> None:
-    """Read nothing, where the run's folder is unknown."""
+    """Return None, for use when the run's folder is unknown."""
     del reference
 
 
@@ -518,7 +518,7 @@ def speaker_of(passage: Passage) -> str:
 
 
 def shared_passages(a: Conversation, b: Conversation) -> int:
-    """Return the number of equal passages that two conversations begin with, as to what was said and called."""
+    """Return the number of leading passages with equal text and calls in two conversations."""
     pairs = zip(a.passages, b.passages, strict=False)
     return sum(1 for _ in itertools.takewhile(lambda pair: _is_same(*pair), pairs))
 

@@ -1,4 +1,4 @@
-"""The branches of a case, and the step that decided it: its chance to come right from each step. Pure."""
+"""The branches of a case, and the step that decided it: the chance of passing from each step. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ HERE = "◀ here"
 _LONGEST_BALANCED = 200
 """Number of replies up to which splits are balanced by cost; longer conversations are halved."""
 _PRICE_OF_A_POINT = 0.25
-"""Added to the replies of a continuation, as a share of the whole conversation, to keep the number of points low."""
+"""Cost added to each continuation, as a share of the whole conversation's replies, to keep the number of points low."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Branch:
     """A run that continues one conversation of another."""
 
     run: str
-    """Its name."""
+    """Name of the run."""
     model: str
     cases: tuple[str, ...]
     experiment: Experiment
@@ -42,7 +42,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """Passes among the continuations of a conversation from one point."""
+    """Number of passes among the continuations of a conversation from one point."""
 
     passed: int
     graded: int
@@ -57,22 +57,22 @@ class Chance:
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """The step at which the chance falls most, between two neighboring points."""
+    """The step with the largest fall of the chance, between two neighboring points."""
 
     replies: int
-    """Replies before the one that decided it."""
+    """Number of replies before the deciding one."""
     before: Chance
     after: Chance
 
 
 Curve = Mapping[int, Chance]
-"""Chances by the number of replies that are repeated."""
+"""Chances by the number of repeated replies."""
 
 
 def curve_of(branches: Iterable[Branch], case: str, rollout: int, model: str) -> dict[int, Chance]:
-    """Return how often a rollout came right with a model, from the unchanged branches of its case, newest first.
+    """Return the chances of a rollout with a model, from the unchanged branches of its case, newest first.
 
-    Branches from the same point are independent continuations, and are added up.
+    Branches from the same point are independent continuations, so their counts are added.
     """
     curve: dict[int, Chance] = {}
     for branch in branches:
@@ -87,12 +87,12 @@ def curve_of(branches: Iterable[Branch], case: str, rollout: int, model: str) ->
 
 
 def continued(curve: Curve, times: int) -> Curve:
-    """Return the points from which the conversation was continued at least so many times."""
+    """Return the points from which the conversation was continued at least this many times."""
     return {point: chance for point, chance in curve.items() if chance.graded >= times}
 
 
 def next_point(curve: Curve, replies: int) -> int | None:
-    """Return the point to go on from next in a failed conversation of so many replies; None if all is known."""
+    """Return the next point to continue from in a failed conversation of N replies; None if the search is complete."""
     if 0 not in curve:
         return 0
     if not curve[0].passed:
@@ -102,7 +102,7 @@ def next_point(curve: Curve, replies: int) -> int | None:
 
 
 def searches_left(curve: Curve, replies: int) -> list[list[int]]:
-    """Return the points that are still to go on from, for each step that may have decided the conversation."""
+    """Return the points still to be continued from, for each step that may be the deciding one."""
     if 0 not in curve:
         return [[0, *points] for points in _searches(0, replies, replies)]
     return _searches(*_bracket(curve, replies), replies)
@@ -117,7 +117,7 @@ def _searches(low: int, high: int, replies: int) -> list[list[int]]:
 
 
 def fall_of(curve: Curve, replies: int) -> Fall | None:
-    """Return the step that decided it, or None if it is not found, or the conversation never came right."""
+    """Return the deciding step, or None if it is not found yet or the conversation never passed."""
     if next_point(curve, replies) is not None or 0 not in curve or not curve[0].passed:
         return None
     low, high = _bracket(curve, replies)
@@ -125,12 +125,12 @@ def fall_of(curve: Curve, replies: int) -> Fall | None:
 
 
 def _at(curve: Curve, place: int, replies: int) -> Chance:
-    """Return the chance at a point; the recorded conversation has ended, and failed."""
+    """Return the chance at a point; after the last reply it is 0, since the conversation failed."""
     return Chance(0, curve[0].graded) if place == replies else curve[place]
 
 
 def _bracket(curve: Curve, replies: int) -> tuple[int, int]:
-    """Return the points between which the chance falls, as far as is known: the half with the larger fall, and on."""
+    """Return the points between which the chance falls, narrowed to the half with the larger fall as far as known."""
     low, high = 0, replies
     while inside := [point for point in curve if low < point < high]:
         split = _split(low, high, replies)
@@ -174,15 +174,15 @@ def _splits(replies: int) -> list[list[int]]:
 
 
 def decided_words(points: Sequence[Point], curve: Curve) -> str:
-    """Return which step decided a conversation, in a sentence. Foreign text."""
+    """Return a sentence about the step that decided a conversation. Foreign text."""
     if 0 not in curve:
         return "nothing was played yet"
     start = curve[0]
     if len(points) == 1:
         did = called_words(points[0].exchange.asked.reply)
-        return f"asked again, it comes right in {start.passed} of {start.graded}: it {did}"
+        return f"asked again, it passes in {start.passed} of {start.graded}: it {did}"
     if not start.passed:
-        return f"from the start it comes right in 0 of {start.graded}: no single step decided it"
+        return f"from the start it passes in 0 of {start.graded}: no single step decided it"
     fall = fall_of(curve, len(points))
     if fall is None:
         return "the step is not found yet"
@@ -190,7 +190,7 @@ def decided_words(points: Sequence[Point], curve: Curve) -> str:
     after = f"after it in {fall.after.passed} of {fall.after.graded}"
     if fall.replies + 1 == len(points):
         after = "and after it the conversation is over"
-    before = f"up to step {step.beginning.place} it comes right in {fall.before.passed} of {fall.before.graded}"
+    before = f"up to step {step.beginning.place} it passes in {fall.before.passed} of {fall.before.graded}"
     return f"{before}, {after}: it {called_words(step.exchange.asked.reply)}"
 
 
@@ -204,5 +204,5 @@ def curve_section(points: Sequence[Point], curve: Curve) -> Section:
         cells = (points[replies].beginning.place, f"{chance.passed} of {chance.graded}",
                  f"[{rate(low)}, {rate(high)}]", called_words(points[replies].exchange.asked.reply), mark)  # fmt: skip
         rows.append(Row(cells, bar=Bar(chance.share, low, high)))
-    headings = ("from step", "right", "95 %", "what it did there", "")
+    headings = ("from step", "right", "95 %", "the model's action", "")
     return Section("Going on from each step", headings, tuple(rows), lines=(decided_words(points, curve),))

@@ -1,7 +1,7 @@
 """Code run for a model (cave-bench), read from a conversation: cells, tool results, turns and the sandbox. Pure.
 
-The notes are `cell` (code, output, calls, reads, writes, error), `tool` (tool, arguments, text), `turn` (how it ended)
-and `sandbox` (what confines the code). Their values are foreign and may have any type.
+The notes are `cell` (code, output, calls, reads, writes, error), `tool` (tool, arguments, text), `turn` (its end) and
+`sandbox` (the code's confinement). Their values are foreign and may have any type.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from console.insight.passage import Passage, PassageKind, show_json
 
 CELL, TOOL, TURN, SANDBOX = "cell", "tool", "turn", "sandbox"
 HIDDEN_PASSAGES = frozenset({"clock", CELL, TURN, "describe", "invoke", "validate", SOURCE})
-"""Effects journaled only for replay; notes in the same conversation hold what readers need of them."""
+"""Effects journaled only for replay; readers see notes in the same conversation instead."""
 _NEAR = 12
 """Number of preceding passages searched for a repeated text."""
 

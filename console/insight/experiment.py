@@ -1,4 +1,4 @@
-"""Results of an experiment in words and tables. Pure."""
+"""Results of an experiment as text and tables. Pure."""
 
 import math
 from collections import defaultdict
@@ -23,12 +23,12 @@ from console.insight.rollout import Rollout
 
 CHOSEN, OTHER_FAILURES, PASSED = "chosen", "other failures", "passed"
 VERDICTS = ("fixed", "lost", "unchanged")
-"""What may come of a case, in the order of reports."""
+"""Possible results of a case, in the order of reports."""
 _MOST_ROWS = 40
 
 
 def chance_words(passed: int, graded: int) -> str:
-    """Return how often conversations came right, with the interval of the chance."""
+    """Return the number of passed conversations, with the interval of the chance."""
     if not graded:
         return "nothing was graded"
     low, high = wilson(passed, graded)
@@ -38,7 +38,7 @@ def chance_words(passed: int, graded: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CaseChange:
-    """A drawn case before and now: means over its rollouts."""
+    """A drawn case before and after the change: means over its rollouts."""
 
     case: str
     stratum: str
@@ -61,7 +61,7 @@ class Part:
     passed: int
     """Cases that pass now, in most of their rollouts."""
     expected: float | None
-    """Cases that would pass if nothing had been changed; None if unknown."""
+    """Cases expected to pass without any change; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +70,16 @@ class ArmResult:
 
     arm: Arm
     effect: WholeEffect | None
-    """Effect on the whole recorded run; None if it cannot be said."""
+    """Effect on the whole recorded run; None if it cannot be estimated."""
     why: str
-    """Why not; empty otherwise."""
+    """Reason for a missing effect; empty otherwise."""
     adjusted: float | None
     """p after Holm's correction, with several arms."""
     changes: tuple[CaseChange, ...]
     chosen: Part
     guard: Part
     lost_of_passed: tuple[int, int]
-    """Cases of the guard that had passed: those that fail now, and all."""
+    """Of the guard's cases that had passed: the number that now fail, and the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +91,15 @@ class TriedFix:
     has_control: bool
     calls: int
     full_calls: float
-    """Calls that the whole recorded run takes with as many rollouts."""
+    """Number of calls that the whole recorded run would take with as many rollouts."""
     broken: int
     """Rollouts without a verdict."""
     chose_failures: bool
     """True if all chosen cases had failed."""
     other_model: str
-    """The model that played, if another had played the recorded run. Foreign text."""
+    """The model that played, if it differs from the recorded run's. Foreign text."""
     decided: str = ""
-    """The look that its interval is of, if its looks may end it."""
+    """The look whose interval is shown, if looks may end the experiment."""
 
 
 def tried_fix(
@@ -111,7 +111,7 @@ def tried_fix(
     parent_calls: int,
     look: Look | None = None,
 ) -> TriedFix | None:
-    """Compare the arms of an experiment with the recording, or with its unchanged arm; None if it is no such run."""
+    """Compare the arms of an experiment with the recording, or with its unchanged arm; None for other runs."""
     experiment = manifest.experiment
     if experiment is None or not experiment.strata:
         return None
@@ -152,7 +152,7 @@ def tried_fix(
 
 def _look_words(look: Look | None) -> str:
     if look is None:
-        return "it has not been looked at yet"
+        return "no look has been taken yet"
     of = f"look {look.number} of {look.of}, after {count(look.rollouts)} of {count(look.planned)} rollouts"
     if look.decision == Decision.CANNOT_TELL:
         return f"not known after all {count(look.planned)} rollouts"
@@ -161,20 +161,20 @@ def _look_words(look: Look | None) -> str:
 
 
 def _effect_at(look: Look | None, effect: WholeEffect | None) -> WholeEffect | None:
-    """Return the effect as the last look has shown it, with an interval that holds for all looks together."""
+    """Return the effect at the last look, with an interval that holds for all looks together."""
     if look is None or effect is None or look.difference is None or look.below is None or look.above is None:
         return None
     return replace(effect, value=look.difference, low=look.below, high=look.above)
 
 
 def luck_of(values: Mapping[str, float], clusters: Mapping[str, tuple[str, str]]) -> float:
-    """Return the variance of a run's mean that is due to its own luck."""
+    """Return the variance of a run's mean that is due to chance."""
     whole = [Observation(case, value, *clusters.get(case, ("", ""))) for case, value in values.items()]
     return sample_of(whole).standard_error ** 2 if len(whole) > 1 else 0.0
 
 
 def case_values(rollouts: Iterable[Rollout], headline: str = "") -> dict[str, float]:
-    """Return the mean of each graded case over its rollouts: of a headline score, or of passing."""
+    """Return the mean of each graded case over its rollouts, of a headline score or of passing."""
     values: dict[str, list[float]] = defaultdict(list)
     for rollout in rollouts:
         if rollout.graded and rollout.outcome is not None and rollout.outcome.is_graded:
@@ -251,7 +251,7 @@ def sentence_of(tried: TriedFix, result: ArmResult) -> str:
     words = f"of {chosen.cases} {what} {chosen.passed} pass{'es' if chosen.passed == 1 else ''} now{would}, "
     words += f"of {of_passed} passed {lost} fail{'s' if lost == 1 else ''}: "
     if result.effect is None:
-        words += f"nothing can be said of the whole suite, as {result.why}"
+        words += f"the effect on the whole suite is unknown, as {result.why}"
     else:
         show = number if tried.manifest.headline else _points
         unit = "" if tried.manifest.headline else " points"
@@ -288,7 +288,7 @@ def sections_of(tried: TriedFix) -> Iterator[Section]:
     if tried.decided:
         notes.append(f"{tried.decided}; its interval holds for all looks together")
     if tried.broken:
-        notes.append(f"{plural(tried.broken, 'rollout')} without a verdict count nowhere")
+        notes.append(f"{plural(tried.broken, 'rollout')} without a verdict are not counted")
     yield Section("Basis", lines=tuple(notes))
 
 
@@ -336,9 +336,10 @@ def _part_fields(part: Part) -> dict[str, Any]:
 def strata_of(
     values: Mapping[str, float], chosen: Sequence[str], most: int | None, guard: int | None, seed: int
 ) -> tuple[Stratum, ...]:
-    """Draw the cases of an experiment at random: of the chosen ones, and a guard of all others.
+    """Draw the cases of an experiment at random: from the chosen ones, and a guard from all others.
 
-    Of the guard, passed cases and other failures have their shares, but at least five if there are as many.
+    In the guard, passed cases and other failures are represented in proportion, with at least five of each if
+    available.
 
     Args:
         values: recorded mean of each graded case.

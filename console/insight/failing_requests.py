@@ -66,7 +66,7 @@ class FailingRequests:
         return f"{_requests(alone)} failing, others fine" if alone else f"{_requests(total)} failing, none succeeds"
 
     def _counts(self) -> tuple[int, int]:
-        """Return how many requests keep failing, and how many of them while others succeeded."""
+        """Return the number of requests that keep failing, and of those that do so while others succeed."""
         failing = [call for calls in self._requests.values() for call in calls.values() if call.tries >= _TRIES]
         return len(failing), sum(call.first_fault_at < self._last_good_start for call in failing)
 

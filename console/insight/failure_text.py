@@ -69,7 +69,7 @@ def _conversation(passages: Sequence[Passage]) -> list[str]:
     ]
     first, last = list[str](), list[str]()
     room = MOST_CHARACTERS - 2 * _LONGEST_PART
-    while texts and room > 0:  # the end says most, the beginning has the question
+    while texts and room > 0:  # the end is most informative, the beginning has the question
         is_early = len(first) < min(len(last), 2)
         text = texts.pop(0 if is_early else -1)
         (first if is_early else last).append(text)

@@ -46,7 +46,7 @@ class GroupBy(StrEnum):
     REPEATS = "repeats"
     """Consistency: all, some or none of a case's rollouts passed; each case is a subgroup."""
     BLAME = "blame"
-    """Party a failure is due to: by people, else by decisions on keys, else by the suite's rules."""
+    """Party at fault: by people's labels, else by decisions on keys, else by the suite's rules."""
     NONE = "none"
 
 
@@ -91,13 +91,13 @@ class Group:
 
     @property
     def telling(self) -> RolloutList:
-        """Its failures; all of its rollouts if none failed."""
+        """Failures of the group; all of its rollouts if none failed."""
         pairs = zip(self.rollouts.numbers, self.rollouts.kinds(), strict=True)
         return self.rollouts.pick(number for number, kind in pairs if kind.is_failure) or self.rollouts
 
     @property
     def lead(self) -> Rollout:
-        """Its first failure; its first rollout if none failed."""
+        """First failure of the group; its first rollout if none failed."""
         failing = (place for place, kind in enumerate(self.rollouts.kinds()) if kind.is_failure)
         return self.rollouts[next(failing, 0)]
 
@@ -192,14 +192,14 @@ def in_order(groups: Sequence[Group]) -> RolloutList:
 
 
 def _rank(rollout: Rollout) -> int:
-    """Rank an outcome; a passed rollout with a reason is a loop that ended, the usual result of its run."""
+    """Rank an outcome; a passed rollout with a reason is a loop that ended, the usual result in such runs."""
     if rollout.outcome is Outcome.PASSED and rollout.reason:
         return 0
     return _RANKS.get(rollout.outcome, _LAST)
 
 
 _OF_KIND = (GroupBy.REASON, GroupBy.ERROR, GroupBy.PARAMETER, GroupBy.CATEGORY, GroupBy.OUTCOME)
-"""Groupings that read only what rollouts of a kind have in common."""
+"""Groupings that read only fields shared by all rollouts of a kind."""
 Reader = Callable[[Rollout], tuple[str, str]]
 """Returns a group's key and label."""
 
@@ -225,7 +225,7 @@ def _by_tag(annotation: Annotation) -> tuple[str, str]:
 
 
 def _by_label(annotation: Annotation) -> tuple[str, str]:
-    """Keep labels by simulated models separate, because they say nothing about the case."""
+    """Keep labels by simulated models separate, because they prove nothing about the case."""
     label = annotation.label
     if label is None:
         return "", "not labeled"
@@ -233,7 +233,7 @@ def _by_label(annotation: Annotation) -> tuple[str, str]:
 
 
 def _by_reason(rollout: Rollout) -> tuple[str, str]:
-    """Keep wrong answers separate if they were cut or hold a call as text: the grader's reason does not apply."""
+    """Keep wrong answers separate if they were cut or contain a call as text: the grader's reason does not apply."""
     if rollout.cut and rollout.outcome is Outcome.FAILED:
         return cut_group(rollout.cut), cut_group(rollout.cut)
     if rollout.written and rollout.outcome is Outcome.FAILED:
@@ -248,7 +248,7 @@ def _by_outcome(rollout: Rollout) -> tuple[str, str]:
 
 
 def _by_blame(rollout: Rollout, annotation: Annotation, is_contested: bool) -> tuple[str, str]:
-    """Name the party; readers' verdicts go over decisions on the key, and these over the rules of the suite."""
+    """Name the party; readers' verdicts override decisions on the key, which override the suite's rules."""
     ruled = next((name for name in rollout.scores if name.startswith(BLAME_PREFIX)), "").removeprefix(BLAME_PREFIX)
     readers_passed = annotation.people.passed if annotation.people is not None else None
     if rollout.outcome is Outcome.BROKEN:
@@ -258,7 +258,7 @@ def _by_blame(rollout: Rollout, annotation: Annotation, is_contested: bool) -> t
     elif rollout.outcome is Outcome.FAILED and (is_contested or annotation.dispute):
         party = "task"
     else:
-        # a failure that readers confirm is no fault of the grader, but of whom else is not said
+        # a failure confirmed by readers is not the grader's fault, but nothing names another party
         party = "open" if readers_passed is False and ruled == "grader" else ruled
     return party, party or "no blame"
 
@@ -268,7 +268,7 @@ def _by_subject(rollout: Rollout) -> tuple[str, str]:
 
 
 def _divide(whole: Group) -> None:
-    """Divide a group by subject; subjects that occur once stay together, to keep groups fewer than cases."""
+    """Divide a group by subject; subjects that occur once stay together, so that there are fewer groups than cases."""
     parts = _collect(whole.rollouts, _by_subject, whole.path, of_kind=True)
     large = [part for part in parts if part.count > 1 and part.path[-1]]
     if not large or (len(large) == 1 and large[0].count == whole.count):

@@ -65,7 +65,7 @@ _ALIASES = {
 }  # fmt: skip
 FIELDS = (*_TEXTS, "is", "judge", *_SAID, *_NUMBERS)
 FIELD_NAMES = frozenset({*FIELDS, *_ALIASES})
-"""All names of fields, including other words for them."""
+"""All field names, including synonyms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,21 +76,21 @@ class Filter:
     """As typed."""
     tests: tuple[Test, ...] = ()
     kind_tests: tuple[Test, ...] = ()
-    """Further tests, of what rollouts of a kind have in common."""
+    """Tests of properties shared by all rollouts of a kind."""
     words: tuple[str, ...] = ()
     """Free texts in lower case, to be searched for in whole conversations."""
 
     def matches(
         self, rollout: Rollout, annotation: Annotation = NO_ANNOTATION, matched_words: Collection[str] = ()
     ) -> bool:
-        """Return whether a rollout satisfies all terms; `matched_words` are those that its conversation contains."""
+        """Return whether a rollout satisfies all terms; `matched_words` are those found in its conversation."""
         for test in self.tests:
             if not test(rollout, annotation, matched_words):
                 return False
         return self.matches_kind(rollout)
 
     def matches_kind(self, kind: Rollout) -> bool:
-        """Return whether a rollout, or all of its kind, satisfies the terms that a kind decides."""
+        """Return whether a rollout, or its whole kind, satisfies the terms that are the same for a kind."""
         return all(test(kind, NO_ANNOTATION, ()) for test in self.kind_tests)
 
 
@@ -110,7 +110,7 @@ def read_filter(text: str) -> Filter:
 
 
 def _is_of_kind(name: str | None, value: str) -> bool:
-    """Return whether rollouts of a kind all pass or fail the test of a field."""
+    """Return whether a field's test has the same result for all rollouts of a kind."""
     field = _ALIASES.get(name.lower(), name.lower()) if name else ""
     if field == "is":
         return _words(value).isdisjoint(_REMARKS)
@@ -194,7 +194,7 @@ def _outcome_test(values: Sequence[str]) -> Test:
 
 
 _AGAINST_PEOPLE = ("agrees", "disagrees", "any", "none")
-"""Values of the field `judge`: whether the verdict is that of people, or people have one at all."""
+"""Values of the field `judge`: whether people agree with the verdict, or have given one at all."""
 
 
 def _judge_test(values: Sequence[str]) -> Test:

@@ -1,4 +1,4 @@
-"""Names of the functions that a case expects and that an answer calls, whatever the suite's format."""
+"""Names of the functions expected by a case and called by an answer, in any suite's format."""
 
 import re
 from collections.abc import Mapping
@@ -6,20 +6,20 @@ from sys import intern
 from typing import Any, cast
 
 _EXPECTED = frozenset({"ground_truth", "expected_function_calls", "calls"})
-"""Fields of case data that hold expected calls."""
+"""Fields of case data with expected calls."""
 _CONTAINERS = frozenset({"conversation", "turns", "expect"})
-"""Fields of case data in which such fields may be."""
+"""Fields of case data that may contain such fields."""
 _WRITTEN = re.compile(r"\s*(?:```\w*\s*)?\[?\s*([A-Za-z_][\w.]*)\(")
-"""A call as source code, or the first of several."""
+"""Pattern of a call as source code, or of the first of several."""
 _NEXT = re.compile(r"\)\s*[,;\n]\s*([A-Za-z_][\w.]*)\(")
-"""A call after another one."""
+"""Pattern of a call after another one."""
 
 _NAMES: dict[tuple[str, ...], tuple[str, ...]] = {}
 _MOST_KEPT = 10_000
 
 
 def with_functions(present: tuple[str, ...], names: list[str]) -> tuple[str, ...]:
-    """Return distinct names in order, as one tuple shared by all rollouts with the same."""
+    """Return distinct names in order, as a tuple shared by all rollouts with the same names."""
     if all(name in present for name in names):
         return present
     distinct = tuple(dict.fromkeys((*present, *names)))
@@ -43,7 +43,7 @@ def expected_functions(data: Mapping[str, Any]) -> list[str]:
 
 
 def answered_functions(decoded: Any, output: Any) -> list[str]:
-    """Return the functions that an answer calls: those a verdict decoded, and those in the output."""
+    """Return the functions called in an answer: those decoded in a verdict, and those in the output."""
     names: list[str] = []
     _add_named(decoded, names)
     if not isinstance(output, dict):

@@ -21,7 +21,7 @@ from console.insight.number_format import bounds, number, signed
 from console.suites.headline import PASSED
 
 TOO_WIDE = 0.05
-"""Loss that the interval must exclude when no margin is given: of a rate, or of a score as a share of A's mean."""
+"""Loss that the interval must exclude without a margin: of a rate, or of a score as a share of A's mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _measured(comparison: RunComparison, name: str) -> tuple[Difference, float]:
 
 
 def _not_to_be_judged(comparison: RunComparison, a: Summary, b: Summary, difference: Difference) -> str:
-    """Return the reason why no verdict on the runs is possible, whatever their numbers; empty if one is."""
+    """Return the reason that rules out any verdict on the runs, regardless of their numbers; empty if there is none."""
     if comparison.data.verdict is False:
         return f"the data differs in {comparison.data.other} of the shared cases"
     runs = comparison.a.manifest, comparison.b.manifest

@@ -1,6 +1,6 @@
 """Several runs side by side: rates and reasons by category, and one mark per case and run. Pure.
 
-Numbers cover only the rollouts that every run has graded.
+Numbers cover only rollouts graded in every run.
 """
 
 from collections import Counter
@@ -29,11 +29,11 @@ class GridRow:
     cluster: str = ""
     """Cluster of the case; cases of one cluster are not independent."""
     reasons: tuple[str, ...] = ()
-    """Failure reason in words, by run; empty if it did not fail. May hold foreign text."""
+    """Failure reason as text, by run; empty if it did not fail. May contain foreign text."""
     scores: tuple[float | None, ...] = ()
     """Headline score by run; empty if passing is compared."""
     title: str = ""
-    """Name of the case, if it has one besides its id. Foreign text."""
+    """Name of the case, if it has one in addition to its id. Foreign text."""
 
     @property
     def differs(self) -> bool:
@@ -48,7 +48,7 @@ class GridRow:
         return graded and None not in self.scores
 
     def points(self, place: int) -> float:
-        """Return a run's score, or without one 1 for passing and 0 for not passing."""
+        """Return a run's score or, without one, 1 for passing and 0 for not passing."""
         if self.scores:
             return self.scores[place] or 0.0
         return float(self.outcomes[place] is Outcome.PASSED)
@@ -67,7 +67,7 @@ class GridCase:
         return graded.count(Outcome.PASSED), len(graded)
 
     def points(self, place: int) -> float:
-        """Return the sum of a run's scores, or without one the number of passed repeats."""
+        """Return the sum of a run's scores or, without scores, the number of passed repeats."""
         return sum(row.points(place) for row in self.repeats)
 
     @property
@@ -87,10 +87,10 @@ class GridCase:
 
 @dataclass(frozen=True, slots=True)
 class ReasonCounts:
-    """Failures by run for one reason, over the rollouts that every run has graded."""
+    """Failures by run for one reason, over the rollouts graded in every run."""
 
     reason: str
-    """In words. May hold foreign text."""
+    """The reason as text. May contain foreign text."""
     counts: tuple[int, ...]
     """By run."""
 
@@ -112,12 +112,12 @@ class Grid:
 
     @cached_property
     def shared(self) -> list[GridRow]:
-        """Rollouts that every run has graded."""
+        """Rollouts graded in every run."""
         return [row for row in self.rows if row.is_shared]
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
-        """All categories, sorted; those without a rollout that every run has graded come last."""
+        """All categories, sorted; those without a rollout graded in every run come last."""
         shared = {row.category for row in self.shared}
         return tuple(sorted({row.category for row in self.rows}, key=lambda name: (name not in shared, name)))
 

@@ -1,7 +1,6 @@
 """Reliability of a run's judge: undecided share, agreement with a second judge and with readers. Pure.
 
-Applies only to runs with a model as judge. Readers mostly tag failures, so their agreement covers only what they
-tagged.
+Applies only to runs with a model as judge. Readers mostly tag failures, so their agreement covers tagged rollouts only.
 """
 
 from collections import defaultdict
@@ -51,7 +50,7 @@ class Judging:
     is_of_score: bool = False
     """True if the noise is that of the headline score, not of passing."""
     is_of_judgments: bool = False
-    """True if the noise is that of single judgments, of which the judge gave several for each answer while playing."""
+    """True if the noise is that of single judgments, several of which were made for each answer during play."""
     people: ReaderScore | None = None
     """The score corrected by people's labels; None without any."""
 
@@ -123,7 +122,7 @@ def _noise(manifest: Manifest, rollouts: Iterable[Rollout]) -> JudgeNoise | None
 
 
 def _noise_of_judgments(rollouts: Iterable[Rollout]) -> JudgeNoise | None:
-    """Return the sources of variance of judgments that were repeated while playing; None unless there are any."""
+    """Return the sources of variance of judgments repeated during play; None without any."""
     cases: dict[str, list[list[float]]] = defaultdict(list)
     for rollout in rollouts:
         for name, track in rollout.tracks.items():
@@ -140,7 +139,7 @@ _GRADED = (Outcome.PASSED, Outcome.FAILED)
 
 
 def _is_judged(rollout: Rollout, annotation: Annotation) -> bool:
-    """Return whether a reader annotated who is at fault in a graded rollout."""
+    """Return whether a reader has annotated the party at fault in a graded rollout."""
     return rollout.outcome in _GRADED and bool(annotation.tag or annotation.dispute)
 
 
@@ -153,7 +152,7 @@ def _with_reader(rollout: Rollout, annotation: Annotation) -> tuple[bool, bool]:
 def _judgments(rollouts: Iterable[Rollout]) -> list[tuple[bool | None, bool | None]]:
     """Return both judges' decisions on items given to both: True if above the threshold, None if unclear.
 
-    Items on which neither judge was clear are left out.
+    Items on which neither judge was clear are excluded.
     """
     pairs: list[tuple[bool | None, bool | None]] = []
     for rollout in rollouts:
@@ -195,18 +194,18 @@ _GRADINGS = "gradings of the same answers"
 
 
 def noise_lines(judging: Judging) -> list[str]:
-    """Describe the sources of variance, and by how much runs must differ to tell them from noise."""
+    """Describe the sources of variance, and the difference between runs that exceeds the noise."""
     if (noise := judging.noise) is None:
         return []
     cases, sampling, judge = map(_share, noise.shares)
     split = f"cases {cases} · sampling {sampling} · judge {judge}" if sampling else f"cases {cases} · judge {judge}"
     of = f"of {noise.graded_cases} cases, each answer graded {noise.repeats:.3g} times"
-    flips = f"the grade of {rate(noise.flipped)} of the answers is not always the same"
+    flips = f"{rate(noise.flipped)} of the answers do not always get the same grade"
     if judging.is_of_judgments:
         points = f"{noise.noise_between_runs(noise.answers) * 100:.1f} points"
         return [
             f"variance of a judgment: {split} ({of}); {flips}",
-            f"the shares of good judgments in two runs must differ by {points} to be told from noise",
+            f"the shares of good judgments in two runs must differ by {points} to exceed the noise",
         ]
     what, repeated = ("runs", (_MORE_REPEATS, 1)) if noise.sampling is not None else (_GRADINGS, (1, _MORE_REPEATS))
     once, often = (
@@ -215,7 +214,7 @@ def noise_lines(judging: Judging) -> list[str]:
     )
     return [
         f"variance of a grade: {split} ({of}); {flips}",
-        f"two {what} must differ by {once} to be told from noise; with {_MORE_REPEATS} repeats by {often}",
+        f"two {what} must differ by {once} to exceed the noise; with {_MORE_REPEATS} repeats by {often}",
     ]
 
 

@@ -19,8 +19,10 @@ from console.insight.trends import ListedRun
 from console.suites.headline import headline_of
 from console.suites.leaderboard import (
     INCOMPLETE,
+    INCOMPLETE_WORDS,
     MISSING,
     NOT_PLAYED,
+    STAR,
     Cell,
     LeaderboardRules,
     Played,
@@ -64,7 +66,7 @@ class Leaderboard:
     rows: tuple[LeaderboardRow, ...]
     rules: LeaderboardRules
     grading: str = ""
-    """Sentence on runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
+    """Sentence about runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
     units: Mapping[str, str] = field(default_factory=dict[str, str])
     """Unit by column, where the suite of the newest run names one. Foreign text."""
 
@@ -89,22 +91,22 @@ class Leaderboard:
 
 
 _MARKS = {
-    "*": "incomplete: fewer cases than the suite has; such rows are not ranked",
+    STAR: INCOMPLETE_WORDS,
     "~": "see the note of the row",
 }
 
 
 def mark_of(note: str) -> str:
-    """Return the mark of a number with this note: a star keeps its row from being ranked."""
+    """Return the mark of a number with this note: a star excludes its row from the ranking."""
     if not note or note == NOT_PLAYED:
         return ""
-    return "*" if note.startswith(INCOMPLETE) else "~"
+    return STAR if note.startswith(INCOMPLETE) else "~"
 
 
 def leaderboards(
     runs: Iterable[ListedRun], cases: CasesBySuite, rules: Mapping[str, LeaderboardRules] | None = None
 ) -> list[Leaderboard]:
-    """Return a leaderboard for every suite, sorted by name; runs that do not count are left out."""
+    """Return a leaderboard for every suite, sorted by name; runs that do not count are excluded."""
     by_suite: dict[str, list[ListedRun]] = defaultdict(list)
     for run in runs:
         if run.summary.state == "completed" and run.manifest.is_whole and run.summary.tally.finished:
@@ -191,7 +193,7 @@ def _rank(cell: Cell | None) -> tuple[int, float]:
     """Return the sort key of a row: complete numbers, then incomplete ones, then none; higher values first."""
     if cell is None or cell.value is None:
         return 2, 0.0
-    return int(cell.note.startswith(INCOMPLETE)), -cell.value
+    return int(cell.is_incomplete), -cell.value
 
 
 def _row(
@@ -232,13 +234,13 @@ def _run_by_category(runs: Sequence[ListedRun], rules: LeaderboardRules) -> dict
 
 def _has_played(run: ListedRun, category: str) -> bool:
     tally = run.summary.categories[category]
-    return tally.finished > tally.setup
+    return tally.done > tally.not_run
 
 
 def _cases_played(run: ListedRun, category: str) -> float:
     """Return the number of finished cases of a category in a run."""
     tally = run.summary.categories[category]
-    return (tally.finished - tally.setup) / max(run.manifest.rollouts, 1)
+    return (tally.done - tally.not_run) / max(run.manifest.rollouts, 1)
 
 
 def with_interval(

@@ -1,4 +1,4 @@
-"""Looks at a run in words and as a section of its report. Pure."""
+"""Looks at a run as text and as a section of its report. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -104,7 +104,7 @@ def worse_beyond(look: Look, until: Until) -> float:
 
 
 def end_words(summary: Summary, manifest: Manifest) -> str:
-    """Describe how a run that its looks may end has ended; empty for others, and while it plays."""
+    """Describe the end of a run that its looks may end; empty for other runs, and during play."""
     until = manifest.looks.until if manifest.looks is not None else None
     if until is None or summary.state in ("running", "queued", "starting"):
         return ""
@@ -119,7 +119,7 @@ def end_words(summary: Summary, manifest: Manifest) -> str:
 
 
 def race_answer(decision: str, until: Until, looks: Sequence[Look]) -> str:
-    """Describe what a race has decided about one of its runs."""
+    """Describe the decision of a race about one of its runs."""
     if decision == Decision.WORSE:
         return f"worse than {standings_of(looks)[0].model}"
     models = f"{len(until.models)} models"
@@ -136,7 +136,7 @@ def _answer(summary: Summary, until: Until) -> str:
     if until.rule is Rule.BEST:
         return race_answer(decision, until, summary.looks)
     if until.rule is Rule.WIDTH:
-        return f"the interval is {decision}" if decision == REACHED else "the interval is still wider than asked for"
+        return f"the interval is {decision}" if decision == REACHED else "the interval is still wider than requested"
     words = {Decision.WORSE.value: "worse than", Decision.NOT_WORSE.value: "not worse than"}.get(decision)
     margin = f" (margin {points(until.margin)})" if until.margin else ""
     if words is None:
@@ -145,7 +145,7 @@ def _answer(summary: Summary, until: Until) -> str:
 
 
 def _not_played(summary: Summary) -> str:
-    """Return the rollouts and dollars that an early end has spared."""
+    """Return the rollouts and dollars saved by an early end."""
     if not summary.left:
         return ""
     cost = not_spent_words(summary.tally, summary.left)
@@ -153,7 +153,7 @@ def _not_played(summary: Summary) -> str:
 
 
 def looks_sections(summary: Summary, manifest: Manifest) -> list[Section]:
-    """Return the looks of a run that they may end, or on what the score of an unfinished one rests, as sections."""
+    """Return sections on the looks of a run that they may end, or on the basis of an unfinished run's score."""
     until = manifest.looks.until if manifest.looks is not None else None
     if until is None or not summary.looks:
         basis = _basis_words(summary)
@@ -190,13 +190,13 @@ _MOST_LOOKS = 40
 
 
 def _listed_looks(looks: Sequence[Look]) -> Sequence[Look]:
-    """Return the newest looks in order; of several questions, the newest look at each."""
+    """Return the newest looks in order; with several questions, the newest look at each."""
     newest = {look.category: look for look in looks}
     return looks[-_MOST_LOOKS:] if len(newest) == 1 else list(newest.values())
 
 
 def _basis_words(summary: Summary) -> str:
-    """Return which rollouts gave the score of a run that has not played everything; empty for others."""
+    """Return the rollouts behind the score of a partly played run; empty for other runs."""
     if not summary.is_shown_by_look:
         return ""
     why = "conversations that finished first are not a fair sample"

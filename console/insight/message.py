@@ -26,9 +26,9 @@ class NormalizedMessage:
     answers: str = ""
     """Id of the call that it answers."""
     media: "tuple[Media, ...]" = ()
-    """Pictures, sound and files in its content, for which the text has words."""
+    """Pictures, sound and files in its content, named in the text."""
     own_text: str = ""
-    """Text without these words; only with media."""
+    """Text without these names; only with media."""
 
     @property
     def words(self) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -55,7 +55,7 @@ def normalized_message(message: dict[str, Any]) -> NormalizedMessage:
 
 
 def _shown(content: Any) -> str:
-    """Return the content of a message in words; any other value as JSON."""
+    """Return the content of a message as text; any other value as JSON."""
     parts: list[Any] = cast("list[Any]", content) if isinstance(content, list) else [None]
     is_parts = all(isinstance(part, dict) for part in parts)
     if not is_parts:

@@ -1,19 +1,27 @@
 """Numbers as displayed: rounded, with their interval."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from console.core.looks import Look
 from console.core.outcome import Outcome
 from console.core.price import dollars
-from console.core.run import SIMULATED, Summary, Tally
+from console.core.run import SIMULATED, Manifest, Summary, Tally
 from console.core.statistics.intervals import Interval
 from console.core.statistics.sample import sample_of_counts
+from console.core.tally import RunFold
+from console.insight.rollout import SETUP
 from console.suites.headline import PASSED, headline_of
 from console.suites.suite import Metric
 
+if TYPE_CHECKING:
+    from console.suites.leaderboard import Cell
+
 _MOST_CATEGORIES = 3
 """Maximum number of categories named next to a score."""
+_CATEGORIES = " categories"
+"""End of the note on an aggregate that lacks categories."""
 _FINE = 0.04
 """Width of an interval below which its bounds have three decimals."""
 _BARS = "▁▂▃▄▅▆▇█"
@@ -58,29 +66,78 @@ def _rate_bound(low: float, high: float) -> Show:
 def headline(*summaries: Summary, brief: bool = False) -> str:
     """Return the headline of one or more runs of a suite.
 
-    That is the pass rate, or the mean score where nothing passes or fails, as in creativity loops, followed by the
-    further headlines of a single run. Several runs get no interval, because they may share cases. A run that plays, or
-    that a look has ended, is represented by its newest look; among several, those that play do not count.
+    That is the number by which the leaderboard ranks: the official one, the pass rate, or the mean score where nothing
+    passes or fails, as in creativity loops, followed by the further headlines of a single run. A star marks a number
+    based on only some of the suite's cases; `— (2 of 21)` stands for an official number that lacks categories. Several
+    runs get no interval, because they may share cases. A live run, or one ended by a look, is represented by its newest
+    look; among several runs, live ones do not count.
 
     Args:
         summaries: the runs.
-        brief: leave out further headlines, and the plan's size of a run that is represented by a look.
+        brief: omit further headlines, and the size of the plan of a run represented by a look.
     """
     units = summaries[0].units if summaries else {}
     if len(summaries) == 1 and summaries[0].is_shown_by_look:
         name = scored_by(summaries[0])
         return look_score(summaries[0].look, name, brief=brief, unit=units.get(name, ""))
     summaries = tuple(summary for summary in summaries if summary.state != "running")
+    cells = [ranking_number(summary) for summary in summaries]
+    star = "*" * any(cell.is_incomplete or cell.value is None for cell in cells)
     weighted = [(summary.scores[name], summary.tally.finished) for summary in summaries if (name := scored_by(summary))]
     further = "" if brief or len(summaries) != 1 else _further(summaries[0])
     if weighted:
         total = sum(value * finished for value, finished in weighted)
         mean = total / max(sum(finished for _, finished in weighted), 1)
-        return score_value(mean, name := scored_by(summaries[0]), units.get(name, "")) + further
+        return score_value(mean, name := scored_by(summaries[0]), units.get(name, "")) + star + further
     if len(summaries) == 1:
-        return score(summaries[0].tally.rate) + further
+        return cell_number(cells[0]) + further
     pooled = sample_of_counts(*(summary.tally.counts for summary in summaries))
-    return rate(pooled.mean) if pooled.cases else "—"
+    return f"{rate(pooled.mean)}{star}" if pooled.cases else "—"
+
+
+def ranking_number(summary: Summary) -> "Cell":
+    """Return the number by which the leaderboard ranks a run, as far as it is played."""
+    return _number_of_run(summary, scored_by(summary), summary.categories, summary.scores)
+
+
+def _number_of_run(
+    run: Summary | Manifest, name: str, categories: Mapping[str, Tally], scores: Mapping[str, float]
+) -> "Cell":
+    from console.suites.leaderboard_rules import number_of_run  # not for the first frame
+
+    return number_of_run(run, name, categories, scores)
+
+
+def pass_rate(fold: RunFold, manifest: Manifest) -> str:
+    """Format the headline of a run that reports its pass rate, as `headline` does, from its records."""
+    return cell_number(_number_of_run(manifest, "", fold.categories, fold.scores))
+
+
+def headline_gap(summary: Summary) -> str:
+    """Return what a headline with a star, or without a number, lacks; empty for a complete one."""
+    cell = ranking_number(summary)
+    if summary.is_shown_by_look:
+        return ""
+    if cell.value is None and cell.note.endswith(_CATEGORIES):
+        played, _, needed = cell.note.partition(" of ")
+        return f"the official score needs {needed}, the results have {played}"
+    return cell.note.partition("; ")[0] if cell.is_incomplete else ""
+
+
+def headline_legend(headlines: Collection[str]) -> list[str]:
+    """Return the explanations of stars and missing numbers among formatted headlines."""
+    from console.suites.leaderboard import INCOMPLETE_WORDS, STAR
+
+    words = [f"{STAR} {INCOMPLETE_WORDS}"] * any(STAR in headline for headline in headlines)
+    is_missing = any(headline.startswith("— (") for headline in headlines)
+    return words + ["— the official score needs categories that were not played"] * is_missing
+
+
+def cell_number(cell: "Cell") -> str:
+    """Format a number of a leaderboard with its star and interval: `.82* [.74 .88]`, or `— (2 of 21)` without one."""
+    if cell.value is None:
+        return f"— ({cell.note.removesuffix(_CATEGORIES)})" if cell.is_played else "—"
+    return f"{rate(cell.value)}{cell.star} {bounds(cell.low, cell.high)}".rstrip()
 
 
 def _further(summary: Summary) -> str:
@@ -105,7 +162,7 @@ def look_score(look: Look | None, headline: str, *, brief: bool = False, unit: s
 
 
 def only_words(look: Look) -> str:
-    """Return the categories that a look has seen if it lacks others, such as `: only simple, multiple`."""
+    """Return the categories seen by a look if it lacks others, such as `: only simple, multiple`."""
     if not look.only:
         return ""
     named = ", ".join(look.only[:_MOST_CATEGORIES])
@@ -130,6 +187,11 @@ def rate(value: float) -> str:
 
 def _without_zero(text: str) -> str:
     return text[1:] if text.startswith("0.") else text.replace("-0.", "-.")
+
+
+def is_missing_parts(metric: Metric) -> bool:
+    """Return whether an aggregate has no number because categories are missing."""
+    return metric.value is None and metric.note.endswith(_CATEGORIES)
 
 
 def metric_value(value: float | None, unit: str) -> str:
@@ -183,6 +245,11 @@ def number(value: float, unit: str = "") -> str:
     return f"{value:.1f}" if abs(value) < 1e6 else f"{value:.2e}"
 
 
+def plain_number(value: float) -> str:
+    """Format an amount or a time of a table, which may be small: `12.50`, `.0042`."""
+    return _measured(value) if 0 < value < 0.1 else f"{value:.2f}"
+
+
 def _measured(value: float) -> str:
     """Format a number that has a unit, which may be small."""
     if 1e-6 <= abs(value) < 0.1:
@@ -195,6 +262,12 @@ def money(cost_usd: float | None, *, at_least: bool = False) -> str:
     if cost_usd is None:
         return "—"
     return f"{'≥' if at_least else ''}{dollars(cost_usd)}"
+
+
+def cost_of(cost_usd: float | None, simulated_note: str, *, at_least: bool = False) -> str:
+    """Format what a part of a run cost, as `money` does; `simulated` if nothing was paid because its model is."""
+    is_simulated = simulated_note == SIMULATED and cost_usd == 0 and not at_least
+    return SIMULATED if is_simulated else money(cost_usd, at_least=at_least)
 
 
 def is_free(tally: Tally, simulated_note: str) -> bool:
@@ -282,12 +355,18 @@ def bar(share: float, width: int) -> str:
 
 
 def done(tally: Tally, planned: int, setup: int) -> str:
-    """Format how many planned rollouts ended, those of the setup apart: `390/508`, `0/12 + 4/10 setup`."""
+    """Format the number of planned rollouts that ended, setup separately: `390/508`, `0/12 + 4/10 setup`."""
     graded = max(planned - setup, 0)
-    text = f"{count(min(tally.done, graded))}/{count(graded)}"  # old summaries count broken setup among the cases
+    text = f"{count(tally.done)}/{count(graded)}"
     if tally.setup_done >= setup:
         return with_setup(text, setup)
     return f"{text} + {count(tally.setup_done)}/{count(setup)} setup"
+
+
+def setup_words(tally: Tally) -> str:
+    """Format how many setup rollouts ended well: `12 setup`, or `3 of 12 setup` if others broke or were not run."""
+    of_all = f" of {count(tally.setup_done)}" if tally.setup_done > tally.setup else ""
+    return f"{count(tally.setup)}{of_all} setup"
 
 
 def with_setup(text: str, setup: int) -> str:
@@ -296,23 +375,24 @@ def with_setup(text: str, setup: int) -> str:
 
 
 def failures(tally: Tally) -> str:
-    """Format the counts of what a reader reviews, never added up: `13 failed · 15 broken`; empty without any."""
-    return failures_by({Outcome.FAILED: tally.failed, Outcome.BROKEN: tally.broken, Outcome.UNDECIDED: tally.undecided})
+    """Format the counts of rollouts to review, never added up: `13 failed Â· 15 broken`; empty without any."""
+    graded = {Outcome.FAILED: tally.failed, Outcome.BROKEN: tally.broken, Outcome.UNDECIDED: tally.undecided}
+    return failures_by({**graded, SETUP: tally.broken_setup})
 
 
-def failures_by(counts: Mapping[Outcome | None, int]) -> str:
-    """Format the same counts, given by outcome."""
-    kinds = (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
+def failures_by(counts: Mapping[str | None, int]) -> str:
+    """Format the counts of `failures`, given by `Rollout.counted_as`."""
+    kinds = (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED, SETUP)
     return " · ".join(f"{count(counts[kind])} {kind}" for kind in kinds if counts.get(kind))
 
 
 def not_spent(tally: Tally, left: int) -> float:
-    """Estimate the cost in USD of the rollouts that were not played, from those that were."""
+    """Estimate the cost in USD of the unplayed rollouts from that of the played ones."""
     return tally.cost_usd / tally.finished * left if tally.finished else 0.0
 
 
 def not_spent_words(tally: Tally, left: int) -> str:
-    """Return the estimated cost of the rollouts that were not played, such as ` (≈ $3.10)`; empty if they are free."""
+    """Return the estimated cost of the unplayed rollouts, such as ` (≈ $3.10)`; empty if they are free."""
     saved = not_spent(tally, left)
     return f" (≈ {dollars(saved)})" if saved else ""
 

@@ -60,10 +60,10 @@ class Problem:
 
 
 class LatestEndings(MutableMapping[Slot, Counted]):
-    """Latest ending of each rollout: the rollout itself, except where it lacks the details or has begun again."""
+    """Latest ending of each rollout: the rollout itself, unless it lacks the details or has started again."""
 
     def __init__(self, rollouts: Rollouts, others: dict[Slot, Counted] | None = None) -> None:
-        """Start with the endings of the rollouts; `others` replace them."""
+        """Start with the endings of the rollouts; `others` take precedence."""
         self._rollouts, self.others = rollouts, others or {}
 
     def __getitem__(self, slot: Slot) -> Counted:
@@ -78,7 +78,7 @@ class LatestEndings(MutableMapping[Slot, Counted]):
         self.others[slot] = ended
 
     def __delitem__(self, slot: Slot) -> None:
-        """Drop the ending kept beside the rollout."""
+        """Drop the ending stored separately from the rollout."""
         del self.others[slot]
 
     def __iter__(self) -> Iterator[Slot]:
@@ -95,7 +95,7 @@ class LatestEndings(MutableMapping[Slot, Counted]):
 
 
 class Overview:
-    """Everything that lists and run headers show."""
+    """All data shown in lists and run headers."""
 
     def __init__(self) -> None:
         self.rollouts = Rollouts()
@@ -119,10 +119,10 @@ class Overview:
         """Thresholds of in-play scores by name, in order of appearance."""
         self.steered: list[Steered] = []
         self.changed: set[Slot] = set()
-        """Rollouts that changed since `pop_changes`; none of those restored."""
+        """Rollouts changed since `pop_changes`, except restored ones."""
         self.opened_at = 0.0
         self._side_calls: dict[Key, set[int]] = {}
-        """Calls of running conversations whose text is not shown: to other models, or next to a call that is shown."""
+        """Calls of running conversations whose text is not shown: to other models, or concurrent with a shown call."""
         self._shown_calls: dict[Key, int] = {}
         """Call of each running conversation whose text is shown."""
         self.confinement: Confinement | None = None
@@ -173,18 +173,18 @@ class Overview:
                     self._extend(delta)
 
     def rollout(self, key: Key) -> Rollout | None:
-        """Return the rollout of a key, whatever the attempt."""
+        """Return the rollout of a key, regardless of the attempt."""
         return self.rollouts.get(key.slot)
 
     def _to_change(self, key: Key) -> Rollout | None:
-        """Return the rollout of an attempt, which may be changed, unless there is a later attempt."""
+        """Return the rollout of an attempt for modification, unless there is a later attempt."""
         rollout = self._opened(key.slot)
         return rollout if rollout is not None and rollout.key == key else None
 
     def _opened(self, slot: Slot) -> Rollout | None:
-        """Return a rollout that may be changed, or None."""
+        """Return a rollout for modification, or None."""
         rollout = self.rollouts.to_change(slot)
-        if rollout is not None and rollout.is_failure:  # it has ended before, and may have been packed since
+        if rollout is not None and rollout.is_failure:  # it had ended and may have been packed since
             latest = [rollout if failed.key == rollout.key else failed for failed in self.failures]
             self.failures = deque(latest, self.failures.maxlen)
         return rollout
@@ -195,11 +195,6 @@ class Overview:
         if self.status is not None and self.status.state != "closed":
             return self.status.state
         return self.fold.state(live=False)
-
-    @property
-    def waiting(self) -> int:
-        """Number of running conversations that wait for their server or for a slot."""
-        return sum(rollout.state == "waiting" for rollout in self.running.values())
 
     def disconnect(self) -> None:
         """Drop the state reported by the engine."""
@@ -224,7 +219,7 @@ class Overview:
         earlier = self.rollouts.get(slot)
         if earlier is not None and earlier.outcome is not None:
             self.endings.others.setdefault(slot, earlier)
-        msgspec.structs.force_setattr(record.key, "case", intern(record.key.case))  # repeats share it, and the title
+        msgspec.structs.force_setattr(record.key, "case", intern(record.key.case))  # repeats share it and the title
         rollout = Rollout(
             key=record.key,
             order=earlier.order if earlier else len(self.rollouts),

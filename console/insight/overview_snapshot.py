@@ -22,22 +22,22 @@ from console.insight.rollout import Rollout, Track
 from console.insight.rollouts import PORTION, Rollouts, SavedRollouts
 
 _FORM = f"portions of {PORTION} decoded when needed"
-"""Changes with the layout of the bytes."""
+"""Version of the byte layout."""
 
 
 class _Snapshot(msgspec.Struct, array_like=True):
     fold: RunFold
-    """Without what can be derived from the rollouts."""
+    """The fold, without data derivable from the rollouts."""
     rollouts: SavedRollouts
     others: list[Finished]
-    """Endings that are not those of their rollouts."""
+    """Endings that differ from those in their rollouts."""
     category_of: dict[str, str] | None
     """None if it follows from the rollouts."""
     case_counts: tuple[bytes, bytes, bytes]
-    """Of each graded case: index of one of its rollouts, passed and graded rollouts."""
+    """For each graded case: index of one of its rollouts, number of passed and of graded rollouts."""
     running: list[Slot]
     failures: list[Rollout]
-    """In order of finish; superseded ones are stored nowhere else."""
+    """In order of finish; superseded ones are stored only here."""
     problems: list[Problem]
     problem_count: int
     track_names: dict[str, float | None]
@@ -88,7 +88,7 @@ def encode_overview(overview: Overview) -> bytes:
 
 
 def decode_overview(data: bytes | memoryview) -> Overview:
-    """Restore an overview; its rollouts are decoded when they are needed.
+    """Restore an overview; its rollouts are decoded on demand.
 
     Raises:
         ValueError: the bytes have another format.

@@ -15,7 +15,7 @@ from console.insight.comparison_side import ComparisonSide
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Pairs of rollouts, and how they were made."""
+    """Pairs of rollouts, and the method of pairing."""
 
     slots: tuple[tuple[Slot, Slot], ...]
     """(slot in A, slot in B), in the order of A."""
@@ -48,7 +48,7 @@ def pair_slots(a: ComparisonSide, b: ComparisonSide) -> Pairing:
 
 
 def _by_prompt(a: ComparisonSide, b: ComparisonSide, listed: Iterable[Slot]) -> dict[Slot, Slot]:
-    """Return partners for the rollouts of A whose question B has too, repeats in order."""
+    """Return partners for the rollouts of A whose question is also in B, repeats in order."""
     asked: dict[str, list[Slot]] = defaultdict(list)
     for slot in b.graded_slots:
         if question := b.question_digest(slot):

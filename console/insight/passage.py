@@ -31,7 +31,7 @@ class PassageKind(StrEnum):
     NOTE = "note"
     TRY = "failed try"
     THREAD = "thread"
-    """A whole conversation besides the main one, such as that of a sub-agent."""
+    """A whole conversation other than the main one, such as that of a sub-agent."""
     VERDICT = "verdict"
 
 

@@ -1,10 +1,10 @@
-"""Statistical power of a selection of cases, in words. Pure."""
+"""Statistical power of a selection of cases, as text. Pure."""
 
 from console.core.statistics.power import Detectable
 
 
 def detectable_words(plan: Detectable) -> str:
-    """Describe the smallest detectable difference between two such runs, and how to improve it."""
+    """Describe the smallest detectable difference between two such runs, and ways to improve it."""
     if not plan.cases:
         return ""
     return f"differences below {points(plan.difference())} cannot be distinguished from noise"

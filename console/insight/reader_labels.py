@@ -1,4 +1,4 @@
-"""People's labels next to a grader's verdicts: what to label next, and the score that they correct. Pure."""
+"""People's labels next to a grader's verdicts: the next answer to label, and the corrected score. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from console.insight.number_format import plural, rate, with_interval
 from console.insight.rollout import Rollout
 from console.suites.stage import JUDGE
 
-if TYPE_CHECKING:  # imported when needed: lists of cases show no estimate
+if TYPE_CHECKING:  # imported late: lists of cases show no estimate
     from console.core.statistics.double_sampling import Estimate, Stratum
 
 MORE = 20
@@ -46,7 +46,7 @@ class JudgedAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReaderScore:
-    """A grader's score next to the one that people's labels correct."""
+    """A grader's score next to the one corrected by people's labels."""
 
     strata: "tuple[Stratum, Stratum]"
     """Answers by the grader's verdict: those it passed, and those it failed."""
@@ -66,7 +66,7 @@ class ReaderScore:
     unclear: int
     """Number of answers that readers left undecided."""
     is_of_rounds: bool = False
-    """True if single answers of loops were labeled, so that this is no score of the run."""
+    """True if single answers of loops were labeled, so that this is not a score of the run."""
     criteria: dict[str, JudgeAgreement] = field(default_factory=dict[str, JudgeAgreement])
     """Agreement of the judge with people on each criterion, above or below the limits of both."""
 
@@ -88,7 +88,7 @@ class ReaderScore:
 def judged_answers(rollouts: Iterable[Rollout], manifest: Manifest) -> list[JudgedAnswer]:
     """Return the grader's verdicts: on rollouts, or on the single answers of loops that a judge graded.
 
-    Loops are those of runs whose score is no share of passed rollouts.
+    Loops are in runs whose score is not a share of passed rollouts.
     """
     listed = [rollout for rollout in rollouts if rollout.graded]
     rounds = list(_rounds(listed)) if manifest.headline else []
@@ -175,8 +175,8 @@ def next_to_label(
 ) -> JudgedAnswer | None:
     """Return the answer that a reader should label next; None without one.
 
-    A further reader gets the answers that others labeled, in another order; then new ones are drawn at random within
-    the grader's verdicts.
+    Another reader first gets the answers that others labeled, in another order; then new ones are drawn at random
+    within the grader's verdicts.
 
     Args:
         answers: all judged answers of the run.
@@ -201,7 +201,7 @@ def next_to_label(
 def reader_progress(
     answers: Sequence[JudgedAnswer], annotations: Mapping[Slot, Annotation], reader: str
 ) -> tuple[int, int]:
-    """Return how many answers a reader has labeled, and of how many: first those that others labeled, then all."""
+    """Return the number of answers a reader has labeled, and the total: first those that others labeled, then all."""
     readers = [_readers(_people(answer, annotations)) for answer in answers]
     own, any_reader = sum(reader in each for each in readers), sum(map(bool, readers))
     return own, any_reader if own < any_reader else len(answers)
@@ -218,7 +218,7 @@ def _people(answer: JudgedAnswer, annotations: Mapping[Slot, Annotation]) -> Peo
 
 
 def _draw(seed: str, answer: JudgedAnswer) -> bytes:
-    """Return the place of an answer in the random order of a seed, whatever other answers there are."""
+    """Return an answer's position in the random order of a seed, independent of the other answers."""
     (case, rollout), number = answer.place
     return blake2b(f"{seed}/{case}/{rollout}/{number}".encode(errors="surrogatepass"), digest_size=8).digest()
 
@@ -268,7 +268,7 @@ def progress_words(score: ReaderScore | None) -> str:
 
 
 def score_words(score: ReaderScore) -> str:
-    """Return the judge's score, the corrected one, and what further labels would bring."""
+    """Return the judge's score, the corrected one, and the gain of further labels."""
     words = f"judge alone {rate(score.judge_alone)}"
     if score.corrected is None:
         return f"{words} · corrected once both verdicts have labels"
@@ -322,7 +322,7 @@ def evidence(
 
 
 def evidence_words(score: ReaderScore) -> str:
-    """Say how a grading agrees with people."""
+    """Describe the agreement of a grading with people."""
     parts = [
         f"agrees with people on {score.labeled - score.disagreements} of {plural(score.labeled, 'labeled answer')}"
     ]

@@ -47,7 +47,7 @@ _BARE = {
 
 
 def reason_words(reason: str, outcome: Outcome | None = None) -> str:
-    """Return a reason in words, or the outcome without one. Unknown reasons are foreign text."""
+    """Return a reason as text, or the outcome without one. Unknown reasons are foreign text."""
     if not reason:
         return _BARE[outcome] if outcome is not None else "not finished"
     phrase = own_words().get(reason) or _WORDS.get(reason)
@@ -61,7 +61,7 @@ def reason_words(reason: str, outcome: Outcome | None = None) -> str:
 
 
 def counts_in_words(reasons: Mapping[str, int]) -> dict[str, int]:
-    """Return reason counts in words, most frequent first; reasons with the same words are added up."""
+    """Return reason counts as text, most frequent first; counts of reasons with the same text are added."""
     counts: Counter[str] = Counter()
     for reason, count in reasons.items():
         counts[reason_words(reason)] += count
@@ -75,17 +75,17 @@ _CUTS = {
 
 
 def cut_words(cut: str) -> str:
-    """Return the limit that cut an answer, in words that follow *an answer that was*."""
+    """Return the limit that cut an answer, worded to follow *an answer that was*."""
     return _CUTS.get(cut, f"ended by {cut}")
 
 
 def cut_group(cut: str) -> str:
-    """Return the group name of failures with an answer truncated this way."""
+    """Return the group name of failures whose answer was truncated this way."""
     return "answer cut at the token limit" if cut == "length" else "answer withheld by the provider's filter"
 
 
 WRITTEN_GROUP = "call written as text"
-"""Group name of failures with a call in the model's text, as servers without a tool parser pass it on."""
+"""Group name of failures with a call in the model's text, as passed on by servers without a tool parser."""
 
 
 def sentence(reason: str, subject: str, outcome: Outcome | None = None) -> str:
@@ -109,7 +109,7 @@ _HINTS = {
     "broken_stream": "The connection broke; a retry usually helps.",
     "truncated": "The connection broke; a retry usually helps.",
     "bad_answer": "The server does not offer the API of its provider; check base_url and provider.",
-    "sandbox": "`eval-console doctor` says what the sandbox lacks here.",
+    "sandbox": "`eval-console doctor` shows what the sandbox lacks here.",
     "data": "Pull the data again; `eval-console doctor` checks it.",
     "disk": "Free some space or make the folder writable.",
 }

@@ -1,4 +1,4 @@
-"""The report of a run as sections that each front end and export draws in its own way.
+"""The report of a run as sections, drawn by each front end and export in its own way.
 
 A new statistic is a section of `statistics`; the command line, Markdown, web pages and the app then show it.
 """
@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 from console.core.run import Summary
 from console.insight.judging import Judging, judging_lines
-from console.insight.number_format import metric_bounds, metric_value
+from console.insight.number_format import is_missing_parts, metric_bounds, metric_value
 from console.insight.reasons import counts_in_words
 from console.insight.warnings import parser_warning
 from console.suites.metrics import basis_words
+from console.suites.report import split_words
 from console.suites.suite import Metric, Repeats, Report
-from console.suites.summing import split_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Section:
 
     title: str
     headings: tuple[str, ...] = ()
-    """Column headings; the first names the table where no title is shown."""
+    """Column headings; the first names the table if no title is shown."""
     rows: tuple[Row, ...] = ()
     right: frozenset[int] = frozenset()
     """Right-aligned columns."""
@@ -65,17 +65,17 @@ class Section:
         return self.rows[: self.most]
 
     def left_out(self) -> str:
-        """Return how many rows a screen omits, such as `… and 3 more`; empty for none."""
+        """Return the number of rows a screen omits, such as `… and 3 more`; empty for none."""
         more = len(self.rows) - len(self.shown())
         return f"… and {more} more" if more else ""
 
 
 _NAMED_ROWS = 3
-"""Most rows that a footnote lists by name."""
+"""Maximum rows that a footnote lists by name."""
 
 
 def footnotes(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
-    """Yield each note with the rows that it belongs to: their names, or the number of rows per measure if many."""
+    """Yield each note with its rows: their names, or the number of rows per measure if there are many."""
     names: dict[str, list[str]] = {}
     for row in rows:
         if row.note:
@@ -97,7 +97,7 @@ def report_sections(report: Report | None, judging: Judging | None) -> list[Sect
 
 def statistics(report: Report | None, judging: Judging | None) -> list[Section]:
     """Return the statistics beyond the suite's metrics: repeats, flaky cases, the judge."""
-    # repeated grades of the same answers say nothing about the model
+    # repeated grades of the same answers prove nothing about the model
     is_judge = judging is not None and judging.noise is not None
     repeats = report.repeats if report is not None and not is_judge else None
     return [*_repeats(repeats), *_judge(judging)]
@@ -153,9 +153,11 @@ def _metrics_section(title: str, heading: str, rows: Iterable[Row], lines: tuple
 def _metric_row(metric: Metric, category: str = "") -> Row:
     name = f"{category}: {metric.name}" if category else metric.name
     has_bar = metric.unit == "rate" and metric.value is not None
+    is_missing = is_missing_parts(metric)
+    value = f"— ({metric.note})" if is_missing else metric_value(metric.value, metric.unit)
     return Row(
-        (name, metric_value(metric.value, metric.unit), metric_bounds(metric), basis_words(metric)),
-        note=metric.note,
+        (name, value, metric_bounds(metric), basis_words(metric)),
+        note="" if is_missing else metric.note,
         bar=Bar(metric.value or 0.0, metric.low, metric.high) if has_bar else None,
         level=int(bool(category)),
     )

@@ -1,4 +1,4 @@
-"""One rollout as lists show it: small enough to keep ten thousand, complete enough to sort and filter."""
+"""One rollout as shown in lists: small enough to keep ten thousand, complete enough to sort and filter."""
 
 import msgspec
 
@@ -42,7 +42,7 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     category: str = ""
     title: str = ""
     graded: bool = True
-    """False for setup cases, whose success says nothing about the model."""
+    """False for setup cases, whose success proves nothing about the model."""
     outcome: Outcome | None = None
     """None while running and after an interruption."""
     reason: str = ""
@@ -56,7 +56,7 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     model: str = ""
     """Name of the model that answered last, as returned by the server."""
     state: str = ""
-    """Current activity in a word; empty when unknown or finished."""
+    """Current activity as a word; empty when unknown or finished."""
     why: str = ""
     since: float = 0.0
     turn: int = 0
@@ -120,8 +120,13 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
         return not self.graded and self.outcome is not None and self.outcome.is_graded
 
     @property
+    def counted_as(self) -> str | None:
+        """Its outcome, or `setup` if it is ungraded; None while running."""
+        return self.outcome if self.graded else SETUP
+
+    @property
     def ending(self) -> str:
-        """Ending in a word; empty while running."""
+        """Ending as a word; empty while running."""
         if self.is_setup:
             return SETUP
         return self.outcome.value.replace("_", " ") if self.outcome else ""
@@ -137,5 +142,5 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
 
 
 def outcome_word(outcome: Outcome | None) -> str:
-    """Return the outcome in a word; `interrupted` for None."""
+    """Return the outcome as a word; `interrupted` for None."""
     return outcome.value if outcome else "interrupted"

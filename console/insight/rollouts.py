@@ -1,8 +1,8 @@
-"""`Rollouts`: the rollouts of a run, packed where they have ended, and lists of them by number.
+"""`Rollouts`: the rollouts of a run, packed once they have ended, and lists of them by number.
 
-A run may have a million, so those that have ended are compressed, `PORTION` together, and decoded when one is needed.
-Lists hold numbers. Filters and groups mostly read a few fields that many rollouts share: their *kind*, a rollout with
-these fields alone and the order -1, stays decoded.
+A run may have a million, so ended ones are compressed in portions of `PORTION` and decoded on demand. Lists contain
+numbers. Filters and groups mostly read a few fields shared by many rollouts: their *kind*, a rollout with only these
+fields and order -1, stays decoded.
 """
 
 from array import array
@@ -22,17 +22,17 @@ from console.core.ready_type import ready_type
 from console.insight.rollout import NO_SCORES, NO_TRACKS, Rollout
 
 PORTION = 256
-"""Rollouts packed together."""
+"""Number of rollouts packed together."""
 _MOST_DECODED = 24
-"""Portions kept decoded."""
+"""Number of portions kept decoded."""
 _LEVEL, _MOST_BYTES = 1, 64 << 20
-"""Level of compression, and bytes of a portion beyond which it counts as damaged."""
+"""Compression level, and the size in bytes above which a portion counts as damaged."""
 _KIND = Key("")
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(ready_type(list[Rollout])).decode
 _alike = attrgetter("outcome", "reason", "subject", "category", "graded", "cut", "written")
-"""The fields of a kind."""
+"""The fields that define a kind."""
 
 
 class SavedRollouts(msgspec.Struct, array_like=True):
@@ -49,7 +49,7 @@ def _unpack(portion: bytes) -> list[Rollout]:
     """Decode a portion, whose file may have been written by anybody.
 
     Raises:
-        ValueError: it is damaged.
+        ValueError: the portion is damaged.
     """
     decompressor = decompressobj()
     try:
@@ -80,7 +80,7 @@ class Rollouts(Mapping[Slot, Rollout]):
     """The latest attempt at each rollout, by case and rollout, in order of first start: `Rollout.order`."""
 
     def __init__(self, listed: Iterable[Rollout] = ()) -> None:
-        """Start empty, or with rollouts that are only listed: their order may be another, and they have no slots."""
+        """Start empty, or with rollouts for listing only, which may have another order and have no slots."""
         self._numbers = KeyNumbers()
         self._rows = list(listed)
         """Each rollout, or its kind once it is packed."""
@@ -110,12 +110,12 @@ class Rollouts(Mapping[Slot, Rollout]):
         return self._numbers.get(*slot)
 
     def at(self, number: int) -> Rollout:
-        """Return a rollout by its number. One that has ended may be a copy."""
+        """Return a rollout by its number; an ended one may be a copy."""
         row = self._rows[number]
         return row if row.order >= 0 else self._unpacked(number, _unpack_again)
 
     def _unpacked(self, number: int, unpack: Callable[[bytes], list[Rollout]]) -> Rollout:
-        """Return a packed rollout; of one in a damaged portion what its kind has."""
+        """Return a packed rollout, or only its kind if its portion is damaged."""
         try:
             rollout = unpack(self._portions[number // PORTION])[number % PORTION]
             if rollout.order == number:
@@ -162,7 +162,7 @@ class Rollouts(Mapping[Slot, Rollout]):
             self._rows[rollout.order] = rollout
 
     def to_change(self, slot: Slot) -> Rollout | None:
-        """Return a rollout that may be changed in place, or None."""
+        """Return a rollout for modification in place, or None."""
         number = self._numbers.get(*slot)
         if number < 0:
             return None
@@ -172,7 +172,7 @@ class Rollouts(Mapping[Slot, Rollout]):
         return row
 
     def pack(self, number: int) -> None:
-        """Pack the portion of a rollout that has ended, if all of the portion has, and most of it is not packed."""
+        """Pack the portion of an ended rollout if all of the portion has ended and most of it is not packed."""
         portion = number // PORTION
         rows = self._rows[portion * PORTION : (portion + 1) * PORTION]
         if len(rows) < PORTION or any(row.outcome is None for row in rows):
@@ -200,7 +200,7 @@ class Rollouts(Mapping[Slot, Rollout]):
     # Saving ----------------------------------------------------------------------------------------------------------
 
     def saved(self) -> SavedRollouts:
-        """Return the rollouts to be saved."""
+        """Return the rollouts in serializable form."""
         starts = range(0, len(self._rows), PORTION)
         portions: list[bytes] = []
         for start in starts:
@@ -236,14 +236,14 @@ class Rollouts(Mapping[Slot, Rollout]):
 
 
 class RolloutList(Sequence[Rollout]):
-    """Some rollouts of a run, decoded when they are needed."""
+    """Some rollouts of a run, decoded on demand."""
 
     def __init__(self, rollouts: Rollouts, numbers: "array[int]") -> None:
         self.rollouts, self.numbers = rollouts, numbers
 
     @classmethod
     def of(cls, rollouts: Iterable[Rollout]) -> "RolloutList":
-        """Return any rollouts as a list of numbers."""
+        """Return a list of any rollouts."""
         if isinstance(rollouts, RolloutList):
             return rollouts
         return Rollouts(rollouts).all()

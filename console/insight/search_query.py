@@ -23,11 +23,11 @@ _UNSPACED = (
 )
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}]{{1,60}}")
 _ASCII_WORD = re.compile("[a-z0-9]{1,60}")
-"""The same words in lower-case ASCII text. Longer runs of letters count as several words."""
+"""Pattern of words in lower-case ASCII text; longer runs of letters count as several words."""
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_-]{400,}")
-"""Encoded data, such as an image; nobody searches for it."""
+"""Pattern of encoded data, such as images, which is not indexed."""
 _BOUNDARY = " \N{PILCROW SIGN} "
-"""Keeps a phrase from matching the end of one passage and the beginning of the next; no word contains the sign."""
+"""Separator that keeps a phrase from matching across two passages; no word contains it."""
 _TERM = re.compile(
     r"""(?P<not>[-!]?)(?:(?P<field>[A-Za-z_]+)(?P<sign>[:<>]=?)(?P<value>"[^"]*"|[^\s"]+)"""
     r"""|"(?P<phrase>[^"]*)"?(?P<star>\*?)|(?P<word>[^\s"]+))"""
@@ -45,7 +45,7 @@ class Term(NamedTuple):
 
     words: tuple[str, ...]
     is_prefix: bool = False
-    """True if the last word may continue."""
+    """True if the last word is a prefix."""
 
     @property
     def expression(self) -> str:
@@ -54,7 +54,7 @@ class Term(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A word of a text, and its place there."""
+    """A word of a text and its position."""
 
     word: str
     start: int
@@ -89,7 +89,7 @@ class SearchQuery:
 
 
 def read_query(text: str, filter_text: str = "") -> SearchQuery:
-    """Parse a query; any text is one, but a filter term may be wrong.
+    """Parse a query; any text is valid, except for malformed filter terms.
 
     Args:
         text: words, phrases, exclusions and filter terms.
@@ -122,7 +122,7 @@ def _term(match: re.Match[str]) -> Term | None:
 
 
 def words_of(text: str) -> Iterator[Span]:
-    """Yield the words of a text as they are compared, with their places."""
+    """Yield the words of a text in the form used for comparison, with their positions."""
     for match in _WORD.finditer(text):
         yield Span(_folded(match[0]), match.start(), match.end())
 
@@ -138,12 +138,12 @@ def _folded(word: str) -> str:
 
 
 def composed(text: str) -> str:
-    """Return a text whose accents are part of their letters, so that they do not end a word."""
+    """Return a text in composed form, so that separate accents do not end a word."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def is_searched(passage: Passage) -> bool:
-    """Return whether a passage is searched: those that repeat others, and bare numbers, are not."""
+    """Return whether a passage is searched, which excludes repetitions of others and bare numbers."""
     return not passage.repeats and passage.kind is not PassageKind.SCORE
 
 
@@ -169,7 +169,7 @@ class Excerpt(NamedTuple):
 
     text: str
     marks: tuple[tuple[int, int], ...]
-    """Places of the matches in it, in order."""
+    """Positions of the matches in it, in order."""
 
 
 def best_passage(passages: Sequence[Passage], terms: Sequence[Term]) -> Passage | None:

@@ -1,4 +1,4 @@
-"""Sentences on what served a run: name of the model, provider, fingerprint. Pure; parts are foreign text."""
+"""Sentences about the servers of a run: model name, provider, fingerprint. Pure; parts are foreign text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -22,7 +22,7 @@ def server_words(run: Served) -> str:
 
 
 def change_words(run: Served) -> str:
-    """Say that the server changed within a run; empty if it did not."""
+    """Return a sentence about a change of the server within a run; empty if there was none."""
     return f"served by {len(run.servers)} servers: {_counted(run.servers)}" if len(run.servers) > 1 else ""
 
 
@@ -37,7 +37,7 @@ def comparison_words(a: Served, b: Served, asked: Sequence[str]) -> str:
 
 
 def trend_words(runs: Sequence[Served]) -> str:
-    """Say that the newest run was served by something else than the one before; empty if it was not, or is unknown."""
+    """Return a sentence if the newest run was served differently from the one before; empty if not, or unknown."""
     if len(runs) < 2 or not all(run.servers for run in runs[-2:]):
         return ""
     before, last = (server_words(run) for run in runs[-2:])

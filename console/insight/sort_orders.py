@@ -32,7 +32,7 @@ class SortColumn:
 
     value: Callable[[Rollout], float | None]
     write: Callable[[float], str]
-    """Formats a number, or a difference of two."""
+    """Formats a number, or a difference of two numbers."""
 
 
 SORT_COLUMNS: Mapping[str, SortColumn] = {
@@ -67,7 +67,7 @@ class Sorting:
         return Sorting(column, is_reversed=self.column == column and not self.is_reversed)
 
     def sorted(self, rollouts: RolloutList, passes: Mapping[str, tuple[int, int]]) -> RolloutList:
-        """Return rollouts in this order; ties keep theirs. `passes` gives passed and graded repeats by case."""
+        """Return rollouts in this order; ties keep the run order. `passes` has passed and graded repeats by case."""
         if self.column == BY_ID:
             return rollouts.ordered(lambda rollout: rollout.slot, reverse=self.is_down)
         if self.column == BY_REPEATS:
@@ -77,7 +77,7 @@ class Sorting:
         return rollouts.ordered(lambda rollout: self.place(value(rollout)), reverse=self.is_down)
 
     def place(self, value: float | None) -> tuple[bool, float]:
-        """Return the sort key of a number; those that are not known come last."""
+        """Return the sort key of a number; unknown ones come last."""
         return (value is not None) == self.is_down, value or 0.0
 
     def shown(self, rollout: Rollout, passes: Mapping[str, tuple[int, int]]) -> str:

@@ -1,4 +1,4 @@
-"""Suspect ground truths: cases on which models agree against the key, or whose grading goes against the scores. Pure.
+"""Suspect ground truths: cases in which models agree against the key, or whose grading contradicts the scores. Pure.
 
 Two signals rank the cases. Agreement: the share of models, weighted by their score on all other cases, that gave the
 same refused answer. Odd discrimination: passing the case is correlated negatively with that score; it counts a quarter,
@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 ODD_FROM = 5
-"""Number of models from which discrimination is measured."""
+"""Minimum number of models for measuring discrimination."""
 _ODD_WEIGHT = 0.25
 
 
@@ -21,7 +21,7 @@ class GivenAnswer:
 
     passed: bool
     answer: str
-    """In the suite's own form, equal for answers that its grader holds equal."""
+    """In the suite's own format, equal for answers that its grader considers equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Suspect:
     """Number of these models."""
     models: int
     answer: str
-    """Their answer. Foreign text."""
+    """Answer of these models. Foreign text."""
     odd: float
     """Correlation of passing with the score on other cases, if negative; else 0."""
     nobody_passed: bool
@@ -46,9 +46,9 @@ class Suspect:
         return self.against - _ODD_WEIGHT * self.odd
 
     def words(self, key: str, prompt: str = "") -> str:
-        """Say in a sentence why the key, as given, is suspect. Foreign text."""
+        """Describe in a sentence why the key is suspect. Foreign text."""
         if self.same:
-            wanted = f"; the key wants {key}" if key else ""
+            wanted = f"; the key is {key}" if key else ""
             asked = f"; the prompt says: {prompt}" if prompt else ""
             return f"{self.same} of {self.models} models answer {self.answer}{wanted}{asked}"
         return f"none of {self.models} models passes" if self.nobody_passed else "weak models pass what good ones fail"
@@ -64,7 +64,7 @@ def suspects(answers: Mapping[str, Mapping[str, GivenAnswer]], marked: Collectio
 
 
 def _suspect(case: str, given: Mapping[str, GivenAnswer], passed: Counter[str], played: Counter[str]) -> Suspect:
-    """Return the answer that several models give against a key; one model alone is no evidence."""
+    """Return the answer that several models give against a key; a single model is no evidence."""
     scores = {
         model: (passed[model] - answer.passed) / (played[model] - 1) if played[model] > 1 else 0.0
         for model, answer in given.items()
@@ -99,9 +99,9 @@ class ThreeScores:
 
     official: float | None
     without_contested: float | None
-    """Without the cases whose key is wrong or ambiguous."""
+    """Score without the cases whose key is wrong or ambiguous."""
     corrected: float | None
-    """With the keys that readers gave, without ambiguous cases; None if a wrong key has no right answer."""
+    """Score with the keys decided by readers, without ambiguous cases; None if a wrong key has no right answer."""
 
 
 def three_scores(

@@ -37,7 +37,7 @@ class Timeline:
         return self._times[-1] if self._times else 0.0
 
     def add(self, record: AnyRecord, span: Place) -> None:
-        """Add the next record; after the clock was set back, time stands still until it has caught up."""
+        """Add the next record; after the clock was set back, time does not advance until the clock has caught up."""
         gap = max(record.at - self._last_epoch, 0.0) if self._times else 0.0
         now = self.length_s + (min(gap, SESSION_GAP_S) if isinstance(record, Opened) else gap)
         self._last_epoch = max(record.at, self._last_epoch) if not isinstance(record, Opened) else record.at
@@ -58,7 +58,7 @@ class Timeline:
         self._last_of.clear()
 
     def time_of(self, number: int) -> float:
-        """Return when a record was written, in seconds from the start."""
+        """Return the time of a record, in seconds from the start."""
         return self._times[number]
 
     def place_of(self, number: int) -> Place:

@@ -1,7 +1,7 @@
 """Runs of one model and selection over time: rate or score with its interval, and the change since the last. Pure.
 
-A trend holds only runs with the same number of rollouts, categories, selection, data and mode, because other cases give
-other numbers.
+A trend contains only runs with the same number of rollouts, categories, selection, data and mode, because other cases
+give other numbers.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from console.suites.headline import headline_of
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """A run as lists show it, without its journal."""
+    """A run as shown in lists, without its journal."""
 
     summary: Summary
     manifest: Manifest
@@ -57,7 +57,7 @@ class Trend:
     model: str
     suite: str
     selection: str
-    """Selected cases, in words."""
+    """Selected cases, as text."""
     simulated_note: str
     """Which part of its runs is simulated; may be empty."""
     score: str
@@ -69,7 +69,7 @@ class Trend:
     grading: str = ""
     """Sentence on runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
     served: str = ""
-    """Sentence on another server of the last run; empty if it was the same or is unknown. Parts are foreign text."""
+    """Sentence about a different server of the last run; empty if the same or unknown. Parts are foreign text."""
 
     def show(self, value: float) -> str:
         """Format a value: a rate, or a score with its unit."""
@@ -79,8 +79,7 @@ class Trend:
 def trends(runs: Iterable[ListedRun]) -> list[Trend]:
     """Return a trend for every model, suite and selection, those with the most runs first.
 
-    Replayed selections of cases and shards are left out, and runs that play or that a look has ended, whose score is
-    that of a part.
+    Omits replayed selections of cases, shards, live runs, and runs ended by a look, whose score covers only a part.
     """
     groups: dict[tuple[object, ...], list[ListedRun]] = defaultdict(list)
     for run in runs:

@@ -27,7 +27,7 @@ class TurnSums:
     expected_calls: int
     actual_calls: int
     missing_calls: int
-    """Required calls that nothing answered: the true count, next to the official one."""
+    """Required calls without a matching one: the true count, next to the official one."""
     counts: dict[str, int]
     """By the labels of COUNTS."""
     steps: int
@@ -42,7 +42,7 @@ class TurnSums:
 
 
 def turn_sums(detail: Any) -> list[TurnSums]:
-    """Return the turns of a verdict's details; empty if they hold no numbers."""
+    """Return the turns of a verdict's details; empty if they contain no numbers."""
     turns = _mapping(detail).get("turns")
     listed = cast("list[Any]", turns) if isinstance(turns, list) else []
     return [_read(_mapping(turn)) for turn in listed if "metrics" in _mapping(turn)]

@@ -1,7 +1,7 @@
 """Structural comparison of big values given as source text: one row for each path at which they differ. Pure.
 
-Values are JSON or Python source, also with alternatives (`'a' | 'b'`) and optional keys (`'unit'?:`) as suites write
-them. Anything else than a dictionary or list stays one row.
+Values are JSON or Python source, possibly with alternatives (`'a' | 'b'`) and optional keys (`'unit'?:`) in the
+notation of suites. Anything but a dictionary or list stays one row.
 """
 
 import ast
@@ -33,7 +33,7 @@ _QUIET = (Mark.SAME, Mark.OMITTED)
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Alternatives, one of which is expected."""
+    """Alternatives, any one of which is expected."""
 
     values: tuple[Any, ...]
 
@@ -44,11 +44,11 @@ class Structured:
 
     pair: Pair
     equal: int = 0
-    """Number of equal paths that are left out."""
+    """Number of omitted equal paths."""
 
 
 def equal_paths(count: int) -> str:
-    """Say how many equal paths are left out."""
+    """Return a note on the number of equal paths that are omitted."""
     return "1 other path is equal" if count == 1 else f"{number_format.count(count)} other paths are equal"
 
 
@@ -99,7 +99,7 @@ def _row_paths(row: Row, *, is_lenient: bool) -> Sequence[Row] | None:
 
 
 def structured_together(pairs: Sequence[Pair | None]) -> list[Pair | None]:
-    """Replace big values of pairs with one expectation by a row for each path in which any of the pairs differs."""
+    """Replace big values, in pairs with a common expectation, by a row for each path in which any pair differs."""
     if not any(pair is not None and pair.rows for pair in pairs):
         wholes = [None if pair is None else Row(pair.mark, "", (pair.expected,), pair.actual) for pair in pairs]
         by_path = _paths_together(wholes, is_lenient=False)
@@ -175,7 +175,7 @@ def value_rows(expected: str, actual: str, *, is_lenient: bool = False) -> tuple
 
 
 def read_value(text: str) -> Any:
-    """Return a value from its source; `None` if it cannot be read."""
+    """Return a value from its source; `None` if it cannot be parsed."""
     if len(text) > _LONGEST or not text.lstrip().startswith(("{", "[", "(")):
         return None
     try:
@@ -268,7 +268,7 @@ class _Comparer:
 
 
 def _differ_in_type(left: Any, right: Any) -> bool:
-    """Return whether two values of different types are written alike."""
+    """Return whether two values differ in type but have the same notation."""
     return type(left) is not type(right) and str(left) == str(right)
 
 
@@ -280,7 +280,7 @@ def _aligned(left: Sequence[Any], right: Sequence[Any]) -> Sequence[tuple[str, i
 
 
 def _key(key: Any) -> tuple[Any, bool]:
-    """Return a key, and whether it may be left out."""
+    """Return a key, and whether it is optional."""
     return (key.values[0], True) if isinstance(key, AnyOf) else (key, False)
 
 

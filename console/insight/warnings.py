@@ -1,4 +1,4 @@
-"""Warnings about a rollout besides its verdict: a truncated last answer, an answer by another model."""
+"""Warnings about a rollout in addition to its verdict: a truncated last answer, an answer by another model."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _EDITION = re.compile(r"[-@:](?:\d[\w.-]*|latest)\Z")
 
 _FEWEST_WRITTEN = 5
 _SMALLEST_SHARE = 0.2
-"""Failures with a call as text from which a missing tool parser is suspected: number, and share of all failures."""
+"""Minimum number of failures with a call as text, and their share of all failures, to suspect a missing tool parser."""
 
 
 def rollout_warnings(ended: Ended, model: ModelFacts) -> list[tuple[str, str]]:
@@ -43,7 +43,7 @@ def parser_warning(written: Mapping[str, int], failed: int) -> str:
 
 def run_warnings(summary: Summary, manifest: Manifest) -> list[str]:
     """Return the warnings of a whole run, including the use of unofficial embedding weights."""
-    from console.insight.servers import change_words  # lazy: only reports sum up a whole run
+    from console.insight.servers import change_words  # lazy: only reports summarize a whole run
 
     model = manifest.model
     warnings = [weights_warning(manifest.weights)] if weights_warning(manifest.weights) else []

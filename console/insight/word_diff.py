@@ -10,7 +10,7 @@ WORD_LIMIT = 400
 AROUND = 6
 """Equal words shown before and after a difference."""
 _LEAST_OMITTED = 4
-"""Minimum number of equal words to leave out."""
+"""Minimum number of equal words to omit."""
 _WORD = re.compile(r"\s+|[^\s]+")
 _WORDS = re.compile(r"\s*[^\s]+|\s+")
 
@@ -23,7 +23,7 @@ class Part:
     differs: bool
     """True if the other text lacks it."""
     omitted: int = 0
-    """Number of equal characters that are left out here; the text is empty then."""
+    """Number of equal characters omitted here; the text is then empty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ Each address keeps its shared limiter, so limits, pauses and outages are its own
 that answered it last, whose server has its prompt cached; other requests go to the address with the fewest in flight,
 round-robin among equals. An address where nothing succeeds, or that refuses the key or the model, is skipped while
 another one works, and single requests probe it after ever longer pauses. If no address has room, a request takes the
-first that gets room. A model with one address skips all this.
+first one to get room. None of this applies to a model with one address.
 """
 
 import asyncio
@@ -157,7 +157,7 @@ class Balancer:
 
     @property
     def is_paused(self) -> bool:
-        """True while an address asks to wait."""
+        """True while an address asks for a pause."""
         return any(address.limiter.pause_s for address in self.addresses)
 
     def retry_now(self) -> None:
@@ -202,8 +202,7 @@ async def _first_granted(
 ) -> tuple[Address, Slot] | None:
     """Queue at several addresses and return the first slot, or None after `patience_s`.
 
-    Raises:
-        Fault: all of them ask for longer waits than allowed; the fault with the shortest.
+    Raises: Fault: all of them require longer waits than allowed; the shortest is raised.
     """
     queues = {
         asyncio.ensure_future(address.acquire(watch, max_wait_s=max_wait_s, is_retry=is_retry)): address

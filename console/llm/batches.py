@@ -1,8 +1,8 @@
 """Batch APIs: many requests submitted at once and answered within a day, at a lower price.
 
 Sources: the published batch APIs of OpenAI (`/files`, `/batches`) and Anthropic (`/messages/batches`). A request has
-the body of an ordinary call and is found again by an id of ours. The requests of a provider's answers to them are read
-as those of ordinary calls, with the same proof that they are complete.
+the body of an ordinary call and an id of ours, by which its answer is found. Answers are read like those of ordinary
+calls, with the same proof of completeness.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from console.llm.limits.limiter import limiter_of
 from console.llm.reply import ReplyBuilder
 from console.llm.servers.refused_parameters import refused_parameter, what_to_write
 from console.llm.transport.deadlines import Deadlines
-from console.llm.transport.faults import ProviderError, fault_of, hint_for, provider_error_of
+from console.llm.transport.faults import ProviderError, fault_of, hint_for, provider_error_of, reports_error
 from console.llm.transport.http import LARGEST_BODY, ErrorResponse, HttpSession, read, too_large
 from console.llm.transport.response_reader import decode
 from console.llm.wires.logprobs import asks_logprobs, without_logprobs
@@ -51,7 +51,7 @@ class BatchState(NamedTuple):
     ended: str = ""
     """`completed`, `expired`, `cancelled` or `failed`; empty while the provider works on it."""
     files: tuple[str, ...] = ()
-    """Ids of the files with answers and errors, if the API has them."""
+    """Ids of the files with answers and errors, if the API has such files."""
     name: str = ""
     """Our name for the batch, if the API keeps one."""
     errors: tuple[tuple[int | None, ProviderError], ...] = ()
@@ -59,12 +59,12 @@ class BatchState(NamedTuple):
 
     @property
     def is_over_token_limit(self) -> bool:
-        """True if the batch was refused because too many tokens are waiting in the account's batches."""
+        """True if the batch was refused because too many tokens are queued in the account's batches."""
         return any(_TOKEN_LIMIT in error.codes for _, error in self.errors)
 
 
 class BatchAnswer(NamedTuple):
-    """The answer to one request of a batch: a body with its HTTP status, or the reason in a word."""
+    """The answer to one request of a batch: a body with its HTTP status, or the reason why there is none."""
 
     call: str
     body: object = None
@@ -97,7 +97,7 @@ class BatchApi(Protocol):
     def state(self, fields: Mapping[str, Any]) -> BatchState: ...
 
     def next_page(self, last: str) -> str:
-        """Return the query of the page of batches after one; of the first page if empty."""
+        """Return the query for the page after a batch, or for the first page if empty."""
         ...
 
     def answer_paths(self, state: BatchState) -> Sequence[str]:
@@ -150,17 +150,18 @@ class OpenAIBatches:
         return [f"files/{quote(file, safe='')}/content" for file in state.files]
 
     def answer(self, fields: Mapping[str, Any]) -> BatchAnswer:
-        call, error = str(fields.get("custom_id")), as_object(fields.get("error"))
-        if not error and (answered := as_object(fields.get("response"))):
+        call, answered = str(fields.get("custom_id")), as_object(fields.get("response"))
+        if answered and not reports_error(fields, in_answer=True):
             status = answered.get("status_code")
             return BatchAnswer(call, answered.get("body"), status if isinstance(status, int) else None)
-        code = str(error.get("code"))
+        error = fields.get("error")
+        code = str(as_object(error).get("code"))
         missing = {"batch_expired": "expired", "batch_cancelled": "cancelled"}.get(code, "")
         return BatchAnswer(call, {"error": error}, None, missing)
 
 
 class AnthropicBatches:
-    """`/messages/batches`, which keep no name: a lost one is found by the ids in its answers."""
+    """`/messages/batches`, which have no names: a lost batch is identified by the ids in its answers."""
 
     most_requests, most_bytes, keeps_names, path = 100_000, 240 << 20, False, "messages/batches"
 
@@ -196,14 +197,15 @@ class AnthropicBatches:
     def answer(self, fields: Mapping[str, Any]) -> BatchAnswer:
         call, result = str(fields.get("custom_id")), as_object(fields.get("result"))
         match result.get("type"):
-            case "succeeded":
+            case "succeeded" if not any(reports_error(part, in_answer=True) for part in (fields, result)):
                 return BatchAnswer(call, result.get("message"))
             case "expired" | "canceled" as missing:
                 return BatchAnswer(call, None, None, missing="expired" if missing == "expired" else "cancelled")
             case _:
-                kind = as_object(as_object(result.get("error")).get("error")).get("type")
+                error = result.get("error") or fields.get("error")
+                kind = as_object(as_object(error).get("error")).get("type")
                 is_refused = str(kind).startswith("invalid_request")
-                return BatchAnswer(call, result.get("error"), 400 if is_refused else None)
+                return BatchAnswer(call, error, 400 if is_refused else None)
 
 
 OPENAI, ANTHROPIC = OpenAIBatches(), AnthropicBatches()
@@ -228,7 +230,7 @@ class BatchClient:
     """Batches of one model at its address. Every method sends one request; retries are the caller's."""
 
     def __init__(self, model: ModelConfig) -> None:
-        """Look the key up; nothing is sent."""
+        """Look up the key; nothing is sent."""
         self._model, self._api = model, api_of(model)
         self.api: BatchApi = load(PROVIDERS[model.provider].batches)
         self._session = HttpSession(model, self._api.headers)
@@ -257,7 +259,7 @@ class BatchClient:
         """Upload the requests, if the API takes them as a file; return its id.
 
         Raises:
-            Fault: it was not uploaded.
+            Fault: the upload failed.
         """
         if (upload := self.api.file(lines)) is None:
             return ""
@@ -268,7 +270,7 @@ class BatchClient:
         """Create a batch.
 
         Raises:
-            Fault: the provider did not confirm it; it may exist nevertheless.
+            Fault: the provider did not confirm the batch, which may exist nevertheless.
         """
         state = self.api.state(await self._json("POST", self.api.path, self.api.body(name, self._path, file, lines)))
         if not state.id:
@@ -279,7 +281,7 @@ class BatchClient:
         return self.api.state(await self._json("GET", f"{self.api.path}/{quote(batch, safe='')}"))
 
     async def candidates(self, name: str, planned_at: float, total: int) -> list[BatchState]:
-        """Return the batches that may be a planned one: those of its name or, without names, of its age and size."""
+        """Return the batches that may be a planned one, by name or, without names, by age and size."""
         since, last, similar = planned_at - _CLOCKS_APART_S, "", list[BatchState]()
         while True:
             page = await self._json("GET", f"{self.api.path}?{self.api.next_page(last)}")
@@ -292,10 +294,10 @@ class BatchClient:
             last = states[-1].id
 
     async def answers(self, state: BatchState) -> AsyncIterator[BatchAnswer | None]:
-        """Yield the answers to an ended batch; None for a line that is unreadable.
+        """Yield the answers of an ended batch; None for an unreadable line.
 
         Raises:
-            Fault: they cannot be read to the end.
+            Fault: reading failed before the end.
         """
         for path in self.api.answer_paths(state):
             async with self._faults(), self._session.request("GET", path) as response:
@@ -315,7 +317,7 @@ class BatchClient:
             seconds: time from submission to answer.
 
         Raises:
-            Fault: it is an error, is incomplete or cannot be read; `deadline` for an expired request.
+            Fault: the answer is an error, incomplete or unreadable; `deadline` for an expired request.
         """
         if answer.missing:
             raise Fault(FaultKind.DEADLINE, f"the batch {answer.missing} before this request was answered")
@@ -332,7 +334,7 @@ class BatchClient:
         return reply if asks_logprobs(self._model, request) else without_logprobs(reply)
 
     def _refused(self, answer: BatchAnswer, request: ChatRequest) -> Reply:
-        """Return the reply of a provider's filter, or raise the fault of an error."""
+        """Return the reply if the provider's filter refused; otherwise raise the fault of an error."""
         error = provider_error_of(self._redact.value(answer.body))
         if error.is_filtered(answer.status):
             return Reply(None, finish="content_filter", flags=("refused by the provider's filter",))

@@ -1,6 +1,6 @@
 """The interface to models, with retries, limits and deadlines built in.
 
-Only long waits are left to the caller, which knows what else can be paused: between tries, or for hours.
+Only long waits, between tries or for hours, are left to the caller, which knows what else can be paused.
 
 An endpoint returns a whole `Reply` or raises a `Fault`; a partial answer is always a fault that carries it.
 """
@@ -15,7 +15,7 @@ from console.core.live import EndpointState
 
 
 class Watch:
-    """Observes one call and waits for it; by itself it ignores everything and refuses long waits.
+    """Observes one call and performs its waits; this base class ignores all events and refuses long waits.
 
     The `on_…` methods return at once and never raise.
     """
@@ -33,7 +33,7 @@ class Watch:
         """Receive the name of the address of the next try; not called for models with one address."""
 
     def on_tokens(self, count: int) -> None:
-        """Receive the tokens of one embedded batch, if the provider counts them."""
+        """Receive the token count of one embedded batch, if the provider reports it."""
 
     async def wait_to_retry(self, wait_s: float) -> None:
         """Wait before retrying a request's own fault, and for permission to continue."""
@@ -55,7 +55,7 @@ class Endpoint(Protocol):
         """Return the model's whole answer.
 
         Raises:
-            Fault: no whole answer; redacted, with the partial answer.
+            Fault: there is no whole answer; redacted, with the partial answer.
         """
         ...
 

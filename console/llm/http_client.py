@@ -3,7 +3,7 @@
 Guarantees: a reply is proven complete or is a fault; a stream that merely ends is `truncated`; a login page is
 `bad_answer`, and an error with status 200 is the error it reports; comments and pings are not progress. If a server
 refuses a parameter that does not affect the question, the request is repeated without it, and the user is told once
-what to add to models.toml.
+which lines to add to models.toml.
 """
 
 from collections.abc import Awaitable
@@ -34,9 +34,10 @@ class HttpClient:
     """A model at one address, through the API of its provider."""
 
     def __init__(self, model: ModelConfig) -> None:
-        """Look the key up; nothing is sent."""
+        """Look up the key; nothing is sent."""
         self._model = model
         self._api = api_of(model)
+        self._path = self._api.path_of(model.model_id)
         self._session = HttpSession(model, self._api.headers)
         self._redact = self._session.redact
         self._budget = budget_of(model, self._session)
@@ -67,7 +68,7 @@ class HttpClient:
             raise Fault(FaultKind.INTERNAL, text[:400]) from None
 
     async def _complete_fault(self, fault: Fault) -> None:
-        """Add the hint, the model and the models that the server offers."""
+        """Add the hint, the model and the models offered by the server."""
         if fault.kind is FaultKind.NOT_FOUND and fault.status == 404 and not self._hinted:
             self._hinted = True
             fault.message += await served_models_hint(self._session, self._model.model_id)
@@ -117,9 +118,8 @@ class HttpClient:
                 builder.flag(UNCOUNTED)
         streamed = self._api.is_streamed(body)
         deadlines = Deadlines(self._model.limits, streamed=streamed, partial=lambda: builder.partial)
-        path = self._api.path_of(self._model.model_id)
         try:
-            async with deadlines, self._session.request("POST", path, encode(body)) as response:
+            async with deadlines, self._session.request("POST", self._path, encode(body)) as response:
                 builder.read_headers(response.headers)
                 await receive(response, self._api.events(), builder, deadlines)
         except Fault as fault:

@@ -1,9 +1,9 @@
 """Providers with their own APIs, through litellm; slow and large, so it is loaded only if a model names it.
 
-Nothing that litellm makes up is believed: a `finish_reason` that the provider never sent means a cut stream, zero usage
-means unknown usage, and reasons that litellm maps to `stop` (`network_error`, anything unknown) are kept. Its network
-call and terminal handler at import are switched off, as are its retries, so that faults, deadlines and limits are the
-same as for all other endpoints.
+Values invented by litellm are not trusted: a `finish_reason` that the provider never sent means a cut stream, zero
+usage means unknown usage, and reasons that litellm maps to `stop` (`network_error`, anything unknown) are kept. Its
+network call and terminal handler at import are switched off, as are its retries, so that faults, deadlines and limits
+are the same as for all other endpoints.
 """
 
 import asyncio
@@ -70,10 +70,10 @@ def load_litellm() -> Any:
 
 
 class _RawReasons(dict[str, str]):
-    """Replaces litellm's table of finish reasons, which maps network errors to `stop`, by ours."""
+    """Our replacement for litellm's table of finish reasons, which maps network errors to `stop`."""
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return the normalized reason; one that proves nothing is kept for `ReplyBuilder` to refuse."""
+        """Return the normalized reason; an inconclusive one is kept for `ReplyBuilder` to refuse."""
         try:
             return finish_of(key) or key
         except Fault:
@@ -93,7 +93,7 @@ class LitellmClient:
     """A model at one address, through litellm."""
 
     def __init__(self, model: ModelConfig) -> None:
-        """Look the key up; litellm is loaded with the first request."""
+        """Look up the key; litellm is loaded with the first request."""
         self._model = model
         self._key = resolve_key(model)
         self._redact = redactor_for([model])
@@ -158,7 +158,7 @@ class LitellmClient:
             "stream_options": {"include_usage": True},
         }
         if request.tools:
-            # Without this, litellm wants its optional MCP packages for any request with tools.
+            # Without this, litellm requires its optional MCP packages for any request with tools.
             body |= {"tools": request.tools, "_skip_mcp_handler": True}
         return {name: value for name, value in body.items() if value is not None}
 
@@ -175,7 +175,7 @@ class LitellmClient:
 
 
 async def _receive(stream: Any, builder: ReplyBuilder, deadlines: Deadlines) -> bool:
-    """Read the stream; return True if its usage is the provider's own."""
+    """Read the stream; return True if its usage comes from the provider."""
     async for chunk in stream:
         deadlines.check()
         if builder.add_chunk(_plain(chunk)):
@@ -202,7 +202,7 @@ def _usage_seen(stream: Any) -> bool:
 
 
 def _is_filter(error: Exception) -> bool:
-    """Return True if the provider's filter refused the prompt; litellm also says so of 400s that mention a policy."""
+    """Return True if the provider's filter refused the prompt; litellm also reports this for 400s about a policy."""
     cause: BaseException | None = error
     status, is_named = None, type(error).__name__ == "ContentPolicyViolationError"
     while cause is not None:

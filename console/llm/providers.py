@@ -7,7 +7,7 @@ from console.llm.wires.provider_api import load
 
 
 def open_endpoint(model: ModelConfig) -> Endpoint:
-    """Return an endpoint for a model; nothing is sent. The key is looked up now and stays in memory."""
+    """Return an endpoint for a model; nothing is sent. The key is looked up now and kept in memory."""
     provider = PROVIDERS[model.provider]
     if provider.endpoint:
         return load(provider.endpoint)(model)

@@ -1,7 +1,7 @@
 """Builds a reply from the chunks of an answer, with the assembly of its API.
 
-Shared by all APIs: errors in mid-stream, the proof that the answer is complete and free of contradictions, secrets,
-surrogates, live text.
+Covers what all APIs share: mid-stream errors, proof that the answer is complete and consistent, secrets, surrogates,
+and live text.
 """
 
 import re
@@ -57,7 +57,7 @@ class ReplyBuilder:
     def is_complete(self) -> bool:
         """True if the server has proven that the answer is complete by stating why the model stopped.
 
-        Some gateways to Gemini state it with every chunk: if text follows the reason, only the end is proof.
+        Some gateways to Gemini send a reason with every chunk: if text follows it, only the end is proof.
         """
         return self._finish is not None and (self._is_marked or not self._went_on)
 
@@ -73,7 +73,7 @@ class ReplyBuilder:
                 self._provider = self._name(provider)
 
     def _name(self, value: object) -> str:
-        """Return the name of a provider or fingerprint as one word; empty unless it is a text."""
+        """Return the name of a provider or fingerprint as one word; empty unless it is a string."""
         return _BREAKS.sub("_", self.redact(value).strip())[:_LONGEST_NAME] if isinstance(value, str) else ""
 
     def flag(self, oddity: str) -> None:
@@ -89,14 +89,14 @@ class ReplyBuilder:
         self._is_marked = self._is_marked or not self._assembly.ends.marked
 
     def add_texts(self, events: Iterable[bytes]) -> int:
-        """Add the first events that hold one more text each and nothing else, and return their number."""
+        """Add the leading events that contain only a piece of text, and return their number."""
         return self._assembly.add_texts(events, self._live)
 
     def add_chunk(self, chunk: object) -> bool:
         """Add a decoded chunk or body; return True if it added to the answer.
 
         Raises:
-            Fault: it reports an error, cannot be read, or ends the answer for a reason that proves nothing.
+            Fault: it reports an error, cannot be read, or ends the answer for an inconclusive reason.
         """
         assembly, live = self._assembly, self._live
         if not isinstance(chunk, dict):

@@ -1,6 +1,6 @@
-"""Retries: which faults are retried, after what wait, and when to give up.
+"""Retries: the faults to retry, the waits between tries, and the end of trying.
 
-A fault belongs to a single request once another request, sent after its first failure, has succeeded. It then says
+A fault belongs to a single request once another request, sent after its first failure, has succeeded. It then proves
 nothing about the endpoint, and the request is retried until its tries are used up. The waits are random, below a bound
 that grows fourfold from twice the usual answer time and never exceeds one that doubles from `backoff_s`; so requests
 that failed together are not retried together, and a passing fault costs little at a quick server.
@@ -10,7 +10,7 @@ limiter decides whether the refused request waits alone, or all together. A paus
 caller, which may pause more than this call. Waiting never counts toward a request's deadline.
 
 All counts are kept per address of a model, except the tries, which belong to the request. A request that one address
-refuses or cannot take now goes to another at once, as long as one may answer: see `balancer`.
+refuses or cannot take now goes to another at once, as long as any may answer: see `balancer`.
 """
 
 import time
@@ -33,15 +33,15 @@ _FIRST_WAIT = 2.0
 """First wait after a request's own fault, in usual answer times; each further wait is `_WAIT_GROWTH` times as long."""
 _WAIT_GROWTH = 4.0
 _FEWER_TRIES = {FaultKind.BAD_ANSWER: 2, FaultKind.DEADLINE: 2}
-"""Unreadable answers and used-up deadlines are retried only once."""
+"""Faults retried only once: unreadable answers and exceeded deadlines."""
 _FEWER_AT_FIRST = {FaultKind.CONNECT: 3}
-"""A server that has never answered is more likely misspelled than down."""
+"""Faults retried less before the first answer, when a misspelled address is likelier than an outage."""
 _ABOUT_SETTINGS = (FaultKind.CONNECT, FaultKind.BAD_ANSWER)
-"""Before any answer, a closed port or a login page means that base_url is wrong."""
+"""Faults that, before any answer, mean that base_url is wrong: a closed port, or a login page."""
 _REFUSALS = (FaultKind.AUTH, FaultKind.QUOTA, FaultKind.NOT_FOUND)
-"""Refusals of any request by an address; another may have the model, or accept the key."""
+"""Refusals that concern an address, not the request; another address may have the model, or accept the key."""
 _UNAVAILABLE = frozenset({502, 503, 504, 529})
-"""Statuses of an unavailable provider; during an outage they do not use up tries."""
+"""Statuses of an unavailable provider; they use up no tries during an outage."""
 
 
 class Try(NamedTuple):
@@ -75,7 +75,7 @@ class _RetryBudget:
     fails_alone: bool = False
     """True if other requests succeed meanwhile."""
     alone_s: float = 0.0
-    """Seconds that the last rate limit asks of this request alone; 0 if of all."""
+    """Seconds for which the last rate limit makes this request wait alone; 0 if all wait."""
 
     def learn(self, fault: Fault, slot: Slot) -> None:
         """Report a fault to the limiter, unless it is the request's own."""

@@ -25,7 +25,7 @@ class Attack:
     name: str
     code: str
     end: Literal["refused", "worker ended", "harmless"] = "refused"
-    """What a sandbox that holds does: refuse the code, end the worker, or let the code run without any effect."""
+    """Expected outcome in an effective sandbox: the code is refused, the worker ends, or the code has no effect."""
     wall_s: float = 20.0
     """Wall time of the call."""
 

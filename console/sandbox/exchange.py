@@ -13,10 +13,10 @@ OnAsk = Callable[[str, Any], Awaitable[Any]]
 
 
 class WorkerLost(Fault):
-    """The worker process is gone, and its state with it."""
+    """The worker process ended, and its state is lost."""
 
     def __init__(self, cause: Cause, message: str, *, was_killed: bool = False, type_name: str = "") -> None:
-        """Create the fault; `cause` separates what the code did from what the engine did.
+        """Create the fault; `cause` distinguishes actions of the code from those of the engine.
 
         Args:
             cause: kind of loss.

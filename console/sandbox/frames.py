@@ -67,7 +67,7 @@ def _check_values(frame: dict[str, Any]) -> None:
         for item in level:
             values += item.values() if isinstance(item, dict) else item
         if any(type(value) is float and not math.isfinite(value) for value in values):
-            raise BadFrame("a number that is none")
+            raise BadFrame("a number that is not finite")
         level = [value for value in values if isinstance(value, (dict, list))]
         if not level:
             return

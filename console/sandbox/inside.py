@@ -25,11 +25,11 @@ _GRACE_S = 2
 def main() -> None:
     """Run as keeper, or as the worker that a keeper starts on macOS; the worker never returns from here."""
     number, root = int(sys.argv[1]), sys.argv[2]
-    control = socket.socket(fileno=os.dup(number))  # the lowest free number, however many files the engine has open
+    control = socket.socket(fileno=os.dup(number))  # the lowest free number, regardless of the engine's open files
     os.close(number)
     package = types.ModuleType("console")
     package.__path__ = [root]
-    sys.modules["console"] = package  # its parent folder may hold the user's files and is never listed
+    sys.modules["console"] = package  # its parent folder may contain the user's files and is never listed
     if sys.argv[3:] == ["confined"]:
         os._exit(_work_under_profile(control))
     setup = _read_setup(control)
@@ -129,7 +129,7 @@ def confine(setup: dict[str, Any], missing: dict[str, str]) -> dict[str, Any]:
 
     try:
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    except OSError as error:  # then Landlock and seccomp are refused, too, and say so
+    except OSError as error:  # Landlock and seccomp then fail, too, and report that
         missing["no new privileges"] = str(error.strerror)
     with contextlib.suppress(OSError, KeyError):
         kernel.drop_capabilities()
@@ -234,7 +234,7 @@ def _adopt_orphans() -> None:
 
 
 def _watch(child: int) -> None:
-    """Wait for the end of the child or of standard input, which the engine holds open; then end everything."""
+    """Wait for the end of the child or of standard input, which the engine keeps open; then end everything."""
     ended, wake = os.pipe()
     os.set_blocking(wake, False)
     os.set_blocking(ended, False)

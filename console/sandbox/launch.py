@@ -1,4 +1,4 @@
-"""Starts the worker's interpreter with its readable paths and an environment without anything of the user's."""
+"""Starts the worker's interpreter with its readable paths and an environment without the user's variables."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ _ON_MACOS = (
     "/opt/homebrew/Cellar", "/opt/homebrew/opt", "/opt/homebrew/lib", "/usr/local/Cellar", "/usr/local/opt",
     "/usr/local/lib", "/opt/local/lib",
 )  # fmt: skip
-"""Libraries of the package managers of macOS, which an interpreter of theirs loads; the profile adds the system's."""
+"""Libraries of the package managers of macOS, loaded by their interpreters; the profile adds the system's."""
 _SYSTEM = _ON_MACOS if sys.platform == "darwin" else _ON_LINUX
 SEATBELT = "/usr/bin/sandbox-exec"
 """The program of macOS that starts another under a profile."""

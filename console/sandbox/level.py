@@ -9,7 +9,7 @@ _LAYERS, _TEXT = 8, 200
 FLAG = "--option i_trust_this_model=true"
 """Option by which users accept a weaker confinement."""
 UNSEEN = "Not tested on a Mac yet: `eval-console doctor --sandbox-attacks` shows what it stops."
-"""Warning that comes with a profile of macOS."""
+"""Warning shown with a profile of macOS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Level:
 
     @property
     def warning(self) -> str:
-        """Kinds of access that the code has, in a sentence; only for a level that is not enough."""
+        """A sentence on the kinds of access that the code has; only for a level that is not enough."""
         closed = (("files", self.files), ("network", self.network), ("processes", self.processes))
         open_ = ", ".join(name for name, shut in closed if not shut)
         missing = f"; not in force: {', '.join(self.missing)}" if self.missing else ""
@@ -77,7 +77,7 @@ class Level:
         """Raise if the confinement is too weak.
 
         Raises:
-            UsageError: names what stays open and the option that accepts it.
+            UsageError: names the unblocked access and the option that accepts it.
         """
         if self.is_enough:
             return

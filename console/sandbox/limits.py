@@ -20,14 +20,14 @@ class WorkerLimits:
     """Address space; an allocation beyond it raises MemoryError in the code."""
     threads: int = 32
     file_bytes: int = 64 * MEBIBYTE
-    """Size of one file, and of the whole scratch folder if it is a file system of its own."""
+    """Size of one file, and of the whole scratch folder if it has its own file system."""
     open_files: int = 128
     frame_bytes: int = 4 * MEBIBYTE
     """Size of the longest single message from the worker."""
     call_bytes: int = 16 * MEBIBYTE
     """Total size of messages since the start of a call or the last answer that resets the span."""
     call_messages: int = 2000
-    """Number of messages, counted likewise."""
+    """Number of messages in the same span."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

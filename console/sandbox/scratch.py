@@ -22,7 +22,7 @@ def remove_scratch(folder: str) -> None:
 
 @cache
 def _remove_stale() -> None:
-    """Remove the user's scratch folders whose engine is gone, once per process."""
+    """Remove the user's scratch folders whose engine has ended, once per process."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
         owner = folder.name.removeprefix(_PREFIX).split("-")[0]
         if owner.isdigit() and not _is_alive(int(owner)) and _is_ours(folder):

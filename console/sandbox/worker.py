@@ -117,7 +117,7 @@ class Worker:
 
     @property
     def is_lost(self) -> bool:
-        """True if the worker is gone."""
+        """True if the worker has ended."""
         return self._lost is not None
 
     async def call(

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from console.store.durable import sync_file, sync_folder
 
 PRIVATE = 0o600
-"""Mode of every file of a run: prompts and answers are readable by their owner only, whatever the umask."""
+"""Mode of every file of a run: only the owner can read prompts and answers, regardless of the umask."""
 PRIVATE_FOLDER = 0o700
 _LARGEST = 1 << 30
 """Maximum size of a file that is read at once."""
@@ -23,7 +23,7 @@ def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bo
     Derived files are not synced: readers verify them and rebuild those damaged by a power cut.
 
     Raises:
-        OSError: writing failed and the old file is untouched, or the new file is not known to be durable.
+        OSError: writing failed and the old file is untouched, or the new file may not be durable.
     """
     fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -42,10 +42,10 @@ def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bo
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file for reading; a device or a pipe would give bytes without an end, or none for ever.
+    """Open a file for reading; a device or a pipe might deliver endless bytes, or block forever.
 
     Raises:
-        OSError: it cannot be opened, or is no ordinary file.
+        OSError: it cannot be opened, or is not an ordinary file.
     """
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     if stat.S_ISREG(os.fstat(fd).st_mode):
@@ -58,7 +58,7 @@ def read_regular(path: Path) -> bytes:
     """Return the content of an ordinary file.
 
     Raises:
-        OSError: it cannot be read, or is no ordinary file, or one that would fill the memory.
+        OSError: it cannot be read, is not an ordinary file, or would fill the memory.
     """
     with open_regular(path) as file:
         if os.fstat(file.fileno()).st_size > _LARGEST:
@@ -102,7 +102,7 @@ def open_private(path: Path) -> BinaryIO:
 
 
 def create_private(path: Path) -> BinaryIO:
-    """Open an empty file for writing, replacing one of this name; it is readable only by its owner.
+    """Open an empty file for writing that only its owner can read, replacing any file of that name.
 
     Raises:
         OSError: the file cannot be opened.
@@ -123,7 +123,7 @@ def make_private_folder(path: Path) -> None:
 
 
 def set_mode(place: int | Path, mode: int) -> None:
-    """Set the mode of an open file or a folder; where that is refused, no more rights than asked for must be enough.
+    """Set the mode of an open file or a folder; if that is refused, the actual rights must not exceed it.
 
     Some file systems and policies refuse it, and files are created with few rights in the first place.
 

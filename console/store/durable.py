@@ -1,6 +1,6 @@
 """Makes data and names survive a power cut, as each system requires.
 
-Nothing else syncs, so the number of calls, which is their cost, is the same on all systems.
+Nothing else syncs, so the number of calls, and thus their cost, is the same on all systems.
 """
 
 import errno
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 _REFUSED = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
-"""A file system lacks the operation, such as shared folders of virtual machines."""
+"""Errors of file systems without the operation, such as shared folders of virtual machines."""
 
 
 def sync_data(fd: int) -> None:
@@ -29,7 +29,7 @@ def sync_file(fd: int) -> None:
     """Make a file durable.
 
     On macOS, `fsync` leaves data in the cache of the drive, and only `F_FULLFSYNC` writes it to the medium. Where a
-    file system lacks that, such as a network share, `fsync` is the most that can be done.
+    file system lacks that, such as a network share, `fsync` has to suffice.
 
     Raises:
         OSError: the disk does not confirm it.

@@ -1,4 +1,4 @@
-"""The newest check of each endpoint, with its date: kept in the state folder, and forgotten without harm."""
+"""The newest check of each endpoint, with its date: kept in the state folder, and deletable at any time."""
 
 import contextlib
 import hashlib
@@ -9,15 +9,15 @@ from pathlib import Path
 import msgspec
 
 from console.config.paths import state_dir
-from console.core.fault import UsageError
+from console.core.fault import os_errors_as
 from console.core.fingerprint import Fingerprint
 from console.core.json_text import decode_as
 from console.core.price import dollars, price_of
 from console.core.run import ModelFacts
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_atomically
 
-_REQUESTS, _SENT, _WRITTEN = 20, 15_000, 1_500
-"""Requests and tokens of a check, at most, with those that learn which parameters a server refuses."""
+_REQUESTS, _SENT, _WRITTEN = 20, 15_000, 4_500
+"""Maximum requests and tokens of a check, including those that find refused parameters."""
 
 
 def check_size(model: ModelFacts) -> str:
@@ -28,7 +28,7 @@ def check_size(model: ModelFacts) -> str:
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One question whose answer was not as it should be."""
+    """A question with an unexpected answer."""
 
     name: str
     mark: str
@@ -44,7 +44,7 @@ class EndpointCheck(msgspec.Struct, frozen=True):
 
 
 def keep_check(model: ModelFacts, differences: Sequence[Difference], at: float) -> None:
-    """Replace the kept check of a model's endpoint; a state folder that cannot be written keeps nothing."""
+    """Replace the kept check of a model's endpoint; if the state folder cannot be written, nothing is stored."""
     path = _path(model)
     with contextlib.suppress(OSError):
         path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -66,11 +66,9 @@ def keep_fingerprint(model: ModelFacts, fingerprint: Fingerprint) -> None:
         UsageError: it cannot be written.
     """
     path = _path(model, ".drift.json")
-    try:
+    with os_errors_as("cannot be written", where=path):
         path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         write_atomically(path, msgspec.json.encode(fingerprint), mode=PRIVATE)
-    except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
 
 
 def last_fingerprint(model: ModelFacts) -> Fingerprint | None:
@@ -82,14 +80,14 @@ def last_fingerprint(model: ModelFacts) -> Fingerprint | None:
 
 
 def check_notice(model: ModelFacts) -> str:
-    """Sum up in one line what is open about a model's endpoint; empty if its newest check was clean."""
+    """Return a line on open issues of a model's endpoint; empty if its newest check was clean."""
     if last_check(model) is None:
         return f"the endpoint of {model.name} was never checked; `eval-console doctor --try {model.name}` does it"
     return difference_notice(model)
 
 
 def difference_notice(model: ModelFacts) -> str:
-    """Sum up in one line what the newest check of a model's endpoint found; empty if it was clean, or never done."""
+    """Return a line on the findings of the newest check of a model's endpoint; empty if it was clean, or never done."""
     check = last_check(model)
     if check is None or not check.differences:
         return ""

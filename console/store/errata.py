@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import tomli
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.ready_type import ready_type
 from console.store.atomic import read_regular, write_atomically
 
@@ -19,14 +19,14 @@ class Erratum(msgspec.Struct, frozen=True):
 
     case: str
     digest: str
-    """Digest of the case when it was decided; with another one, the erratum is stale."""
+    """Digest of the case at the time of the decision; if it differs now, the erratum is stale."""
     decision: str
     """One of `DECISIONS`."""
     reader: str
     date: str
     reason: str = ""
     answer: str = ""
-    """The right answer, if the key is wrong and it is known."""
+    """The right answer, if the key is wrong and the answer is known."""
 
 
 def errata_path(data: Path, suite: str) -> Path:
@@ -77,8 +77,6 @@ def write_errata(path: Path, errata: dict[str, Erratum]) -> None:
     Raises:
         UsageError: it cannot be written.
     """
-    try:
+    with os_errors_as("cannot be written", where=path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, errata_text(errata).encode())
-    except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from None

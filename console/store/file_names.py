@@ -8,7 +8,7 @@ from console.core.names import find_name, folded, normalized
 
 
 def listed_name(name: str, folder: Path) -> str:
-    """Return the name of an existing entry as its folder lists it, which may differ from the spelling that found it."""
+    """Return the name of an existing entry as listed by its folder, which may differ from the given spelling."""
     names = _names_in(folder)
     same = [other for other in names if folded(other) == folded(name)] if name not in names else []
     return next((other for other in same if _is_same(folder / other, folder / name)), name)
@@ -19,8 +19,8 @@ def distinct_name(name: str, folder: Path, suffix: str = "") -> str:
 
     Args:
         name: a foreign name that can be a file's.
-        folder: where it is to be used; need not exist.
-        suffix: appended to either.
+        folder: the folder for the name; need not exist.
+        suffix: appended in both cases.
     """
     names = _names_in(folder)
     marked = f"{name}~{hashlib.sha256(normalized(name).encode('utf-8', 'surrogatepass')).hexdigest()[:6]}{suffix}"

@@ -150,7 +150,7 @@ class JournalWriter:
 
     @property
     def is_altered(self) -> bool:
-        """True if the file is not as long as it was written, so something else has shortened or extended it."""
+        """True if the file is not as long as it was written, so another program has shortened or extended it."""
         return os.fstat(self._fd).st_size != self.size + len(self._fragment)
 
     def sync(self) -> None:
@@ -234,7 +234,7 @@ class JournalReader:
     """Reads a journal from its start and continues as it grows."""
 
     def __init__(self, path: Path, mark: int = 0) -> None:
-        """Read from the start; `mark` is an offset up to which a checksum is wanted, too."""
+        """Read from the start; `mark` is an additional offset up to which to compute a checksum."""
         self.path = path
         self.offset = 0
         self.lines = 0

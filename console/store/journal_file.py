@@ -1,9 +1,10 @@
 """Opening a journal for reading, whether plain or archived in compressed blocks; nothing else does.
 
 An archived journal is `journal.jsonl.gz`: gzip members of one mebibyte each, which any gzip reads as one file. Each
-names its own length in its header, so that a reader finds the block of any offset without unpacking those before it.
+states its own length in its header, so that a reader finds the block of any offset without unpacking those before it.
 Offsets, size and modification time are those of the original, so that everything derived from it stays valid. If both
-files exist, archiving or unpacking was interrupted, and the plain one counts: it is deleted last and appears whole.
+files exist, archiving or unpacking was interrupted, and the plain one counts: it is deleted last, and always complete
+when it appears.
 """
 
 import io
@@ -116,7 +117,7 @@ def archive_journal(path: Path) -> JournalStatus:
 
 
 def unpack_journal(path: Path) -> None:
-    """Restore an archived journal to the file it was; the caller holds the run's lock. A plain one stays as it is.
+    """Restore an archived journal to a plain file; the caller holds the run's lock. A plain one is left unchanged.
 
     Raises:
         OSError: a file cannot be read or written, or the archive is damaged; the archive stays.
@@ -203,7 +204,7 @@ def _blocks(file: BinaryIO) -> list[tuple[int, int, int]]:
 
 
 class _Archive(io.RawIOBase):
-    """The content of an archived journal, readable at any offset; keeps the block that was read last."""
+    """The content of an archived journal, readable at any offset; caches the last block read."""
 
     def __init__(self, file: BinaryIO) -> None:
         """Find the blocks; the file is closed with this object.

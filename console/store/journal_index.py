@@ -25,8 +25,8 @@ from console.store.journal_file import journal_status, open_journal, read_span
 from console.store.journal_line import BadLine, Skimmed, decode, skim
 
 MadeT = TypeVar("MadeT")
-SAVED_FROM_BYTES = 1 << 20
-"""Minimum size of a journal worth a saved index."""
+SAVED_FROM_BYTES = 2 << 20
+"""Minimum size of a journal worth a saved index; a smaller one is read in a tenth of a second."""
 _WORD = 4
 """Size in bytes of the two leading numbers of the saved file: its checksum and the length of the index part."""
 
@@ -97,7 +97,7 @@ class JournalIndex(JournalReader):
                 self._last_lines.append(len(self._before) - 1)
             else:
                 self._before.append(self._last_lines[number])
-                self._last_lines[number] = len(self._before) - 1  # last, as another thread may look a conversation up
+                self._last_lines[number] = len(self._before) - 1  # last, as another thread may look up a conversation
 
     def keys(self) -> list[Key]:
         """Return all conversations seen so far, in order of first appearance."""
@@ -122,7 +122,7 @@ class JournalIndex(JournalReader):
         return lines[::-1]
 
     def record_at(self, span: tuple[int, int]) -> AnyRecord | None:
-        """Return the record at a span taken from `place`, or None if it was changed since.
+        """Return the record at a span from `place`, or None if it was changed since.
 
         Raises:
             OSError: the journal is missing.
@@ -134,7 +134,7 @@ class JournalIndex(JournalReader):
                 return None
 
     def read(self, key: Key) -> list[AnyRecord]:
-        """Return the records of one conversation in order, as far as the journal was indexed."""
+        """Return the records of one conversation in order, up to the indexed position."""
         lines = self._lines_of(key)
         if not lines:
             return []

@@ -45,7 +45,7 @@ class _Version(msgspec.Struct):
 
 
 class BadLine(ValueError):
-    """A line that is not a complete, intact record of this version; the message says why."""
+    """A line that is not a complete, intact record of this version; the message has the reason."""
 
     is_newer = False
     """True for an intact line written by a newer version."""
@@ -74,7 +74,7 @@ def check_round_trip(value: Any, kind: Any) -> bytes:
         kind: type to decode it as.
 
     Raises:
-        ValueError: it would decode to something else; names the first place.
+        ValueError: it would decode to another value; the message names the first difference.
     """
     try:
         data = as_json(value)

@@ -1,4 +1,4 @@
-"""The exclusive lock of a run: one engine at a time; the kernel releases it when the process ends, however it dies."""
+"""The exclusive lock of a run: one engine at a time; the kernel releases it when the process ends in any way."""
 
 import contextlib
 import fcntl
@@ -22,6 +22,8 @@ class Holder(msgspec.Struct, frozen=True):
     pid: int
     host: str
     since: float
+    planned: int = 0
+    """Number of items it is going to process; 0 if it does not say."""
 
 
 class RunLocked(Exception):
@@ -65,7 +67,15 @@ class RunLock:
             raise RunLocked(read_holder(path))
         self._path = path
         self._holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time())
-        with contextlib.suppress(OSError):  # the lock holds even if the disk is full
+        self._write_holder()
+
+    def announce(self, planned: int) -> None:
+        """Tell other processes how many items are going to be processed."""
+        self._holder = msgspec.structs.replace(self._holder, planned=planned)
+        self._write_holder()
+
+    def _write_holder(self) -> None:
+        with contextlib.suppress(OSError):  # the lock is effective even if the disk is full
             os.ftruncate(self._fd, 0)
             os.pwrite(self._fd, msgspec.json.encode(self._holder), 0)
 
@@ -79,7 +89,7 @@ class RunLock:
     def current_path(self) -> Path:
         """Return the path of the lock, even if its folder was renamed or moved meanwhile.
 
-        The earlier path if the system does not tell.
+        If the system does not report it, return the earlier path.
         """
         try:
             path = Path(os.fsdecode(_path_of(self._fd)))
@@ -113,7 +123,7 @@ def _path_of(fd: int) -> bytes:
     """Return the path of an open file.
 
     Raises:
-        OSError: the system does not tell.
+        OSError: the system does not report it.
     """
     if sys.platform == "darwin":
         return fcntl.fcntl(fd, fcntl.F_GETPATH, bytes(1024)).partition(b"\0")[0]

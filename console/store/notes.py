@@ -1,7 +1,7 @@
 """Reader notes on a run's cases: tags, comments, disputes and review marks. Never mixed with results.
 
-Labels come from a model that a reader asked and are kept next to the readers' tags, never in their place. A dispute
-says that a case's ground truth is wrong, and why; it changes no outcome and no score by itself.
+Labels come from a model called by a reader and are stored next to the readers' tags, never instead of them. A dispute
+states that a case's ground truth is wrong, and why; by itself it changes no outcome and no score.
 """
 
 import os
@@ -14,7 +14,7 @@ import msgspec
 
 from console.core.annotation import Annotation, Label, PeopleVerdict, ReaderLabel
 from console.core.case import Key, Slot
-from console.core.fault import UsageError
+from console.core.fault import os_errors_as
 from console.core.json_text import decode_as
 from console.core.ranges import Moment
 from console.store.atomic import open_private, read_regular
@@ -71,13 +71,10 @@ class Notes:
         """
         if not notes:
             return
-        try:
-            with open_private(self.path) as file:
-                file.write(_missing_newline(file) + b"".join(msgspec.json.encode(note) + b"\n" for note in notes))
-                file.flush()
-                sync_file(file.fileno())
-        except OSError as error:
-            raise UsageError(f"the note cannot be saved: {error.strerror}", where=str(self.path)) from None
+        with os_errors_as("the note cannot be saved", where=self.path), open_private(self.path) as file:
+            file.write(_missing_newline(file) + b"".join(msgspec.json.encode(note) + b"\n" for note in notes))
+            file.flush()
+            sync_file(file.fileno())
 
     def all(self) -> list[Note]:
         """Return every readable note in order of writing."""
@@ -105,9 +102,9 @@ class Notes:
 
 
 def reader_labels(notes: Iterable[Note]) -> dict[tuple[Slot, int | None], list[Note]]:
-    """Return the standing verdicts of readers by case id, rollout and round, in order of writing.
+    """Return the current verdicts of readers by case id, rollout and round, in order of writing.
 
-    Each reader has one, and may have another that settles what readers disagree on.
+    Each reader has one, and may have another that settles a disagreement.
     """
     by_answer: dict[tuple[Slot, int | None], dict[tuple[str, bool], Note]] = {}
     for note in notes:
@@ -209,7 +206,7 @@ def _decode_note(line: bytes) -> Note | None:
 
 
 def user_name() -> str:
-    """Return the name of the user, who reads if nobody else is named; empty if unknown."""
+    """Return the user's name, the default for readers; empty if unknown."""
     import getpass  # imported late: reading notes does not need it
 
     try:

@@ -1,4 +1,4 @@
-"""Archiving of runs: their journals are compressed, lists leave them out, and everything else opens them as before."""
+"""Archiving of runs: their journals are compressed and lists omit them, but everything else opens them as before."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,17 +11,17 @@ from console.store.runs import RunFolder
 
 
 def archive_run(run: RunFolder) -> None:
-    """Compress the journal of a run that nobody plays.
+    """Compress the journal of a run that is not being played.
 
     Raises:
-        UsageError: it is being played, waits for that, was never played, or cannot be written; it is as it was.
+        UsageError: it is live, queued, was never played, or cannot be written; it remains unchanged.
     """
     if run.is_queued:
         raise UsageError("the run waits in the queue", where=run.name, hint="Let it play first, or dequeue it.")
     if not run.has_journal:
         raise UsageError("the run was never played, so there is nothing to archive", where=run.name)
     _alone(run, lambda: archive_journal(run.journal_path), "archived")
-    with suppress(OSError):  # the copy is synced, so nothing of it is unconfirmed
+    with suppress(OSError):  # the copy is synced, so no part is unconfirmed
         unsynced_path(run.journal_path).unlink(missing_ok=True)
 
 
@@ -35,7 +35,7 @@ def restore_run(run: RunFolder) -> None:
 
 
 def _alone(run: RunFolder, act: Callable[[], object], done: str) -> None:
-    """Act while no engine can open the run."""
+    """Keep engines from opening the run during the block."""
     try:
         with RunLock(run.lock_path):
             act()

@@ -69,6 +69,6 @@ def _mark_of(path: str) -> _Mark:
         status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return ()
-    except OSError as error:  # a folder without access is listed with the reason
+    except OSError as error:  # an inaccessible folder is listed with the reason
         return (-(error.errno or 1),)
     return status.st_ino, status.st_size, status.st_ctime_ns

@@ -86,7 +86,7 @@ _decode_names = msgspec.msgpack.Decoder(ready_type(_Names)).decode
 
 
 class _Damaged(Exception):
-    """The index holds something other than what was written."""
+    """The index contains other data than was written."""
 
 
 class RunIndex:

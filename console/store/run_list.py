@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from console.core.fault import UsageError
 from console.core.names import normalized
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.store.file_names import listed_name
 from console.store.run_marks import read_marks
 from console.store.run_scan import ListedFolder, date_runs, index_path, newest_first, read_listed, run_names
@@ -152,8 +152,7 @@ def split_case(which: str) -> tuple[str, str]:
 def _hint_for_unknown(name: str, names: Sequence[str]) -> str:
     if not names:
         return "Nothing has been run yet; start with `eval-console run`."
-    close = nearest(name, names)
-    return f"Did you mean {close}?" if close else "`eval-console runs` lists them."
+    return suggest(name, names, "`eval-console runs` lists them.")
 
 
 def _names(root: Path, index: "RunIndex | None", limit: int | None = None) -> list[str]:

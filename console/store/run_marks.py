@@ -1,13 +1,13 @@
 """A reader's marks on a whole run: its name, a note, and whether it is pinned. Never mixed with results.
 
-One small file of the run, replaced whole; a damaged one counts as empty.
+Stored in one small file of the run, replaced as a whole; a damaged one counts as empty.
 """
 
 from pathlib import Path
 
 import msgspec
 
-from console.core.fault import UsageError
+from console.core.fault import os_errors_as
 from console.core.json_text import decode_as
 from console.store.atomic import PRIVATE, read_regular, write_atomically
 
@@ -18,7 +18,7 @@ class RunMarks(msgspec.Struct, frozen=True, omit_defaults=True):
     """The marks of one run."""
 
     name: str = ""
-    """Replaces the name given when the run was started; empty to keep that."""
+    """Replaces the name given at the start of the run; empty to keep that."""
     note: str = ""
     pinned: bool = False
     """True to list it before the others."""
@@ -38,7 +38,5 @@ def write_marks(run: Path, marks: RunMarks) -> None:
     Raises:
         UsageError: the folder cannot be written.
     """
-    try:
+    with os_errors_as("the run cannot be marked", where=run):
         write_atomically(run / MARKS, msgspec.json.encode(marks) + b"\n", mode=PRIVATE)
-    except OSError as error:
-        raise UsageError(f"the run cannot be marked: {error.strerror}", where=str(run)) from None

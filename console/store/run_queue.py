@@ -16,7 +16,7 @@ from typing import Annotated
 
 import msgspec
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import decode_as
 from console.core.ranges import Moment
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_atomically
@@ -175,14 +175,10 @@ class RunQueue:
             UsageError: the folder cannot be moved.
         """
         trash = self.root / _TRASH
-        try:
+        with os_errors_as(f"the run cannot be moved to {_TRASH}", where=self.root / run):
             trash.mkdir(PRIVATE_FOLDER, exist_ok=True)
             names = itertools.chain((run,), (f"{run}-{number}" for number in itertools.count(2)))
             os.replace(self.root / run, trash / next(name for name in names if not os.path.lexists(trash / name)))
-        except OSError as error:
-            raise UsageError(
-                f"the run cannot be moved to {_TRASH}: {error.strerror}", where=str(self.root / run)
-            ) from None
 
     @contextlib.contextmanager
     def _locked(self) -> Generator[None]:

@@ -66,7 +66,7 @@ class RunFolder:
         return self.journal_path.exists() or self.is_archived
 
     def keep_file(self, reference: str, data: bytes) -> None:
-        """Write the bytes that a reference in messages stands for (see `core.media`) durably, unless they are there.
+        """Write the bytes of a reference in messages (see `core.media`) durably, unless they exist already.
 
         Raises:
             OSError: writing failed.
@@ -98,7 +98,7 @@ class RunFolder:
         return self.path / FILES / reference.file_name
 
     def read_file(self, reference: "MediaReference") -> bytes | None:
-        """Return the bytes of a reference; None if they are gone or not what was sent."""
+        """Return the bytes of a reference; None if they are gone or changed."""
         try:
             data = read_regular(self.path_of_file(reference))
         except OSError:
@@ -107,7 +107,7 @@ class RunFolder:
 
     @property
     def is_archived(self) -> bool:
-        """True if the journal exists only as a compressed copy; lists then leave the run out."""
+        """True if the journal exists only as a compressed copy; lists then omit the run."""
         return is_archived(self.journal_path)
 
     @property
@@ -169,7 +169,7 @@ class RunFolder:
         return self.path / "server.log"
 
     def manifest(self, *, as_written: bool = False) -> Manifest:
-        """Read run.json, with the name that a reader gave the run since unless `as_written`.
+        """Read run.json; unless `as_written`, with the name given later by a reader.
 
         Raises:
             UsageError: missing or unreadable.
@@ -331,11 +331,7 @@ class RunFolder:
             return 0
 
     def damages(self, reader: JournalReader) -> list[str]:
-        """Describe what is wrong with the journal, each item with run name and line.
-
-        Args:
-            reader: returned by `reader` and read to the end.
-        """
+        """Describe the defects of the journal, each with run name and line."""
         altered = self.alteration(reader)
         lines = [f"{self.name}/{self.journal_path.name}:{damage.line}: {damage.why}" for damage in reader.damages]
         return [*([f"{self.name}: {altered}"] if altered else []), *lines]

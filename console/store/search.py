@@ -17,7 +17,7 @@ from console.core.ready_type import ready_type
 from console.store.journal_file import journal_status, open_journal
 
 PIECE_BYTES = 128 << 10
-"""Bytes scanned at a time; small enough not to block other threads."""
+"""Bytes scanned at a time; few enough not to block other threads."""
 _GRAMMAR = (
     "v t opened started asked embedded performed tried scored noted finished steered closed at key case rollout attempt"
     " n digest reply role turn step prefix messages tools params content tool_calls reasoning finish usage model"
@@ -28,7 +28,7 @@ _GRAMMAR = (
 )
 """Words of the journal's own format."""
 _NOT_SHOWN = frozenset({"t", "role", "finish", "digest", "crc", "kind", "outcome", "vectors"})
-"""Members whose values are words of the format or no text."""
+"""Members whose values are words of the format, or not text."""
 
 
 def conversations_with(path: Path, texts: Iterable[str]) -> dict[Slot, set[str]]:

@@ -1,13 +1,13 @@
 """Full-text index of all conversations in a runs folder, and of the runs of every case: an SQLite file.
 
-Holds no text: the FTS5 table is contentless, and each conversation has a row with the journal bytes at which its
+Stores no text: the FTS5 table is contentless, and each conversation has a row with the journal bytes at which its
 records start, from which its text is read. Row numbers are the run's number, which grows with its creation time,
 followed by the conversation's number in it, so that the newest matches come first without sorting. Prefixes of three
-letters have an index of their own (a third of the size): FTS5 merges the rows of all words with a prefix before the
+letters have their own index (a third of the size), because FTS5 merges the rows of all words with a prefix before the
 first match, which takes most of a second for a million conversations; longer prefixes have fewer words.
 
 The file is derived. It may be deleted at any time, and one of another layout, or a damaged one, is replaced. One
-process at a time writes it, under a lock; each transaction holds both the records read and the position reached, so
+process at a time writes it, under a lock; each transaction contains both the records read and the position reached, so
 that a killed writer loses and repeats nothing. FTS5 cannot delete what it does not store: rows of deleted runs and
 superseded conversations stay in it unused until they outnumber the others (`is_wasteful`).
 """
@@ -64,9 +64,9 @@ class OpenConversation(msgspec.Struct, array_like=True):
     starts: list[int] = []
     """First bytes of its records."""
     number: int = -1
-    """Its number in the index; -1 if it is not indexed."""
+    """Number of the conversation in the index; -1 if it is not indexed."""
     indexed: int = 0
-    """How many of its records are indexed."""
+    """Number of its indexed records."""
 
 
 class Place(msgspec.Struct, array_like=True):
@@ -119,10 +119,10 @@ def _lock_path(root: Path) -> Path:
 
 @contextlib.contextmanager
 def _damage_reported() -> Generator[None]:
-    """Raise `IndexDamaged` in place of the errors of SQLite that mean damage."""
+    """Raise `IndexDamaged` for errors that mean damage; even reading SQLite's own message may fail on it."""
     try:
         yield
-    except (sqlite3.DatabaseError, msgspec.DecodeError, TypeError) as error:
+    except (sqlite3.DatabaseError, ValueError, TypeError) as error:
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _DAMAGED:
             raise IndexDamaged(str(error)) from error
         raise
@@ -144,15 +144,22 @@ class SearchReader:
         path = search_path(root)
         if not path.exists():
             raise FileNotFoundError(path)
+        self._connect(path, _layout_number(layout))
+        self._connection.execute("PRAGMA query_only = ON")
+
+    def _connect(self, path: Path, layout: int) -> None:
+        """Open the file and check its layout."""
         with _damage_reported():
             self._connection = _connected(path)
             try:
-                if self._number("PRAGMA user_version") != _layout_number(layout):
-                    raise OtherLayout("another layout")
-                self._connection.execute("PRAGMA query_only = ON")
+                self._check(layout)
             except BaseException:
-                self.close()
+                self._connection.close()
                 raise
+
+    def _check(self, layout: int) -> None:
+        if self._number("PRAGMA user_version") != layout:
+            raise OtherLayout("another layout")
 
     def close(self) -> None:
         self._connection.close()
@@ -174,7 +181,7 @@ class SearchReader:
             return [_indexed_run(row) for row in self._connection.execute(query)]
 
     def run(self, number: int) -> IndexedRun | None:
-        """Return a run; None without one with this number any more."""
+        """Return a run; None if no run has this number any more."""
         with _damage_reported():
             query = "SELECT number, name, facts, place FROM runs WHERE number = ? AND name IS NOT NULL"
             row = self._connection.execute(query, (number,)).fetchone()
@@ -244,22 +251,18 @@ class SearchWriter(SearchReader):
 
     def _open(self) -> None:
         path = search_path(self._root)
-        for is_last in (False, True):
-            try:
-                with _damage_reported():
-                    self._connection = _connected(path)
-                    if not self._number("SELECT count(*) FROM sqlite_master"):
-                        stamp = f"PRAGMA user_version = {self._layout}"
-                        self._connection.executescript(f"BEGIN; {_TABLES} {stamp}; COMMIT")
-                    if self._number("PRAGMA user_version") != self._layout:
-                        raise OtherLayout("another layout")
-                    self.runs()
-                return
-            except IndexDamaged:
-                self._connection.close()
-                _delete(path)
-                if is_last:
-                    raise
+        try:
+            self._connect(path, self._layout)
+        except IndexDamaged:
+            _delete(path)
+            self._connect(path, self._layout)
+
+    def _check(self, layout: int) -> None:
+        """Create the tables in an empty file, and check that those of another can be read."""
+        if not self._number("SELECT count(*) FROM sqlite_master"):
+            self._connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {layout}; COMMIT")
+        super()._check(layout)
+        self.runs()
 
     def close(self) -> None:
         super().close()
@@ -293,7 +296,7 @@ class SearchWriter(SearchReader):
             return run
 
     def close_run(self, run: IndexedRun) -> None:
-        """Remove a run and its conversations; its number is never used again, as its words stay."""
+        """Remove a run and its conversations; its number is never used again, since its words stay in the index."""
         with _damage_reported():
             numbers = (run.number << _SHIFT, (run.number + 1) << _SHIFT)
             self._connection.execute("DELETE FROM conversations WHERE number >= ? AND number < ?", numbers)
@@ -321,7 +324,7 @@ class SearchWriter(SearchReader):
             )
 
     def keep_place(self, run: IndexedRun) -> None:
-        """Write how far a run has been indexed."""
+        """Save the position up to which a run has been indexed."""
         with _damage_reported():
             row = (_encode(run.place), run.place.written, run.number)
             self._connection.execute("UPDATE runs SET place = ?, written = ? WHERE number = ?", row)

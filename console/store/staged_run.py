@@ -46,7 +46,7 @@ class _Progress(msgspec.Struct):
 
 
 class StagedRun:
-    """A journal that becomes a run when published. Hold it briefly, as other importers must wait."""
+    """A journal that becomes a run when published. Keep it open only briefly, as other importers must wait."""
 
     def __init__(self, root: Path, name: str) -> None:
         """Start, or continue what was staged under the same name.
@@ -120,7 +120,7 @@ class StagedRun:
             raise _not_writable(self._root, error) from None
 
     def add_file(self, name: str, write: Callable[[BinaryIO], object]) -> None:
-        """Add a file to the run's folder; `write` is called with it, open and empty.
+        """Add a file to the run's folder; `write` is called with the open, empty file.
 
         Raises:
             UsageError: writing failed, or what `write` raises.
@@ -157,7 +157,7 @@ class StagedRun:
         return run
 
     def close(self) -> None:
-        """Close it, to be continued later."""
+        """Close it for a later continuation."""
         self._close()
 
     def discard(self) -> None:

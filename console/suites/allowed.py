@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from console.config.paths import state_dir
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.ready_type import ready_type
 from console.store.atomic import read_regular, write_atomically
 from console.suites.folder_code import FolderCode
@@ -68,11 +68,9 @@ def allow(code: FolderCode) -> None:
         UsageError: the state folder cannot be written.
     """
     path, record = _path(code), _Allowed(str(code.folder), code.name, code.digest)
-    try:
+    with os_errors_as("cannot be written", where=path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, msgspec.json.encode(record), mode=0o600)
-    except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from error
 
 
 def revoke(code: FolderCode) -> bool:

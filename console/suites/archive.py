@@ -130,9 +130,9 @@ def unpack_tar(
                 is_plain = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not member.issparse()
                 reason = _unsafe_name(member.name) or ("" if is_plain else "is not a regular file")
                 if not reason and member.size > min(left, limits.member_bytes):
-                    reason = "is larger than may be unpacked"
+                    reason = "is larger than allowed"
                 if not reason and len(files) >= limits.members:
-                    reason = f"is one more than the {limits.members} that are unpacked"
+                    reason = f"exceeds the limit of {limits.members} files"
                 source = None if reason else opened.extractfile(member)
                 if source is None:
                     raise UsageError(f"refused: member {member.name!r} {reason}")

@@ -48,7 +48,7 @@ class Benchmark(NamedTuple):
     the interpretation of the columns."""
     from_task: str = ""
     """A callable that writes a suite of another program's task, given data folder, suite name, the task's name and the
-    Python that has the program; returns the files and what to know of them."""
+    Python that has the program; returns the files and notes on them."""
     runs_programs: bool = False
     """True if its suites run programs that their folder names, which must be allowed (see `suites.allowed`)."""
     add_row: str = ""

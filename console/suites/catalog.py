@@ -19,7 +19,7 @@ from console.core.fault import UsageError
 from console.core.names import normalized
 from console.core.ready_type import ready_type
 from console.core.run import RECORDED, Manifest
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.store.atomic import read_regular
 from console.suites.benchmark import BUILT_IN, Benchmark, OfficialData, built_in
 from console.suites.benchmarks import find_benchmark, loaded_parts
@@ -140,9 +140,7 @@ class Catalog:
             return UsageError(f"{name} is not installed", hint=f"Run `eval-console pull {name}` first.")
         if "/" in name:
             return UsageError(f"{name} was recorded by another tool", hint="Its runs can be reviewed, not played.")
-        close = nearest(name, [*entries, *official])
-        listed = ", ".join(sorted(entries)) or "none"
-        hint = f"Did you mean {close}?" if close else f"Known suites: {listed}."
+        hint = suggest(name, [*entries, *official], f"Known suites: {', '.join(sorted(entries)) or 'none'}.")
         return UsageError(f"no suite is named {name!r}", hint=hint)
 
 
@@ -216,7 +214,7 @@ def _demo(table: dict[str, Any], place: Path) -> tuple[DemoRun, ...]:
     try:
         runs = msgspec.convert(table.get("demo", []), ready_type(tuple[DemoRun, ...]))
     except msgspec.ValidationError as error:
-        raise UsageError(f"`demo` does not fit: {error}", where=str(place)) from error
+        raise UsageError(f"`demo` is invalid: {error}", where=str(place)) from error
     for run in runs:
         if not run.model.startswith("sim/"):
             raise UsageError(
@@ -276,8 +274,7 @@ def _open(entry: SuiteEntry, *, needs_permission: bool = True) -> Suite:
         from console.suites.plugins import installed_names
 
         names = [name for name in (*BUILT_IN, *installed_names()) if name not in WITHOUT_FOLDER]
-        close = nearest(entry.format, names)
-        hint = f"Did you mean {close}?" if close else f"Known formats: {', '.join(names)}."
+        hint = suggest(entry.format, names, f"Known formats: {', '.join(names)}.")
         raise UsageError(f"unknown format {entry.format!r}", where=place, hint=hint)
     if benchmark.runs_programs and needs_permission:
         from console.suites.allowed import check_allowed

@@ -22,11 +22,11 @@ from console.suites.stage import Stage
 Tool = Callable[..., Any]
 Said = str | Utterance
 OUTSIDE_TOOL = "tool "
-"""Beginning of the kind of effects of tools whose calls are journaled, before the tool's name."""
+"""Prefix of the effect kind of tools whose calls are journaled, before the tool's name."""
 STEP_LIMIT = "step_limit"
 """Kind of the journal note, and reason of a failure, when a model used up its replies to a user message."""
 STEPS_SPENT = "it still called tools after"
-"""Beginning of the sentence that says so."""
+"""Beginning of the reason for ending at the limit of replies."""
 
 
 def tool_schema(tool: Tool) -> dict[str, Any]:
@@ -76,8 +76,8 @@ class Chat:
             system: instructions for the model.
             tools: functions with typed parameters. A plain function must be deterministic; the result of an `async`
                 one is journaled. `LookupError` and `ValueError` are sent to the model as the call's error.
-            most_steps: maximum model replies per user message; a message that would need more ends there, which
-                the transcript, `stopped` and the reason of a failure say.
+            most_steps: maximum model replies per user message; a message that would need more ends there, as noted
+                in the transcript, `stopped` and the reason of a failure.
             script: right answers in order, for the simulated models; without any, they answer at random.
             wrong: wrong answers that a simulated model may give instead.
             environment: the world that the `async` tools act on, as `environment.world`.
@@ -90,7 +90,7 @@ class Chat:
         self.calls = self._tools.calls
         """Calls so far: `name`, `arguments`, and `result` or `error`."""
         self.user_calls: list[dict[str, Any]] = []
-        """Calls of the simulated user so far, in the same form."""
+        """Calls of the simulated user so far, in the same format."""
         self.turns = self.replies = 0
         self.text = ""
         """Text of the model's last reply."""
@@ -102,8 +102,8 @@ class Chat:
 
         Args:
             text: the message.
-            files: pictures, sound and other files that are sent with it, as paths, or as names and bytes; the ending
-                of the name tells which.
+            files: pictures, sound and other files that are sent with it, as paths, or as names and bytes; the
+                suffix of the name determines the kind.
         """
         named = [(file.name, file.read_bytes()) if isinstance(file, Path) else file for file in files]
         parts = [media_part(data, media_type_of(name), name) for name, data in named]
@@ -135,7 +135,7 @@ class Chat:
 
         Args:
             user: the goal, or a full description of the user; only the role `user` sees it.
-            lines: what a simulated model in the role `user` writes or calls, one item a reply, before it stops; by
+            lines: messages or calls of a simulated model in the role `user`, one per reply, before it stops; by
                 default the goal.
             tools: functions that the user calls itself, which may change the same world as the model's; the model
                 sees neither them nor their results.

@@ -20,7 +20,7 @@ Line = str | UsageError
 """A line, or the error from reading it."""
 NumberedLine = tuple[int, Line]
 _MOST_CHARACTERS = 32_000_000
-"""Characters of a batch after which it is judged."""
+"""Number of characters at which a batch is judged."""
 _NAMES = ("case", "id")
 """Keys copied from a row to its error."""
 

@@ -1,4 +1,4 @@
-"""Location of running suite code: which files are the suite's, and where a task or thread executes them."""
+"""Location of running suite code: the suite's files, and the line that a task or thread executes."""
 
 import sys
 from collections.abc import Callable
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from console.suites.suite import Suite
 
-if TYPE_CHECKING:  # reading verbs load this module, and need no loop
+if TYPE_CHECKING:  # verbs that only read load this module without a loop
     import asyncio
 
 IsOfSuite = Callable[[str], bool]
-"""Returns whether a file, given its full name, holds code of the suite."""
+"""Returns whether a file, given its full name, contains code of the suite."""
 
 
 def files_of(suite: Suite) -> IsOfSuite:
@@ -41,7 +41,7 @@ def place_of_task(task: "asyncio.Task[Any]", is_of_suite: IsOfSuite) -> str:
 
 
 def place_at_work(frame: FrameType | None, is_of_suite: IsOfSuite) -> str:
-    """Return the place at which suite code runs, or has called other code; empty if it does not run."""
+    """Return the location of running suite code, which may have called other code; empty if none is running."""
     while frame is not None:
         if is_of_suite(frame.f_code.co_filename):
             return place_of_frame(frame)

@@ -1,7 +1,7 @@
 """Runs code of a model in the sandbox, with hidden tests, as one journaled effect.
 
-The tests are split here: the sandbox gets them one by one after the code was loaded. The journal has their digest only,
-and of each test its name, result and time, and what was expected and found where it failed.
+The tests are split here: the sandbox gets them one by one after the code was loaded. The journal has only their digest
+and, for each test, name, result, time and the expected and actual values of a failure.
 """
 
 import ast
@@ -71,13 +71,13 @@ async def run_code(
 
     Args:
         stage: the stage of the case.
-        code: the code; its names are known to the tests.
+        code: the code; tests can use its names.
         tests: Python source: functions `test_…`, or else the `assert` and call statements at the top level.
         files: texts by relative path, written before the code runs.
         stdin: standard input of the code.
         timeout: seconds for the code, and for each test.
         packages: folder with wheels of pure Python, which the code can import.
-        hidden: folder that the code may not read even if it lies in a readable one.
+        hidden: folder that the code may not read, even inside a readable one.
 
     Raises:
         UsageError: the tests or file names are wrong.
@@ -115,7 +115,7 @@ def _digest(text: str) -> str:
 
 
 class _Run:
-    """One run in a worker of its own."""
+    """One run in its own worker."""
 
     def __init__(self, loaded: dict[str, Any], setup: str, parts: list[tuple[str, str]], timeout: float) -> None:
         self._loaded = {**loaded, "name": "solution"}
@@ -148,7 +148,7 @@ class _Run:
         return msgspec.convert({"name": name, "passed": not answer.get("error"), **answer}, ready_type(TestResult))
 
     async def _call(self, worker: Any, operation: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call the program; a worker that the code ended or kept busy is an error of the code."""
+        """Call the program; if the code ends its worker or keeps it busy, that is an error of the code."""
         from console.sandbox.exchange import WorkerError, WorkerLost
 
         try:

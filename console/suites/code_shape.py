@@ -1,4 +1,4 @@
-"""Describes code by what it does: its syntax tree without layout, comments and docstrings."""
+"""Describes code by its syntax tree without layout, comments and docstrings."""
 
 import ast
 import hashlib
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 
 def shapes_digest(sources: Iterable[tuple[str, bytes]]) -> str:
-    """Return a digest of modules, each given by its name and source, that only a change of what they do changes."""
+    """Return a digest of modules, given by name and source, that ignores layout, comments and docstrings."""
     digest = hashlib.sha256()
     for place, source in sources:
         try:
@@ -18,7 +18,7 @@ def shapes_digest(sources: Iterable[tuple[str, bytes]]) -> str:
 
 
 def _shape(node: ast.AST) -> str:
-    """Return a syntax tree as a text that does not depend on the version of Python: empty fields are left out."""
+    """Return a syntax tree as a string that does not depend on the Python version, as empty fields are omitted."""
     fields: list[str] = []
     for name in node._fields:
         value = getattr(node, name, None)

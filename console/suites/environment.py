@@ -1,8 +1,8 @@
 """A world outside of the conversation, such as a container, a browser or a database, that a killed case needs again.
 
-Each action on it is journaled. When a case goes on after a kill, journaled results are returned without the world; only
-if an action is missing, the world is opened and brought to the state in which it was: by executing the earlier actions
-again, or from the snapshot after the last one.
+Each action on it is journaled. When a case resumes after a kill, journaled results are returned without the world; if
+an action is missing, the world is opened and restored to its earlier state: by executing the earlier actions again, or
+from the snapshot after the last one.
 """
 
 import asyncio
@@ -31,11 +31,13 @@ class Environment(Generic[WorldT]):
         """Store the functions, with `perform` of the stage; the first action that must be executed opens the world.
 
         Raises:
-            UsageError: snapshots without a function that takes them, or the other way round.
+            UsageError: snapshots without a function that takes them, or vice versa.
         """
         if (replay == "snapshot") != (snapshot is not None):
-            hint = 'Write stage.environment(open, close, replay="snapshot", snapshot=…), or neither of both.'
-            raise UsageError("an environment is replayed from snapshots, and only then takes them", hint=hint)
+            hint = 'Write stage.environment(open, close, replay="snapshot", snapshot=…), or neither.'
+            raise UsageError(
+                "an environment needs `snapshot` if it is replayed from snapshots, and only then", hint=hint
+            )
         self._perform, self._open, self._close, self._snapshot = perform, open_world, close_world, snapshot
         self._world: list[WorldT] = []
         """The open world, if any."""
@@ -56,7 +58,7 @@ class Environment(Generic[WorldT]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the world if it was opened; an error that ended the actions is raised rather than one of closing."""
+        """Close the world if it was opened; an error of the actions takes precedence over one of closing."""
         self._is_entered = False
         while self._world:
             try:
@@ -73,8 +75,8 @@ class Environment(Generic[WorldT]):
             UsageError: no action is being executed.
         """
         if not self._world:
-            hint = "Reach for it in the action of `act`, or in an asynchronous tool of a Chat with this environment."
-            raise UsageError("an environment has a world during its actions only", hint=hint)
+            hint = "Use it in the action of `act`, or in an asynchronous tool of a Chat with this environment."
+            raise UsageError("the world of an environment exists only during its actions", hint=hint)
         return self._world[0]
 
     async def act(self, kind: str, request: Any, action: Callable[[WorldT], Any]) -> Any:
@@ -82,18 +84,18 @@ class Environment(Generic[WorldT]):
 
         Args:
             kind: name of the effect, for the transcript.
-            request: what identifies the action; a JSON value.
+            request: JSON value that identifies the action.
             action: function of the world, which may be asynchronous. With `replay="execute"` it may be executed again,
                 and must then return the same.
 
         Raises:
-            Fault: the world did something else when it was rebuilt (kind `suite`).
+            Fault: the world behaved differently when it was rebuilt (kind `suite`).
             UsageError: outside of `async with`, where the world would stay open, or in another action.
         """
         if not self._is_entered:
-            raise UsageError("an environment acts in its `async with` only")
+            raise UsageError("an environment acts only within its `async with`")
         if self._actor is asyncio.current_task():
-            raise UsageError("an action of an environment cannot await another action", hint="Act after it.")
+            raise UsageError("an action of an environment cannot await another action", hint="Start it after this one.")
         async with self._turn:
             is_new = False
 

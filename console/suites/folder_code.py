@@ -129,7 +129,7 @@ def _import(code: FolderCode) -> ModuleType:
 
 
 def _raise_instead_of_exiting() -> None:
-    """Let `os._exit` in a folder's code break its case, as `sys.exit` does, and not end the run with its status."""
+    """Make `os._exit` in a folder's code break its case, like `sys.exit`, instead of ending the run."""
     leave, engine = os._exit, os.getpid()
 
     def leave_or_raise(status: int) -> NoReturn:

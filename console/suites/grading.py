@@ -20,12 +20,12 @@ from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_at
 from console.suites.suite import Suite
 
 GRADING_ROLES = ("judge", "embedding")
-"""Roles whose models decide verdicts; a second judge decides nothing."""
+"""Roles whose models decide verdicts; a second judge does not."""
 _SHAPE = "console.suites.code_shape"
 
 
 class _Known(msgspec.Struct, frozen=True):
-    """A digest of code that was computed before."""
+    """A cached digest of code."""
 
     made_of: str
     """Fingerprint of the sources, and of the code that computes the digest."""
@@ -56,7 +56,7 @@ def grader_of(
 
 
 def _model_words(facts: ModelFacts) -> str:
-    """Describe a model by what decides its answers: id, address and parameters, whatever its name here."""
+    """Describe a model by what determines its answers, id, address and parameters, without its local name."""
     words = facts.name if facts.simulated else facts.model_id or facts.name
     if facts.base_url:
         words += f" at {facts.base_url}"
@@ -80,9 +80,9 @@ def _code_digest(suite: Suite) -> str:
 
 @cache
 def _sources_digest(names: tuple[str, ...]) -> str:
-    """Return the digest of the code of modules and whole packages, whatever their layout, comments and docstrings.
+    """Return the digest of the code of modules and whole packages, ignoring layout, comments and docstrings.
 
-    Parsing takes a fifth of a run's start, so the state folder keeps the digest of exactly these bytes.
+    Parsing takes a fifth of a run's start, so the digest of exactly these bytes is cached in the state folder.
     """
     sources = _sources(names)
     made_of = _fingerprint([*sources, *_sources((_SHAPE,))])
@@ -104,7 +104,7 @@ def _sources_digest(names: tuple[str, ...]) -> str:
 
 
 def _sources(names: Iterable[str]) -> list[tuple[str, bytes]]:
-    """Return the sources of modules and packages; those of a file that cannot be read are no valid code."""
+    """Return the sources of modules and packages; a file that cannot be read becomes invalid code."""
     sources: list[tuple[str, bytes]] = []
     for name in names:
         for place, path in _files_of(name):

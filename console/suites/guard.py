@@ -117,7 +117,7 @@ class _Guarded:
             raise _error(suite, name, error) from error
         if name.startswith("_") or name in ("play", "play_again") or not callable(value):
             return value
-        return partial(_guarded, suite, name, cast(Callable[..., Any], value))
+        return partial(_guarded, suite, name, cast("Callable[..., Any]", value))
 
 
 def _default(suite: Suite, name: str) -> Any:
@@ -149,7 +149,7 @@ def _guarded(suite: Suite, name: str, method: Callable[..., Any], /, *args: Any,
 
 
 def end_copy_of(process: int) -> None:
-    """End this process if a suite's code has forked it from another, in whose place it would go on."""
+    """End this process if a suite's code forked it, as it would otherwise continue the work of its parent."""
     if os.getpid() != process:
         os._exit(70)
 

@@ -20,6 +20,10 @@ from console.core.statistics.sample import Sample, sample_of_counts
 NOT_PLAYED = "N/A"
 INCOMPLETE = "incomplete"
 """Prefix of the note for a number based on only some of the cases."""
+STAR = "*"
+"""Mark of such a number."""
+INCOMPLETE_WORDS = "incomplete: fewer cases than the suite has; such rows are not ranked"
+"""Meaning of the mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class Cell:
     count: int = 0
     """Number of rollouts."""
     cases: int = 0
-    """Number of cases, and below of clusters; 0 without an interval."""
+    """Number of cases; 0 without an interval. Likewise `clusters`."""
     clusters: int = 0
     method: str = ""
     """Method of the interval; empty without one."""
@@ -42,6 +46,21 @@ class Cell:
     """`rate` (0 to 1), `mean`, or `plain` (no interval)."""
     note: str = ""
     """Such as `N/A`, `incomplete`, or the number of failed inferences."""
+
+    @property
+    def is_incomplete(self) -> bool:
+        """True if it is based on only some of the cases, which keeps it from being ranked."""
+        return self.note.startswith(INCOMPLETE)
+
+    @property
+    def star(self) -> str:
+        """Mark of an incomplete number; empty for others."""
+        return STAR if self.is_incomplete else ""
+
+    @property
+    def is_played(self) -> bool:
+        """True if there are results, even if they give no number."""
+        return self.value is not None or self.note not in ("", NOT_PLAYED)
 
 
 MISSING = Cell(None, note=NOT_PLAYED)
@@ -86,7 +105,7 @@ class LeaderboardRules(ABC):
     These rules apply only if it is the suite's `headline` too; otherwise the default ranking is used.
     """
     legend: str = ""
-    """Reason why another number than the expected one ranks; empty if the expected one does."""
+    """Reason for ranking by another number than expected; empty if the expected one is used."""
 
     def misfit(self, categories: Collection[str]) -> str:
         """Return the reason that the rules do not apply to a suite with these categories; empty if they do."""
@@ -146,7 +165,7 @@ class PassRates(LeaderboardRules):
         """Rank by pass rate.
 
         Args:
-            legend: why, where another ranking is expected.
+            legend: reason for this ranking, if another one is expected.
             first: scores of the newest run whose columns follow the pass rate.
         """
         self.legend, self._first = legend, first

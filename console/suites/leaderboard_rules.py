@@ -1,11 +1,20 @@
 """Lookup of leaderboard rules: the suite's own, or those of its benchmark."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+
+import msgspec
 
 from console.core.fault import UsageError
+from console.core.run import Manifest, Summary, Tally
 from console.suites.benchmark import built_in
 from console.suites.benchmarks import find_benchmark
-from console.suites.leaderboard import LeaderboardRules, PassRates, ScoreMeans
+from console.suites.leaderboard import MISSING, Cell, LeaderboardRules, PassRates, Played, ScoreMeans
+
+_NUMBERS: dict[bytes, Cell] = {}
+"""Numbers of runs by their basis: lists of runs need them at once, and an official one takes milliseconds."""
+_MOST_NUMBERS = 10_000
 
 
 def rules_for(
@@ -32,6 +41,40 @@ def rules_for(
                 return rules
             why = why or f"ranked by pass rate: {misfit}"
     return ScoreMeans(headline, first=tuple(further)) if headline else PassRates(why, further)
+
+
+def number_of_run(
+    run: Summary | Manifest, headline: str, categories: Mapping[str, Tally], scores: Mapping[str, float]
+) -> Cell:
+    """Return the ranking number of a run by the rules of its benchmark: that of its category if there is only one.
+
+    Args:
+        run: the run; if it does not record the cases of its suite, nothing is marked as incomplete.
+        headline: headline score of the run; empty: the pass rate.
+        categories: counts by category.
+        scores: mean scores.
+    """
+    basis = (run.format, run.category, headline, categories, run.suite_cases, scores)
+    key = blake2b(msgspec.msgpack.encode(basis), digest_size=16).digest()
+    if key not in _NUMBERS:
+        if len(_NUMBERS) == _MOST_NUMBERS:
+            _NUMBERS.clear()
+        _NUMBERS[key] = _number_of_run(run, headline, categories, scores)
+    return _NUMBERS[key]
+
+
+def _number_of_run(
+    run: Summary | Manifest, headline: str, categories: Mapping[str, Tally], scores: Mapping[str, float]
+) -> Cell:
+    cases = run.suite_cases
+    rules = rules_for(None, run.format, cases or categories, headline)
+    played = {name: tally for name, tally in categories.items() if name and rules.counts(name)}
+    for each in (rules, PassRates()):
+        with suppress(Exception):  # benchmarks of other packages may raise anything
+            if cells := each.cells(Played(played, cases, scores)):  # none where rows are players
+                only = run.category or (next(iter(played)) if len(played) == 1 else "")  # as in the run's label
+                return cells.get(only) or next(iter(cells.values()))
+    return MISSING
 
 
 def _rules_of(suite_format: str) -> Iterator[LeaderboardRules]:

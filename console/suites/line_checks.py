@@ -8,7 +8,7 @@ import msgspec
 from console.core.case import Case, Setting
 from console.core.fault import Fault, UsageError
 from console.core.outcome import Outcome
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.suites.modes import find_mode
 from console.suites.suite import Row, Suite
 
@@ -68,7 +68,6 @@ class OutputChecker(RowChecker):
             self._cases[key] = {case.id: case for case in self._suite.cases((), setting)}
         case = self._cases[key].get(case_id)
         if case is None:
-            close = nearest(case_id, self._cases[key])
-            hint = f"Did you mean {close}?" if close else ""
+            hint = suggest(case_id, self._cases[key])
             raise UsageError(f"{self._suite.entry.name} has no case {case_id!r}", hint=hint)
         return case

@@ -40,7 +40,7 @@ def run_limited(load: Callable[[], ValueT], belongs: Callable[[str], bool] = lam
 
     Args:
         load: runs the code; its `UsageError` is passed on.
-        belongs: tells by name whether a file belongs to the code, to locate errors in it.
+        belongs: returns whether a file name belongs to the code, to locate errors in it.
 
     Raises:
         LoadError: the code raised, called `sys.exit` or hangs.

@@ -6,7 +6,7 @@ from pathlib import Path
 from string import Template
 
 from console.core.fault import UsageError
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.suites.allowed import allow
 from console.suites.benchmarks import benchmarks_with
 from console.suites.catalog import has_code, read_entry
@@ -52,8 +52,7 @@ def new_suite(root: Path, name: str, kind: str) -> list[Path]:
     """
     kinds = _templates()
     if kind not in kinds:
-        close = nearest(kind, sorted(kinds))
-        hint = f"Did you mean {close}?" if close else f"One of: {', '.join(sorted(kinds))}."
+        hint = suggest(kind, sorted(kinds), f"One of: {', '.join(sorted(kinds))}.")
         raise UsageError(f"unknown kind of suite {kind!r}", where="--kind", hint=hint)
     source = kinds[kind]
     texts = {

@@ -5,7 +5,7 @@ from typing import Any
 
 from console.core.fault import UsageError
 from console.core.ranges import LARGEST_COUNT
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.suites.suite import Option
 
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -27,8 +27,7 @@ def check_options(options: Sequence[Option], values: Mapping[str, Any]) -> dict[
     names = sorted(option.name for option in options)
     for name in values:
         if name not in names:
-            close = nearest(name, names)
-            hint = f"Did you mean {close}?" if close else f"Known options: {', '.join(names) or 'none'}."
+            hint = suggest(name, names, f"Known options: {', '.join(names) or 'none'}.")
             raise UsageError(f"unknown option {name!r}", where="--option", hint=hint)
     return read_values(options, values)
 
@@ -41,7 +40,7 @@ def read_values(
     Args:
         options: the suite's options.
         values: values by name.
-        bounds: least and greatest values of numbers, by name.
+        bounds: minimum and maximum values of numbers, by name.
 
     Raises:
         UsageError: a value of another kind, out of bounds, or none of the choices.
@@ -62,7 +61,6 @@ def _checked(option: Option, value: Any, least: float | None = None, most: float
         wanted = f"at least {least}" if most is None else f"from {least} to {most}"
         raise UsageError(f"must be {wanted}, not {value!r}", where=option.name)
     if option.choices and value not in option.choices:
-        close = nearest(str(value), option.choices)
-        hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."
+        hint = suggest(str(value), option.choices, f"One of: {', '.join(option.choices)}.")
         raise UsageError(f"cannot be {value!r}", where=option.name, hint=hint)
     return value

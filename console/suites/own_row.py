@@ -1,6 +1,6 @@
 """Conversion of a played case to a row of a suite of questions, as docs/extending.md describes them.
 
-A row holds the conversation, its tools and checks, and under `simulated.recorded` the model's answers, for the
+A row contains the conversation, its tools and checks, and under `simulated.recorded` the model's answers, for the
 simulated models to repeat.
 """
 
@@ -40,7 +40,7 @@ class RecordedCase(NamedTuple):
 
 
 class OwnRow(NamedTuple):
-    """A case in the form of a row."""
+    """A case in the format of a row."""
 
     row: Row
     why_unchecked: str = ""
@@ -58,7 +58,7 @@ class AddedRow(NamedTuple):
     outcome: str = ""
     """Outcome of the recorded answers by the row's checks; empty without answers."""
     note: str = ""
-    """What the row still lacks, as a sentence; empty if nothing."""
+    """A sentence on missing parts of the row; empty if complete."""
 
 
 def conversation_row(recorded: RecordedCase) -> Row:
@@ -77,7 +77,7 @@ def conversation_row(recorded: RecordedCase) -> Row:
     if later:
         turns = [row.get("prompt"), *map(_last_user_text, later)]
         if None in turns:
-            raise UsageError("not every turn opens with one message of the user")
+            raise UsageError("not every turn begins with a single user message")
         row = {**{name: value for name, value in row.items() if name != "prompt"}, "turns": turns}
     if tools := recorded.requests[0].tools:
         if any(request.tools != tools for request in recorded.requests):
@@ -99,14 +99,14 @@ def opening(messages: Sequence[Message]) -> Row:
     """Return the fields of a row that open a conversation with these messages.
 
     Raises:
-        UsageError: they do not end with text of the user.
+        UsageError: they do not end with a user message.
     """
     row: Row = {}
     rest = list(messages)
     if rest and rest[0]["role"] in ("system", "developer"):
         row["system"] = str(rest.pop(0).get("content") or "")
     if not rest or _last_user_text(rest) is None or rest[-1]["role"] != "user":
-        raise UsageError("the conversation does not begin with a text of the user")
+        raise UsageError("the conversation does not begin with a user message")
     if len(rest) == 1:
         return {**row, "prompt": str(rest[0].get("content"))}
     kept = ("role", "content", "tool_calls", "tool_call_id")
@@ -142,7 +142,7 @@ def tool_results(results: Iterable[tuple[str, Any, str]]) -> list[Row]:
         same = next((item for item in listed if (item["tool"], item["arguments"]) == (name, arguments)), None)
         if same is not None and same["result"] != result:
             call = f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
-            raise UsageError(f"its tools have state: {call:.200} had different results, and a row holds one per call")
+            raise UsageError(f"its tools have state: {call:.200} had different results, but a row has one per call")
         if same is None and isinstance(arguments, dict):
             listed.append({"tool": name, "arguments": cast(Row, arguments), "result": result})
     return sorted(listed, key=lambda item: -len(item["arguments"]))  # the first match is used, so the closest first

@@ -1,7 +1,7 @@
-"""The planned order of a run: what is played first, and so what each look at it holds.
+"""The planned order of a run, which determines the rollouts that each look covers.
 
 Without a seed it is the order of the suite. With one it is stratified: within each category the units (clusters, or
-independent cases) come in a seeded random order, and categories are merged so that every prefix holds them in
+independent cases) come in a seeded random order, and categories are merged so that every prefix contains them in
 proportion. Setup cases come first and are not counted.
 """
 
@@ -23,7 +23,7 @@ from console.suites.suite import Result, Suite
 
 
 def planned_order(cases: Sequence[Case], seed: int | None) -> list[Case]:
-    """Return cases in the order in which they are played and looked at.
+    """Return cases in the order in which they are played and covered by looks.
 
     Args:
         cases: in the order of the suite.
@@ -62,14 +62,14 @@ def units_of(cases: Iterable[Case], seed: int | None) -> list[list[Case]]:
 
 
 def _draw(seed: int, *words: str) -> float:
-    """Return a uniform number from 0 to 1 that any version of Python draws alike."""
+    """Return a uniform number from 0 to 1 that is the same in any Python version."""
     digest = hashlib.sha256("\0".join([str(seed), *words]).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8]) / 2**64
 
 
 @dataclass(frozen=True, slots=True)
 class RolloutOrder:
-    """The order of rollouts, computed when asked for: a run may have a million."""
+    """The order of rollouts, computed on demand, as a run may have a million."""
 
     cases: int
     rollouts: int
@@ -81,14 +81,14 @@ class RolloutOrder:
         return self.cases * self.rollouts
 
     def at(self, place: int) -> tuple[int, int]:
-        """Return the numbers of case and rollout at a place."""
+        """Return the numbers of case and rollout at a position."""
         if self.by_case:
             return divmod(place, self.rollouts)
         rollout, case = divmod(place, self.cases)
         return case, rollout
 
     def place(self, case: int, rollout: int) -> int:
-        """Return the place of a rollout, given the number of its case."""
+        """Return the position of a rollout, given the number of its case."""
         return case * self.rollouts + rollout if self.by_case else rollout * self.cases + case
 
 
@@ -108,7 +108,7 @@ class PlannedSlots(Sequence[Slot]):
     @overload
     def __getitem__(self, place: slice) -> list[Slot]: ...
     def __getitem__(self, place: int | slice) -> Slot | list[Slot]:
-        """Return the rollout at a place, or a list of those at several."""
+        """Return the rollout at a position, or a list of those at several."""
         if isinstance(place, slice):
             return [self[each] for each in range(*place.indices(len(self)))]
         if not 0 <= place < len(self):
@@ -124,7 +124,7 @@ class PlannedSlots(Sequence[Slot]):
         return ((case_id, number) for number in numbers for case_id in self._ids)
 
     def place(self, slot: Slot) -> int | None:
-        """Return the place of a rollout; None for one that is not graded."""
+        """Return the position of a rollout; None for one that is not graded."""
         number = self._number.get(slot[0])
         return self._order.place(number, slot[1]) if number is not None else None
 
@@ -136,7 +136,7 @@ def units_in_order(graded: Sequence[Case]) -> list[list[Case]]:
 
 
 def first_results(suite: Suite, results: Sequence[Result], manifest: Manifest, look: Look | None) -> Sequence[Result]:
-    """Return the results that a look has seen, for a report of a run that plays; none before the first look."""
+    """Return the results that a look covers, for the report of a run in progress; none before the first look."""
     plan = manifest.looks
     if plan is None or look is None:
         return []

@@ -16,8 +16,8 @@ from console.core.record import Finished
 from console.core.run import Manifest
 from console.suites.catalog import find_suite
 from console.suites.planned_order import first_results
+from console.suites.report import build_report
 from console.suites.suite import Report, Result, Suite
-from console.suites.summing import summed_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,11 @@ class RunSuite:
         if self.suite is None or case is None or finished is None:
             return None
         if finished.output is None and finished.verdict.outcome is Outcome.BROKEN:
-            return _requests_beside(finished.verdict)
+            return _both_requests(finished.verdict)
         return self.suite.compare(case, finished.output, finished.verdict, self.setting)
 
     def contradiction(self, case: Case | None) -> str:
-        """Return the reason that no answer can pass a case, as far as the suite knows. Foreign text."""
+        """Return the reason that no answer can pass a case, according to the suite. Foreign text."""
         return self.suite.contradiction(case, self.setting) if self.suite is not None and case is not None else ""
 
     def judged_answer(self, finished: Finished | None, turn: int) -> str:
@@ -61,19 +61,19 @@ class RunSuite:
         """Return the suite's report on the run; None without a suite.
 
         Args:
-            results: all that have ended.
+            results: all finished results.
             look: newest look at the run.
-            by_look: report only on what the look has seen, since the rest is no fair sample: for a run that plays, or
-                that a look has ended.
+            by_look: report only on results that the look covers, since the rest is not a fair sample; for
+                a run in progress, or one ended by a look.
         """
         if self.suite is None:
             return None
         if by_look:
             results = first_results(self.suite, results, self.manifest, look)
-        return summed_up(self.suite, results, self.setting)
+        return build_report(self.suite, results, self.setting)
 
 
-def _requests_beside(verdict: Verdict) -> Comparison | None:
+def _both_requests(verdict: Verdict) -> Comparison | None:
     """Return both requests of a conversation that cannot be graded again; None for other broken ones."""
     asks, asked = verdict.detail.get("asks"), verdict.detail.get("asked")
     if verdict.reason != FaultKind.UNANSWERED or not isinstance(asks, list) or not isinstance(asked, list):

@@ -11,7 +11,7 @@ from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.names import find_name
 from console.core.run import Selection
-from console.core.suggestion import nearest
+from console.core.suggestion import nearest, suggest
 from console.suites.modes import find_mode
 from console.suites.suite import Category, Suite
 
@@ -42,8 +42,7 @@ def _find_categories(suite: Suite, categories: Sequence[Category], names: Iterab
         own_name = find_name(name, own)
         members = [own_name] if own_name is not None else groups.get(find_name(name, groups) or "", [])
         if not members:
-            close = nearest(name, [*own, *groups])
-            hint = f"Did you mean {close}?" if close else f"It has: {', '.join(own)}."
+            hint = suggest(name, [*own, *groups], f"It has: {', '.join(own)}.")
             raise UsageError(f"{suite.entry.name} has no category {name!r}", hint=hint)
         chosen_names |= dict.fromkeys(members)
     return list(chosen_names)

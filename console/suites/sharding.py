@@ -54,7 +54,7 @@ def part_of(cases: Sequence[Case], shard: Shard) -> list[Case]:
 def linked_groups(cases: Iterable[Case]) -> list[list[str]]:
     """Return the ids of cases grouped by dependency, direct or indirect; unselected cases are ignored.
 
-    A disjoint-set forest: every group has a root that its members lead to.
+    A disjoint-set forest: every group has a root that is reached from its members.
     """
     leads_to = {case.id: case.id for case in cases}
 

@@ -84,7 +84,7 @@ async def lead(
         scripted: returns what a simulated model writes or calls next, given the number of its messages and steps with
             calls so far.
         turn: number of the first turn.
-        tools: tools of the user's own.
+        tools: the user's own tools.
 
     Raises:
         Fault: a model call failed.
@@ -137,7 +137,7 @@ async def _next(
         return _Step(user.opening)
     if number >= user.max_turns:
         turns = "1 turn" if number == 1 else f"{number} turns"
-        return _Step("", f"after {turns}, as many as it may take")
+        return _Step("", f"after {turns}, its limit")
     messages, calls = user_messages(user, exchanges), list[Message]()
     before = number + sum(message["role"] == "assistant" for exchange in exchanges for message in exchange.calls)
     for step in range(tools.most_steps if tools else 1):

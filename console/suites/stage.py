@@ -24,7 +24,7 @@ JUDGE = "judge"
 SECOND_JUDGE = "second_judge"
 """Role of a judge that answers the same questions but does not affect verdicts."""
 SECOND_PREFIX = "second judge: "
-"""Prefix of its score names, before the name of the judge's score."""
+"""Prefix of the second judge's score names, before the name of the judge's score."""
 JUDGE_REPEATS = "judge_repeats"
 """Option of judged suites: how often the judge grades each answer; only the first grade counts."""
 MOST_JUDGE_REPEATS = 100
@@ -79,7 +79,7 @@ class Stage(Protocol):
         """Run Python code in the sandbox, and then each hidden test; see `code_run.run_code` for the settings.
 
         Args:
-            code: the code; its names are known to the tests.
+            code: the code; tests can use its names.
             settings: `tests`, `files`, `stdin`, `timeout`, `packages` and `hidden`.
         """
         from console.suites.code_run import run_code  # slow to import
@@ -94,14 +94,14 @@ class Stage(Protocol):
         replay: Literal["execute", "snapshot"] = "execute",
         snapshot: Callable[[WorldT], Any] | None = None,
     ) -> "Environment[WorldT]":
-        """Return a world outside, such as a container or a database, as an asynchronous context.
+        """Return an external world, such as a container or a database, as an asynchronous context.
 
         Its actions, `await environment.act(kind, request, action)`, are journaled. A case that was killed opens the
         world again when an action is missing. All functions may be asynchronous or plain.
 
         Args:
-            open: opens the world; takes the last snapshot, or None for a new one. What a killed case left behind, such
-                as a container named after `stage.key`, must not matter.
+            open: opens the world; takes the last snapshot, or None for a new one. Must tolerate remains of a
+                killed case, such as a container named after `stage.key`.
             close: closes it.
             replay: how to bring a new world to the state of the killed one: by executing its actions again, or from the
                 snapshot after the last of them.
@@ -126,9 +126,9 @@ class Stage(Protocol):
         Args:
             name: name of the score.
             value: its value; None if it could not be determined.
-            threshold: value from which on it is good.
+            threshold: lowest good value.
             turn: user turn from 0.
-            role: role of the model that gave it, so that people can label what it judged; empty if code measured it.
+            role: role of the model that gave it, so that people can label the judged answer; empty for code.
         """
         ...
 

@@ -97,9 +97,9 @@ class Estimate(msgspec.Struct, frozen=True):
     most: "Estimate | None" = None
     """The same for the longest conversation possible; None if its length is unlimited."""
     bound: str = ""
-    """When that happens, in words, such as `every loop to round 20`."""
+    """Description of that case, such as `every loop to round 20`."""
     basis: str = ""
-    """Basis of the numbers in words, such as `from the texts of the questions`."""
+    """Basis of the numbers, such as `from the texts of the questions`."""
 
     @property
     def by_role(self) -> dict[str, "Estimate"]:
@@ -162,7 +162,7 @@ class Repeats(msgspec.Struct, frozen=True):
     within_share: float | None = None
     """Fraction of the variance of a rollout due to sampling; None if too few cases were repeated."""
     error: float = 0.0
-    """Standard error of the rate; below, the projected one with twice the cases or rollouts."""
+    """Standard error of the rate; the next two fields are projections for twice the cases or rollouts."""
     error_of_twice_the_cases: float = 0.0
     error_of_twice_the_rollouts: float = 0.0
 
@@ -231,14 +231,14 @@ class Suite:
     """
 
     options: tuple[Option, ...] = ()
-    """Options of a run; `setting.options` holds their values."""
+    """Options of a run; their values are in `setting.options`."""
     headline: str | Sequence[str] = ""
     """Name of the score reported in place of pass/fail; empty: rollouts pass or fail.
 
     The first of several decides comparisons and ranks; the others are shown next to it. `passed` is the pass rate.
     """
     scales: Mapping[str, tuple[float, float]] = MappingProxyType({})
-    """Lowest and highest value by score, which intervals of its mean never leave."""
+    """Lowest and highest value by score, which bound the intervals of its mean."""
     units: Mapping[str, str] = MappingProxyType({})
     """Unit by score, such as `s`, shown after its numbers."""
     leaderboard: "LeaderboardRules | None" = None
@@ -247,11 +247,12 @@ class Suite:
     waits_for_batches: bool = True
     """False if its code gives up on answers that take hours."""
     forks: bool = False
-    """True if a rollout may hold several conversations, such as those of sub-agents."""
+    """True if a rollout may contain several conversations, such as those of sub-agents."""
     grader_sources: tuple[str, ...] = ()
     """Modules and whole packages that decide verdicts: scoring, decoders, checkers; empty: the module of the class.
 
-    Their digest is part of the grader's identity (`core.grader`); for suites with code in their folder, all of it is.
+    Their digest is part of the grader's identity (`core.grader`); for suites with code in their folder, it covers all
+    of that code.
     """
 
     def __init__(self, entry: SuiteEntry) -> None:
@@ -361,7 +362,7 @@ class Suite:
         """Release what `play` has opened for the whole run, such as a process; called once at its end."""
 
     def contradiction(self, case: Case, setting: Setting) -> str:
-        """Return the reason that no answer can pass a case, as far as its own data show; empty without one."""
+        """Return the reason that no answer can pass a case, according to its own data; empty without one."""
         del case, setting
         return ""
 
@@ -371,13 +372,13 @@ class Suite:
         return ""
 
     async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
-        """Replay a conversation that is graded again; the stage answers from its journal, and asks only judges."""
+        """Replay a conversation that is graded again; the stage answers from its journal, and calls only judges."""
         return await self.play(case, stage, setting)
 
     def effect_states(self) -> Mapping[str, str]:
         """Return the status shown during an effect, by its kind (see `Stage.perform`); other kinds are shown by name.
 
-        `BEFORE_FIRST` and `AFTER_REPLY` stand for the times in which a suite works without an effect.
+        `BEFORE_FIRST` and `AFTER_REPLY` are the times in which a suite works without an effect.
         """
         return {}
 
@@ -411,7 +412,7 @@ class Suite:
         """
         from console.suites.own_row import OwnRow, conversation_row
 
-        return OwnRow(conversation_row(recorded), f"{self.entry.name} is graded by code of its own")
+        return OwnRow(conversation_row(recorded), f"{self.entry.name} is graded by its own code")
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Aggregate by the benchmark's own formula.
@@ -422,13 +423,13 @@ class Suite:
         raise TypeError("this suite has no `report`")
 
     def checks_without_data(self) -> bool:
-        """Return whether `check FORMAT` works without a dataset, because the lines hold all that is needed."""
+        """Return whether `check FORMAT` works without a dataset, because the lines contain everything needed."""
         return False
 
     def line_checker(self) -> AbstractContextManager[LineChecker] | None:
-        """Return a checker for the suite's own format of saved outputs; None: lines hold `id` and `output`."""
+        """Return a checker for the suite's own format of saved outputs; None: lines have `id` and `output`."""
         return None
 
     def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:
-        """Return checker factories for other lines than outputs, such as requests, by KIND of `check NAME-KIND`."""
+        """Return checker factories for lines other than outputs, such as requests, by KIND of `check NAME-KIND`."""
         return {}

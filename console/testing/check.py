@@ -131,7 +131,7 @@ class _Check:
         case, count = whole.case, whole.stage.new
         outputs = {need: self._outputs.get(need) for need in case.depends_on}
         for effects in _spread(count):
-            where = f"cut off after {effects} of {count} effects and played again"
+            where = f"cut off after {effects} of {count} effects and replayed"
             try:
                 journal = await journal_until_cut(self.suite, case, self.setting, effects, outputs)
                 again = await play_case(self.suite, case, self.setting, outputs=outputs, journal=journal)
@@ -145,7 +145,7 @@ class _Check:
                 )
                 return
             if again.output != whole.output or again.verdict != whole.verdict:
-                self.problems.append(f"{case.id}, {where}: it returns something else than without the interruption")
+                self.problems.append(f"{case.id}, {where}: it returns a different output than without the interruption")
                 return
 
     def _scores(self, played: PlayedCase) -> None:

@@ -39,7 +39,7 @@ class Action(msgspec.Struct, frozen=True):
     opens_menu: bool = False
     palette: bool = True
     of_graders: bool = False
-    """True if it measures graders or keys, and is left out until there is a judge or a second run."""
+    """True if it measures graders or answer keys; hidden until there is a judge or a second run."""
 
     @property
     def method(self) -> str:
@@ -93,7 +93,7 @@ _SORT_LETTERS = (
 def _sorts(
     where: str, area: str, group: str, *others: tuple[str, str], none: str, priority: int = 37
 ) -> tuple[Action, ...]:
-    """Return the menu of a list's orders: the usual columns, `others`, and `none`, the list's own order."""
+    """Return a list's sort menu: the usual columns, `others`, and `none` for the list's own order."""
     columns = [(letter, name) for letter, name in _SORT_LETTERS if letter not in {key for key, _ in others}]
     return (
         Action("sort", ("s",), f"{area}: sort", "sort by …", where, group, "sort", priority, opens_menu=True),
@@ -593,7 +593,7 @@ class HasOwnKeys(Protocol):
     """A widget with keys of its own."""
 
     where: ClassVar[str]
-    """Its name in the action table."""
+    """Name of the widget in the action table."""
 
 
 @runtime_checkable

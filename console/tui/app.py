@@ -62,7 +62,7 @@ COLLECT_AFTER = (2_000, 10, 100)
 SWITCH_S = 0.001
 """Thread switch interval, so that reading threads do not block the loop; Python's default of 5 ms makes keys lag."""
 _NAMED = 5
-"""Maximum number of live runs named in the question on quitting."""
+"""Maximum number of live runs named when asking whether to quit."""
 _BELL_SWITCH = "notice"
 """Name of the switch in `UiState`."""
 _BELL_TEXT = "A run has ended."
@@ -205,7 +205,7 @@ class ConsoleApp(App[int]):
     def _end_with(self, error: BaseException | None) -> None:
         """Store the error that ended the app; `run_app` raises it.
 
-        Textual's thread for input ends the app without telling its error.
+        Textual's input thread ends the app without reporting its error.
         """
         self.crash = error or RuntimeError("the terminal's input could not be read")
 
@@ -295,7 +295,7 @@ class ConsoleApp(App[int]):
         self.perform(find_action(f"go.{event.name}", "all"))
 
     def action_palette(self) -> None:
-        """Offer everything that can be done here, done elsewhere or opened."""
+        """Show the palette: actions available here or elsewhere, and everything that can be opened."""
         from console.tui.dialogs.palette import Command, Palette
         from console.tui.palette_commands import PaletteCommands
 

@@ -1,4 +1,4 @@
-"""The desktop around the terminal: its clipboard, and its program that opens links and files.
+"""The desktop around the terminal: its clipboard, and its opener of links and files.
 
 Programs receive text on standard input and paths as single arguments, without a shell; their output is dropped.
 """
@@ -51,7 +51,7 @@ def copy_by_program(command: Sequence[str], text: str, environment: Mapping[str,
     Raises:
         UsageError: it failed.
     """
-    # clip.exe reads the console's code page unless a byte order mark says otherwise; pbcopy reads what LANG says.
+    # clip.exe expects the console's code page without a byte order mark; pbcopy expects the encoding of LANG.
     data = b"\xff\xfe" + text.encode("utf-16-le") if command[0] == "clip.exe" else text.encode()
     path = _find(command[0], environment)
     try:
@@ -76,7 +76,7 @@ def open_outside(target: str | Path, environment: Mapping[str, str] | None = Non
     """Open a link, a file or a folder in the desktop's program for it.
 
     Raises:
-        UsageError: it is none of these, or nothing here can open it.
+        UsageError: the target is none of these, or no program can open it.
     """
     environment = os.environ if environment is None else environment
     word = _openable(target)

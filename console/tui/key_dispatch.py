@@ -20,10 +20,7 @@ from textual.screen import Screen
 from console.tui.screens.base import BaseScreen
 
 _PATIENCE = 40
-"""Turns a key waits for the previous one.
-
-Turns of the app's own messages, not seconds: while the app is blocked, none pass.
-"""
+"""Message-loop turns that a key waits for the previous one; unlike seconds, none pass while the app is blocked."""
 _TURN_S = 0.01
 
 
@@ -40,7 +37,7 @@ class KeyQueue:
         self._deliver = deliver
         self._waiting: deque[events.Key] = deque()
         self._in_flight_at: DOMNode | None = None
-        """Where `KeyHandled` was posted after the key in flight; None without one."""
+        """Target of the `KeyHandled` posted after the key in flight; None without one."""
         self._turns = 0
         """Turns that the first key has waited."""
         self._is_turning = False

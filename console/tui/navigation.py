@@ -204,7 +204,7 @@ class Navigator:
             self._services.notify(Content("No run is live, and none has been run yet. L starts one."))
 
     def renew_review(self) -> None:
-        """Have the key of Review open the last failures instead of the run reviewed last, since a run has ended."""
+        """Make the key of Review open the latest failures instead of the run reviewed last, since a run has ended."""
         self._is_review_renewed = True
 
     def action_go_review(self) -> None:
@@ -371,7 +371,7 @@ class Navigator:
 
 
 def newest_alike(runs: Sequence[RunLine], least: int, most: int) -> list[RunLine]:
-    """Return the newest graded runs of one suite, branches apart, that share a category with the newest of them.
+    """Return the newest graded runs of one suite, excluding branches, that share a category with the newest of them.
 
     Args:
         runs: candidates, newest first.

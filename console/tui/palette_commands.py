@@ -53,7 +53,7 @@ class PaletteCommands:
                 yield action_command(action, partial(self._lead_to, action), aside=heading, is_elsewhere=True)
 
     def _lead_to(self, action: Action) -> None:
-        """Open the screen of an action and say its key; what it acts on is chosen there."""
+        """Open the screen of an action and show its key; the user picks the target there."""
         self._perform(_opener(action))
         keys = self._services.key_map.path(action)
         self._services.notify(Content.assemble((keys, "bold $focus"), f"  {action.meaning}") if keys else

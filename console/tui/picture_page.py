@@ -1,8 +1,7 @@
 """The pictures of a case, each as large as the terminal: in pixels if it draws them (kitty or sixel), or half blocks.
 
-They are shown while the app is suspended, as text in the pager is. Textual-image asks the terminal what it draws when
-it is imported, and the app would take the answer for keys. A transcript has half blocks only: nothing would move the
-pixels with its text.
+They are shown while the app is suspended, as text in the pager is. On import, textual-image queries the terminal, and
+the app would read the reply as keys. A transcript has half blocks only, because pixels would not scroll with its text.
 """
 
 import fcntl
@@ -30,9 +29,9 @@ _MOST_CELLS = 290
 _MOST_PIXELS = 1000
 """Largest width and height of sixels; xterm drops larger ones."""
 _CELL = (10, 20)
-"""Size of a cell where the terminal does not tell; the VT340's."""
+"""Cell size in pixels if the terminal does not report it: the VT340's."""
 _THINNEST = 50
-"""Largest ratio of width and height, as a picture must not be scaled to less than a cell."""
+"""Largest aspect ratio; a thinner picture would be scaled to less than a cell."""
 _ROOM = 2
 """Lines above and below a picture."""
 _GOES_ON = (b"\r", b"\n", b" ")
@@ -89,7 +88,7 @@ def _size_in_cells(*, sixel: bool) -> tuple[int, int]:
 
 @contextmanager
 def _unasked() -> Generator[None]:
-    """Keep textual-image from asking tmux, which would take a question for the title of its pane."""
+    """Keep textual-image from querying tmux, which would take the query for a pane title."""
     before, sys.__stdin__ = sys.__stdin__, None
     try:
         yield
@@ -99,7 +98,7 @@ def _unasked() -> Generator[None]:
 
 @contextmanager
 def _keys_as_typed(descriptor: int) -> Generator[None]:
-    """Let single keys be read, without an echo; ctrl+c is one of them, which would end the app."""
+    """Read single keys without echo; ctrl+c is one of them, because its signal would end the app."""
     before = termios.tcgetattr(descriptor)
     try:
         tty.setcbreak(descriptor, termios.TCSADRAIN)
@@ -112,7 +111,7 @@ def _keys_as_typed(descriptor: int) -> Generator[None]:
 
 
 def _read_key(descriptor: int) -> bytes:
-    """Wait for a key that goes on or back. Escape sequences and late answers of the terminal end in other bytes."""
+    """Wait for a key that goes forward or back. Escape sequences and late terminal replies end in other bytes."""
     while (key := os.read(descriptor, 64)[-1:]) not in _GOES_ON + _GOES_BACK:
         pass
     return key

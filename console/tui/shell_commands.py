@@ -15,9 +15,7 @@ def command(verb: str, *words: str, places: WorkspacePaths) -> str:
         words: its arguments, unquoted. May be foreign text.
         places: paths given to the app, passed on so that the command finds the same models, data and runs.
     """
-    named = (("--models", places.models), ("--data", places.data), ("--runs", places.runs))
-    options = [word for option, path in named if path is not None for word in (option, str(path))]
-    return shlex.join(["eval-console", verb, *words, *options])
+    return shlex.join(["eval-console", verb, *words, *places.flags])
 
 
 def run_words(runs: Sequence[RunFolder], case: str = "") -> list[str]:

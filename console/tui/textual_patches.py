@@ -200,7 +200,7 @@ def refresh_scrollbars(widget: Widget) -> None:
 
 
 def read_invalid_input(app: App[Any]) -> None:
-    """Read bytes of a terminal that are not UTF-8 as U+FFFD; Textual's thread for input would end by them."""
+    """Read bytes that are not UTF-8 as U+FFFD; they would end Textual's input thread."""
     module: Any = sys.modules[app.driver_class.__module__]
 
     def decoder(encoding: str) -> Callable[[], IncrementalDecoder]:

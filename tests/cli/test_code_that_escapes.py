@@ -117,7 +117,7 @@ def test_a_conversation_that_goes_on_when_it_is_stopped_stays_open(console: Any,
     program = "import console.engine.running as r; r.GRACE_S = 0.3"
     ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--name", "stuck", program=program)
     assert ended.returncode == 143, ended.stderr
-    assert "bad#0 goes on although it was cancelled" in ended.stderr or "goes on although" in ended.stderr
+    assert "bad#0 continues although it was cancelled" in ended.stderr or "continues although" in ended.stderr
     assert "in goes_on)" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert console("runs", "--json").data["runs"][0]["state"] == "stopped"

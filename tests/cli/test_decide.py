@@ -110,7 +110,7 @@ def test_what_did_not_fail_is_refused(console, finished) -> None:
     rollouts = console("export", finished, "--format", "json").data["rollouts"]
     case = next(it["case"] for it in rollouts if it["outcome"] == "passed")
     ended = console("branch", f"{finished}#{case}", "--decide")
-    assert (ended.code, "only what failed" in ended.err) == (Exit.USAGE, True)
+    assert (ended.code, "only a failure" in ended.err) == (Exit.USAGE, True)
     assert console("branch", f"{finished}#{case}", "--decide", "--at", "1.1").code == Exit.USAGE
 
 
@@ -138,8 +138,8 @@ def test_a_search_takes_about_what_was_said_before(console, home, monkeypatch, s
         ended = console("branch", f"{run}#{case}", "--rollout", str(rollout), "--decide", "-r", "8", "--json")
         curve = json.loads(ended.out.splitlines()[-1])["curve"]
         tallies = [RunFolder(home / "runs" / it["run"]).summary().tally for it in curve]
-        is_start_alone = len(curve) == 1 and "if none comes right" in ended.err
-        words = "{} if none comes right" if is_start_alone else "about {}"
+        is_start_alone = len(curve) == 1 and "if none passes" in ended.err
+        words = "{} if none passes" if is_start_alone else "about {}"
         said = re.search(words.format(r"([\d,]+) calls?, ([\d,]+) tokens, simulated"), ended.err)
         assert said, ended.err
         paid = sum(it.calls for it in tallies), sum(it.input_tokens + it.output_tokens for it in tallies)

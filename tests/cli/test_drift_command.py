@@ -49,3 +49,12 @@ def test_an_endpoint_that_answers_nothing_is_said(console, home: Path) -> None:
     assert ended.code == Exit.USAGE
     assert "auth" in ended.out
     assert not list(home.rglob("*.drift.json"))
+
+
+def test_empty_answers_are_no_fingerprint(console, home: Path) -> None:
+    with OpenAIServer(lambda request: Scripted("", finish="length")) as server:
+        (home / "models.toml").write_text(f'[m]\nmodel_id = "m"\nbase_url = "{server.base_url}"\n')
+        ended = console("doctor", "--drift", "m")
+    assert ended.code == Exit.USAGE
+    assert "changes cannot be seen" in ended.out
+    assert not list(home.rglob("*.drift.json"))

@@ -1,6 +1,11 @@
 """`search` and `history` look into all runs, and say so where there is nothing."""
 
+from pathlib import Path
+
+import pytest
+
 from console.cli.exitcode import Exit
+from console.store.search_index import search_path
 
 RUN = ("run", "-s", "dialogue-starter", "--quiet")
 
@@ -39,3 +44,26 @@ def test_what_cannot_be_searched_for(console):
         assert words in refused.err
     assert console("search", "refund").code == Exit.OK
     assert console("index").code == Exit.OK
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda data: b"not a database " * 400, id="another file"),
+        pytest.param(lambda data: data[: len(data) // 2], id="cut"),
+        pytest.param(lambda data: data[:100] + b"\xff" * 4000 + data[4100:], id="its tables overwritten"),
+        pytest.param(lambda data: data.replace(b"CREATE TABLE", b"\xff\xfe\xfdATE TABLE"), id="names that are no text"),
+    ],
+)
+def test_a_damaged_index_is_replaced(console, home: Path, damage):
+    console(*RUN, "-m", "sim/hasty")
+    expected = console("search", "booking")
+    assert expected.out
+    index = search_path(home / "runs")
+    for end in ("-wal", "-shm"):
+        index.with_name(index.name + end).unlink(missing_ok=True)
+    for line in (("search", "booking"), ("history", "nothing", "here")):
+        index.write_bytes(damage(index.read_bytes()))
+        ended = console(*line)
+        assert ended.code in (Exit.OK, Exit.USAGE), ended.err
+        assert console("search", "booking").out == expected.out

@@ -44,4 +44,6 @@ def test_live_counts_them_apart():
     assert begun_words(overview, run) == "1 + 4 setup"
     line = progress_line(overview, run, live=True, now=2.0, width=200, average="").plain  # type: ignore[arg-type]
     assert "30 + 5 setup left" in line
+    assert "! 0" in line, "broken setup is no broken case"
+    assert "1 of 3 setup (not graded)" in line
     assert overview.fold.tally.cost_unknown == 2, "what never began cost nothing"

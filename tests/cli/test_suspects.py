@@ -71,7 +71,7 @@ def test_planted_keys_are_listed_first_and_errata_bring_the_right_score_back(con
     listed = [each["case"] for each in found["suspects"]]
     assert len(set(planted) & set(listed)) >= 4
     sentence = next(each["sentence"] for each in found["suspects"] if each["case"] in planted)
-    assert re.search(r"^\d of 8 models answer .+; the key wants .+; the prompt says: .+", sentence)
+    assert re.search(r"^\d of 8 models answer .+; the key is .+; the prompt says: .+", sentence)
     for case in planted:
         assert (
             console("suspects", "harbor", "--wrong", case, "--reason", "as asked", "--reader", "ann", *data).code == 0

@@ -102,7 +102,7 @@ def test_a_stratum_without_a_drawn_case_makes_the_sentence_impossible(console, h
     assert ended.code == Exit.INCONCLUSIVE
     told = json.loads(ended.out)
     assert told["effect"] is None
-    assert "nothing can be said of the whole suite" in told["sentence"]
+    assert "the effect on the whole suite is unknown" in told["sentence"]
 
 
 def test_a_trial_ends_at_the_look_that_decides_it_and_its_interval_is_that_of_the_look(console, home, recorded):
@@ -129,7 +129,7 @@ def test_what_failed_goes_on_from_the_turn_that_failed_beside_an_unchanged_arm(c
     beginnings = json.loads((folder / "run.json").read_text())["experiment"]["beginnings"]
     assert beginnings, "a later turn failed in some case"
     assert all(it["turn"] > 0 for it in beginnings.values())
-    assert "of 4 cases go on from the turn that failed" in told.err
+    assert "of 4 cases continue from the turn that failed" in told.err
     estimate = re.search(r"about ([\d,]+) calls, ([\d,]+) tokens", told.err)
     assert estimate is not None
     calls, tokens = (int(number.replace(",", "")) for number in estimate.groups())
@@ -166,7 +166,7 @@ def test_an_edit_of_prompts_that_differ_is_made_in_each_also_by_its_preset(conso
     asked = prompts(home, run)
     (home / "a.txt").write_text(next(iter(asked.values())) + "\nDates as YYYY-MM-DD.\n")
     told = console("try", run, "--filter", "is:passed", "--set", "system=a.txt", "--keep", "dates", "--json")
-    assert "the lines that you have changed are changed in each" in told.err
+    assert "the lines that you changed are changed in each" in told.err
     assert told.data["changes"][0]["diff"][-1] == "+Dates as YYYY-MM-DD."
     whole = console("run", "--preset", "dates", "--yes", "--quiet", "--json").data["run"]
     assert prompts(home, whole) == {case: f"{text}\nDates as YYYY-MM-DD." for case, text in asked.items()}

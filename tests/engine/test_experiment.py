@@ -11,6 +11,7 @@ import pytest
 from support.folder_suites import CITIES, write_folder_suite
 from support.tau2_edition import write_edition
 
+from console.config.paths import WorkspacePaths
 from console.core.case import Key
 from console.core.experiment import OPENING, PARAMS, REPLY, SYSTEM, Beginning, Change
 from console.core.fault import UsageError
@@ -44,11 +45,14 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def recorded(
-    tmp_path: Path, suite: str, category: str = "", limit: int = 2, **more: Any
+    tmp_path: Path, suite: str, category: str = "", limit: int = 2, data: Path | None = None, **more: Any
 ) -> tuple[RunFolder, list[Any]]:
     """A finished run by a simulated model."""
-    selection = Selection((category,) if category else (), limit=limit)
-    folder, prepared = start(Plan("sim/careful", suite, selection, runs_path=tmp_path / "runs", **more))
+    selection, paths = (
+        Selection((category,) if category else (), limit=limit),
+        WorkspacePaths(None, data, tmp_path / "runs"),
+    )
+    folder, prepared = start(Plan("sim/careful", suite, selection, paths=paths, **more))
     return folder, played(folder, prepared)
 
 
@@ -94,7 +98,9 @@ def assert_gone_on_from(run: RunFolder, records: list[Any], case: str, replies: 
     old = requests(records, case)
     effects = [it for it in records if isinstance(it, Asked | Performed) and it.key.case == case]
     beginning = Beginning(replies, old[replies].turn, old[replies].step)
-    plan = experiment_plan(run, (case,), beginnings={case: beginning}, repeats=2, seed=1, data_path=data)
+    plan = experiment_plan(
+        run, (case,), beginnings={case: beginning}, repeats=2, seed=1, paths=WorkspacePaths(data=data)
+    )
     prepared = prepare(plan)
     assert rehearse(prepared) == []
     branch = create_run(prepared.runs_root, prepared.manifest)
@@ -115,7 +121,7 @@ def assert_gone_on_from(run: RunFolder, records: list[Any], case: str, replies: 
     assert all(it.key.case == case for it in live), "what it depends on is not asked again"
     assert sum(it.calls for it in ended if it.key.case == case) == len(live)
     assert round(expected_use(prepared).calls) >= 2
-    assert reopen(branch, None, data).manifest == branch.manifest()
+    assert reopen(branch, WorkspacePaths(data=data)).manifest == branch.manifest()
 
 
 @pytest.mark.parametrize(("suite", "category", "more"), SUITES)
@@ -134,7 +140,7 @@ def test_from_random_points_of_any_conversation_the_beginning_is_equal(
     tmp_path: Path, own_data: Path, suite: str, category: str, more: dict[str, Any]
 ) -> None:
     data = own_data if suite in ("cities", "tau2") else None
-    run, records = recorded(tmp_path, suite, category, 3, **more, data_path=data)
+    run, records = recorded(tmp_path, suite, category, 3, data, **more)
     setup = {need for it in records if isinstance(it, Started) for need in it.case.depends_on}
     cases = [it.case.id for it in records if isinstance(it, Started) and it.case.id not in setup]
     points = [(case, replies) for case in cases for replies in range(len(requests(records, case)))]
@@ -149,7 +155,7 @@ def test_a_state_that_cannot_be_rebuilt_is_refused_before_anything_is_asked(
 ) -> None:
     """The recorded conversation differs from what the suite would say today."""
     data = own_data if suite in ("cities", "tau2") else None
-    run, records = recorded(tmp_path, suite, category, 1, **more, data_path=data)
+    run, records = recorded(tmp_path, suite, category, 1, data, **more)
     case = longest(records)
     old = requests(records, case)
     replies = len(old) - 1
@@ -158,7 +164,7 @@ def test_a_state_that_cannot_be_rebuilt_is_refused_before_anything_is_asked(
     path, changed = run.journal_path, old[replies - 1].digest
     path.write_text(path.read_text().replace(changed, "0" * len(changed)))
     beginnings = {case: Beginning(replies, old[replies].turn, old[replies].step)}
-    prepared = prepare(experiment_plan(run, (case,), beginnings=beginnings, data_path=data))
+    prepared = prepare(experiment_plan(run, (case,), beginnings=beginnings, paths=WorkspacePaths(data=data)))
     with pytest.raises(UsageError, match="cannot be rebuilt") as refused:
         rehearse(prepared)
     assert refused.value.hint
@@ -222,7 +228,7 @@ def test_another_opening_is_sent_journaled_and_kept_apart(tmp_path: Path) -> Non
     assert asked[0].messages == after
     manifest = branch.manifest()
     assert (manifest.parent, manifest.model.name, manifest.selection.ids) == (run.name, "sim/hasty", (case,))
-    assert reopen(branch, None, None).manifest == manifest
+    assert reopen(branch, WorkspacePaths()).manifest == manifest
 
 
 def test_an_opening_that_is_not_the_suites_breaks_the_case(tmp_path: Path) -> None:
@@ -241,11 +247,13 @@ def test_a_tool_outside_of_this_program_is_named_before_anything_is_asked(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     code = CITIES.replace("def population", "async def population")
     allow(FolderCode(read_entry(write_folder_suite(tmp_path / "own", code=code))))
-    run, records = recorded(tmp_path, "cities", "", 1, roles={"user": "sim/user"}, data_path=tmp_path / "own")
+    run, records = recorded(tmp_path, "cities", "", 1, tmp_path / "own", roles={"user": "sim/user"})
     case = longest(records)
     old = requests(records, case)
     beginnings = {case: Beginning(len(old) - 1, old[-1].turn, old[-1].step)}
-    prepared = prepare(experiment_plan(run, (case,), beginnings=beginnings, data_path=tmp_path / "own"))
+    prepared = prepare(
+        experiment_plan(run, (case,), beginnings=beginnings, paths=WorkspacePaths(data=tmp_path / "own"))
+    )
     (warning,) = rehearse(prepared)
     assert "population is not called again: its recorded results are used" in warning
 
@@ -256,11 +264,13 @@ def test_a_play_that_reads_a_clock_is_refused_before_anything_is_asked(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     code = "import time\n" + CITIES.replace("to know how many people live in {city}", "to know {time.time_ns()} {city}")
     allow(FolderCode(read_entry(write_folder_suite(tmp_path / "own", code=code))))
-    run, records = recorded(tmp_path, "cities", "", 1, roles={"user": "sim/user"}, data_path=tmp_path / "own")
+    run, records = recorded(tmp_path, "cities", "", 1, tmp_path / "own", roles={"user": "sim/user"})
     case = longest(records)
     old = requests(records, case)
     beginnings = {case: Beginning(len(old) - 1, old[-1].turn, old[-1].step)}
-    prepared = prepare(experiment_plan(run, (case,), beginnings=beginnings, data_path=tmp_path / "own"))
+    prepared = prepare(
+        experiment_plan(run, (case,), beginnings=beginnings, paths=WorkspacePaths(data=tmp_path / "own"))
+    )
     with pytest.raises(UsageError, match="cannot be rebuilt"):
         rehearse(prepared)
 
@@ -282,7 +292,9 @@ def branches(run: RunFolder, rng: random.Random, data: Path | None) -> Iterator[
         if kind == "cut short":
             beginnings = {case: point.beginning}
             folder, prepared = start(
-                experiment_plan(run, (case,), arms=(refusal,), beginnings=beginnings, seed=seed, data_path=data)
+                experiment_plan(
+                    run, (case,), arms=(refusal,), beginnings=beginnings, seed=seed, paths=WorkspacePaths(data=data)
+                )
             )
             played(source := folder, prepared)
             reader = RunReader(folder)
@@ -296,7 +308,7 @@ def branches(run: RunFolder, rng: random.Random, data: Path | None) -> Iterator[
                 model=OTHER_MODEL if kind == "model" else "",
                 repeats=rng.choice((1, 4, 8)),
                 seed=seed,
-                data_path=data,
+                paths=WorkspacePaths(data=data),
             )
         )
 
@@ -309,7 +321,7 @@ def test_what_branches_are_said_to_take_is_within_a_factor_of_1_5_of_what_they_t
     paid, likely, lows, highs = list[int](), list[float](), list[float](), list[float]()
     for suite, category, more in [*(getattr(it, "values", it) for it in SUITES), *OWN]:
         data = own_data if suite in ("cities", "tau2") else None
-        run, _ = recorded(tmp_path, suite, category, 4, **more, data_path=data)
+        run, _ = recorded(tmp_path, suite, category, 4, data, **more)
         for prepared in branches(run, random.Random(f"{suite} {category}"), data):
             use = branch_use(prepared)
             new = played(create_run(prepared.runs_root, prepared.manifest), prepared)

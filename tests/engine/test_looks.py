@@ -37,6 +37,7 @@ from console.llm.endpoint import Watch
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder, create_run
 from console.suites.planned_order import planned_order
+from console.suites.suite import Metric, Report
 
 
 class Model:
@@ -212,6 +213,23 @@ async def test_a_narrow_interval_of_too_few_graded_cases_ends_nothing(tmp_path: 
     assert (closed.reason, last.decision, last.left_out) == ("completed", "cannot tell", 20)
 
 
+@pytest.mark.parametrize(("unit", "low_and_high"), [("rate", (0.2, 0.3)), ("points", None)])
+async def test_a_width_is_that_of_the_suites_own_rate(
+    tmp_path: Path, model: Install, unit: str, low_and_high: tuple[float, float] | None
+) -> None:
+    class WeightedSuite(TalkSuite):
+        def report(self, results: object, setting: Setting) -> Report:
+            return Report((Metric("overall", 0.25, 0.2, 0.3, count=60, unit=unit),))
+
+    model(passes(0.9, "b"))
+    _, engine = await play(planned(tmp_path / "r", WeightedSuite(60), Until(Rule.WIDTH, half_width=0.001)))
+    last = looks(engine.host.folder)[-1]
+    if low_and_high:
+        assert (last.low, last.high) == low_and_high
+    else:
+        assert (last.low or 0) > 0.7, "that of the pass rate"
+
+
 async def test_a_run_stopped_by_hand_is_not_decided(tmp_path: Path, model: Install) -> None:
     suite, a = TalkSuite(200), passes(0.9, "a")
     ready = planned(tmp_path / "r", suite, DECIDED, results(suite, a), at_once=4)
@@ -377,7 +395,7 @@ async def test_a_comparison_counts_what_the_deciding_look_has_seen(
     assert comparison.only_b == 0
     assert comparison.beyond <= 2 * 32 + 15, "setup holds a look up, but the rest is not played meanwhile"
     words = [line for section in statistics(comparison) for line in section.lines]
-    assert any("beyond the look that has decided it" in line for line in words)
+    assert any("of B after the deciding look" in line for line in words)
 
 
 def _child(folder: Path, base_url: str, point: str = "nowhere", count: int = 1) -> int:

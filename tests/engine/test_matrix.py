@@ -87,7 +87,7 @@ def test_what_does_not_fit_is_said_of_its_option(where, change, flag, words):
 
 def test_a_run_has_at_least_one_rollout_and_at_most_so_many(where, monkeypatch):
     def planned(rollouts: int) -> int:
-        plan = Plan("own", BFCL, Selection(limit=4), rollouts=rollouts, models_path=where.models, runs_path=where.runs)
+        plan = Plan("own", BFCL, Selection(limit=4), rollouts=rollouts, paths=where)
         return prepare(plan).manifest.cases
 
     monkeypatch.setattr(plan_module, "MOST_ROLLOUTS", 12)
@@ -130,7 +130,7 @@ def console_run(where, tmp_path, monkeypatch) -> tuple[str, tuple[str, ...]]:
     from console.engine.launch import run_in_foreground, start
 
     monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
-    run, prepared = start(Plan("sim/hasty", BFCL, Selection(("simple_python",)), runs_path=where.runs))
+    run, prepared = start(Plan("sim/hasty", BFCL, Selection(("simple_python",)), paths=WorkspacePaths(runs=where.runs)))
     run_in_foreground(run, prepared)
     latest = run.fold()[0].latest
     failed = [case for (case, _), one in latest.items() if one.verdict.outcome is Outcome.FAILED]
@@ -200,4 +200,4 @@ def test_when_a_start_asks_once_more():
 @pytest.mark.parametrize(("name", "count"), [("rollouts", 0), ("rollouts", 2**53 + 1), ("concurrency", -1)])
 def test_a_count_that_makes_no_sense_is_refused(where: WorkspacePaths, name: str, count: int) -> None:
     with pytest.raises(UsageError, match=f"{name} must be at least 1"):
-        prepare(Plan("sim/careful", BFCL, runs_path=where.runs, **{name: count}))
+        prepare(Plan("sim/careful", BFCL, paths=WorkspacePaths(runs=where.runs), **{name: count}))

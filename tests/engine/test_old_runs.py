@@ -10,6 +10,7 @@ import pytest
 from console.benchmarks.bfcl.models.decoding import sent_underscored
 from console.benchmarks.bfcl.models.handlers.reply_readings import READINGS
 from console.benchmarks.bfcl.models.handlers.services import SERVICES
+from console.config.paths import WorkspacePaths
 from console.core.chat import Reply
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
@@ -76,7 +77,7 @@ def test_a_field_that_became_the_suites_own_is_still_read(old_run: RunFolder) ->
 
 @every_suite
 def test_it_is_scored_the_same(old_run: RunFolder) -> None:
-    ready = reopen(old_run, None, None)
+    ready = reopen(old_run, WorkspacePaths())
     cases = [record.case for record in JournalReader(old_run.journal_path).read_new() if isinstance(record, Started)]
     finished = endings(old_run)
     assert cases
@@ -92,7 +93,7 @@ def test_it_is_resumed_to_the_same_verdicts(old_run: RunFolder) -> None:
     old_run.journal_path.write_bytes(b"".join(lines[: -len(lines) // 4]))
     old_run.summary_path.unlink()
     assert set(endings(old_run)) < set(whole)
-    ending = run_in_foreground(old_run, reopen(old_run, None, None), retry=RetryScope.NONE)
+    ending = run_in_foreground(old_run, reopen(old_run, WorkspacePaths()), retry=RetryScope.NONE)
     assert ending.closed.reason == "completed"
     resumed = endings(old_run)
     assert {case: end.verdict for case, end in resumed.items()} == {case: end.verdict for case, end in whole.items()}

@@ -11,6 +11,7 @@ import pytest
 from support import killable_run
 from support.tau2_edition import write_edition
 
+from console.config.paths import WorkspacePaths
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.grading import grading_words
 from console.core.outcome import Outcome, Verdict
@@ -30,6 +31,7 @@ from console.llm.simulated import endpoint as simulated
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder, create_run
 
+MODELS = WorkspacePaths(models=Path("models.toml"))
 SELECTED = {
     "bfcl-starter": Selection(),
     "aidan-starter": Selection(limit=8),
@@ -55,8 +57,9 @@ def played(suite: str, model: str = "sim/hasty", **options: Any) -> RunFolder:
     if suite == "tau2":
         write_edition(Path("data/tau2/1.0.1"))
         Path("data/tau2/suite.toml").write_text('name = "tau2"\nformat = "tau2"\ntitle = "τ²"\n')
-        options |= {"roles": {"user": "sim/user"}, "data_path": Path("data")}
-    plan = Plan(model, suite, SELECTED[suite], mode=mode, runs_path=Path("runs"), **options)
+        options |= {"roles": {"user": "sim/user"}, "paths": WorkspacePaths(data=Path("data"))}
+    paths = msgspec.structs.replace(options.pop("paths", WorkspacePaths()), runs=Path("runs"))
+    plan = Plan(model, suite, SELECTED[suite], mode=mode, paths=paths, **options)
     folder, prepared = start(plan)
     play(folder, prepared)
     return folder
@@ -91,7 +94,7 @@ def test_the_same_grader_gives_the_same_verdicts_to_the_byte_for_nothing(
         raise AssertionError("a model was asked")
 
     monkeypatch.setattr(simulated.SimulatedEndpoint, "ask", never)
-    new, records = regraded(old, data_path=Path("data") if suite == "tau2" else None)
+    new, records = regraded(old, paths=WorkspacePaths(data=Path("data") if suite == "tau2" else None))
     before = verdicts(JournalReader(old.journal_path).read_new())
     assert verdicts(records) == before
     assert len(before) >= 2
@@ -107,7 +110,7 @@ def test_another_judge_is_asked_about_forty_loops_and_the_model_is_not(monkeypat
     old = played("aidan-starter")
     entry = '["my/judge"]\nmodel_id = "judge"\nprovider = "simulated"\nparams = { top_p = 0.5 }\n'
     Path("models.toml").write_text(entry)
-    new, records = regraded(old, judge="my/judge", models_path=Path("models.toml"))
+    new, records = regraded(old, judge="my/judge", paths=MODELS)
     assert asked_now(records, "judge")
     assert asked_now(records, "model", "embedding") == []
     assert new.summary().tally.calls == len(asked_now(records, "judge"))
@@ -167,9 +170,11 @@ def test_what_was_never_answered_breaks_the_case_with_both_requests(monkeypatch:
     assert asked_now(records, "model", "judge", "user") == []
     ended = [record for record in records if isinstance(record, Finished)]
     assert {(it.verdict.outcome, it.verdict.reason) for it in ended} == {(Outcome.BROKEN, "unanswered")}
-    assert all("cannot be graded again: asks what was never answered" in it.verdict.messages[0] for it in ended)
+    assert all(
+        "cannot be graded again: it makes a request that was never answered" in it.verdict.messages[0] for it in ended
+    )
     reader = RunReader(new)
-    suite = prepare(Plan("sim/hasty", "dialogue-starter", runs_path=Path("runs"))).suite
+    suite = prepare(Plan("sim/hasty", "dialogue-starter", paths=WorkspacePaths(runs=Path("runs")))).suite
     from console.suites.run_suite import RunSuite
 
     shown = RunSuite(reader.manifest.setting, suite).compare(prepare_case(records), ended[0])
@@ -205,7 +210,7 @@ def test_repeats_ask_the_judge_anew_each_time() -> None:
 def test_a_judge_asked_several_times_while_playing_shows_its_noise_and_decides_once(suite: str) -> None:
     entry = '["rash"]\nmodel_id = "hasty"\nprovider = "simulated"\n'
     Path("models.toml").write_text(entry)
-    rash: dict[str, Any] = {"roles": {"judge": "rash"}, "models_path": Path("models.toml")}
+    rash: dict[str, Any] = {"roles": {"judge": "rash"}, "paths": MODELS}
     once = JournalReader(played(suite, **rash).journal_path).read_new()
     folder = played(suite, options={"judge_repeats": 3}, **rash)
     records = JournalReader(folder.journal_path).read_new()
@@ -216,7 +221,7 @@ def test_a_judge_asked_several_times_while_playing_shows_its_noise_and_decides_o
     assert (judging.noise.judge > 0) is (suite == "dialogue-starter")  # of the simulated judges, only its err
     assert any("variance of a judgment" in line for line in judging_lines(judging))
     assert len(asked_now(records, "judge")) > 2 * len(asked_now(once, "judge"))
-    new, again = regraded(folder, models_path=Path("models.toml"))
+    new, again = regraded(folder, paths=MODELS)
     assert asked_now(again, "judge", "model") == []
     assert verdicts(again) == verdicts(records)
     assert new.manifest().grader == folder.manifest().grader
@@ -246,7 +251,7 @@ def test_killed_and_resumed_as_if_nothing_had_happened() -> None:
         finally:
             os._exit(70)
     assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
-    resumed = play(again, reopen(again, None, None))
+    resumed = play(again, reopen(again, WorkspacePaths()))
     assert verdicts(resumed) == verdicts(records)
     calls = [sorted(it.digest for it in asked_now(each, "judge")) for each in (records, resumed)]
     assert calls[0] == calls[1]
@@ -272,7 +277,7 @@ def test_a_retry_of_what_a_judge_broke_asks_only_the_judge(monkeypatch: pytest.M
         folder = played("aidan-starter")
     assert folder.summary().tally.broken == 8
     before = JournalReader(folder.journal_path).read_new()
-    records = play(folder, reopen(folder, None, None), retry=RetryScope.BROKEN)
+    records = play(folder, reopen(folder, WorkspacePaths()), retry=RetryScope.BROKEN)
     first = sorted((it.key.case, it.digest) for it in before if isinstance(it, Asked | Embedded))
     retried = [it for it in records[len(before) :] if isinstance(it, Asked | Embedded)]
     assert sorted((it.key.case, it.digest) for it in retried if it.kept) == first
@@ -284,7 +289,7 @@ def test_a_run_whose_source_is_gone_says_so() -> None:
     new, _ = regraded(old)
     old.path.rename(old.path.with_name("elsewhere"))
     with pytest.raises(UsageError, match="graded again is gone"):
-        reopen(new, None, None)
+        reopen(new, WorkspacePaths())
 
 
 def model_graded(sample: dict[str, Any]) -> dict[str, Any]:
@@ -322,4 +327,4 @@ def test_an_imported_log_with_a_model_grader_is_graded_by_a_judge_of_ours(tmp_pa
     kept = [it for it in records if isinstance(it, Asked) and it.kept]
     assert len(kept) == 6
     assert {it.role for it in kept} == {"model"}
-    assert len(play(new, reopen(new, None, None))) == len(records) + 2  # nothing is left but opening and closing
+    assert len(play(new, reopen(new, WorkspacePaths()))) == len(records) + 2  # nothing is left but opening and closing

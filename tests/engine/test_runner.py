@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.core.record import Finished
 from console.core.run import Selection
@@ -31,7 +32,8 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     for kind in ("STATE", "DATA", "CONFIG", "CACHE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind))
     monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
-    return Plan("sim/careful", "bfcl-starter", Selection(("simple_python",), limit=3), runs_path=tmp_path / "runs")
+    selection, paths = Selection(("simple_python",), limit=3), WorkspacePaths(runs=tmp_path / "runs")
+    return Plan("sim/careful", "bfcl-starter", selection, paths=paths)
 
 
 def wait_until(holds: Callable[[], object]) -> None:

@@ -242,7 +242,7 @@ async def test_a_journal_that_is_shortened_while_the_run_plays_ends_it_and_resum
     shortened = False
     script(shorten_once)
     engine = new_engine(tmp_path / "r", DialogueSuite(4, 1, judged=False), concurrency=1)
-    with pytest.raises(Fault, match="was changed by something else"):
+    with pytest.raises(Fault, match="was changed by another program"):
         await asyncio.wait_for(engine.run(), 60)
     engine = new_engine(tmp_path / "r", DialogueSuite(4, 1, judged=False))
     assert (await engine.run()).reason == "completed"

@@ -18,6 +18,7 @@ from support.inspect_logs import (
 )
 
 from console.__main__ import main
+from console.config.paths import WorkspacePaths
 from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
@@ -81,7 +82,7 @@ def test_what_was_recorded_elsewhere_is_not_played(tmp_path: Path):
     folder, _ = imported(path)
     assert folder.summary().state == "stopped"
     with pytest.raises(UsageError, match="was recorded by another tool"):
-        reopen(folder, None, None)
+        reopen(folder, WorkspacePaths())
 
 
 def test_totals_of_the_log_stand_beside_ours(log_of: Any):

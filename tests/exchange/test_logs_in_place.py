@@ -125,12 +125,12 @@ def long_log(tmp_path: Path) -> Path:
 def test_the_first_failure_is_there_at_once_and_the_rest_follows(long_log: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("console.exchange.imports.in_place._LEAD_S", 0.0)
     rest: list[Callable[[], None]] = []
-    folder = open_in_place(long_log, beside=rest.append)
+    folder = open_in_place(long_log, background=rest.append)
     early = RunReader(folder).side.rollouts
     assert 700 <= len(early) < 2000
     assert [slot for slot, rollout in early.items() if rollout.is_failure] == [("s0699", 0)]
     assert folder.manifest().cases == 2000
-    assert open_in_place(long_log, beside=rest.append).path == folder.path
+    assert open_in_place(long_log, background=rest.append).path == folder.path
     assert len(rest) == 1  # somebody is at it: nothing is listed twice
     rest[0]()
     whole = RunReader(folder).side.rollouts
@@ -142,7 +142,7 @@ def test_the_feed_takes_what_follows(long_log: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("console.exchange.imports.in_place._LEAD_S", 0.0)
 
     async def opened() -> int:
-        feed = RunFeeds().open(open_in_place(long_log, beside=in_thread))
+        feed = RunFeeds().open(open_in_place(long_log, background=in_thread))
         async with asyncio.timeout(60):
             while len(feed.overview.rollouts) < 2000:
                 feed.pump()
@@ -169,7 +169,7 @@ def test_a_disk_that_is_full_while_the_rest_is_listed_ends_nothing(long_log: Pat
         raise UsageError("cannot be written: No space left on device")
 
     rest: list[Callable[[], None]] = []
-    folder = open_in_place(long_log, beside=rest.append)
+    folder = open_in_place(long_log, background=rest.append)
     with monkeypatch.context() as full:
         full.setattr("console.exchange.imports.in_place._LEAD_S", 0.0)
         full.setattr(GrowingRun, "append", refuse)

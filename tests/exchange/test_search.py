@@ -161,7 +161,7 @@ def test_killed_in_the_middle_it_goes_on(tmp_path: Path):
     code = (
         "from pathlib import Path; from console.exchange.search import indexing; indexing.COMMIT_AFTER_S = -1.0\n"
         f"def told(progress): print(progress.done, flush=True); input()\n"
-        f"indexing.IndexUpdate(Path({str(tmp_path)!r}), told=told).run()"
+        f"indexing.IndexUpdate(Path({str(tmp_path)!r}), notify=told).run()"
     )
     child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with child:
@@ -188,7 +188,7 @@ def test_a_stopped_update_goes_on_and_readers_do_not_wait(tmp_path: Path, monkey
         counts.append(len(found(tmp_path, "zebra")))
         stop.set()
 
-    IndexUpdate(tmp_path, stopped=stop.is_set, told=told).run()
+    IndexUpdate(tmp_path, stopped=stop.is_set, notify=told).run()
     assert counts
     assert 0 < counts[0] < len(AT)
     IndexUpdate(tmp_path).run()

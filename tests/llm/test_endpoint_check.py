@@ -82,6 +82,10 @@ def unstopped(request: dict[str, Any], said: Scripted) -> Scripted | None:
     return Scripted("1 2 3 4 5 6 7 8 9") if request.get("stop") else None
 
 
+def kept_stop(request: dict[str, Any], said: Scripted) -> Scripted | None:
+    return Scripted("6 of 9: 1 2 3 4 5") if request.get("stop") else None
+
+
 def forgetful(request: dict[str, Any], said: Scripted) -> Scripted | None:
     usage = {"prompt_tokens": 512, "completion_tokens": 3}
     return Scripted("Which word?", usage=usage) if "to remember" in last_text(request) else None
@@ -147,7 +151,8 @@ async def test_a_missing_tool_parser_is_named(how: str) -> None:
         (cut, "arguments", Mark.WRONG, "cut after 1,000 characters"),
         (garbled, "arguments", Mark.WRONG, "Unicode is garbled"),
         (unfinished, "max_tokens", Mark.WRONG, "ends with 'stop' after 5 tokens of 5"),
-        (unstopped, "stop", Mark.WRONG, "goes on after the stop text"),
+        (unstopped, "stop", Mark.WRONG, "goes on after the stop sequence"),
+        (kept_stop, "stop", Mark.DIFFERS, "not before it"),
         (forgetful, "30,000 characters", Mark.WRONG, "only 512 tokens were read"),
         (deaf, "results of two calls", Mark.WRONG, "only 96 tokens were read"),
         (unable, "results of two calls", Mark.DIFFERS, "0 of the two"),
@@ -162,6 +167,27 @@ async def test_a_planted_fault_is_found(
     assert (found[name].mark, words in found[name].text) == (mark, True), found[name]
     elsewhere = {other for other, item in found.items() if item.mark is Mark.WRONG} - {name}
     assert elsewhere <= ({"arguments", "a forced call", "a call"} if change in (as_text, lossy_stream) else set())
+
+
+async def test_a_model_that_never_stops_is_cut_soon() -> None:
+    written = list[int]()
+
+    def endless(request: dict[str, Any]) -> Scripted:
+        written.append(request.get("max_tokens", 100_000))
+        return Scripted("word " * written[-1], finish="length")
+
+    await check(endless)
+    assert sum(written) < 5_000
+
+
+@pytest.mark.parametrize("thoughts", [{"reasoning": "Hm. " * 50}, {"content": "<think>Hm. "}, {}], ids=str)
+async def test_a_model_that_thinks_first_is_no_fault_of_the_server(thoughts: dict[str, str]) -> None:
+    def thinking(request: dict[str, Any], said: Scripted) -> Scripted | None:
+        return Scripted(**thoughts, finish="length") if request.get("max_tokens", 5) > 5 else None
+
+    found, asked = await check(changed(thinking))
+    assert {name: item for name, item in found.items() if item.mark is not Mark.OK} == {}
+    assert asked <= REQUESTS, "only the first question was asked twice"
 
 
 async def test_logprobs_are_said_to_be_given_or_not() -> None:

@@ -16,12 +16,30 @@ from console.llm.wires.chat import CHAT_API
 from console.llm.wires.text_chunk import read_text_chunk
 
 ODD = st.sampled_from([None, "", [], {}, 0, 1, True, "user", "error", "stop", "a", [{"type": "text", "text": "b"}]])
+CALL = st.fixed_dictionaries(
+    {},
+    optional={
+        "index": st.sampled_from([0, 0, 0, 1, None, True, 1.0, -1]),
+        "id": st.sampled_from([None, "call_1", "call_2", ""]),
+        "type": st.sampled_from(["function", "function", None, "other"]),
+        "function": st.fixed_dictionaries(
+            {},
+            optional={
+                "arguments": st.one_of(st.text(max_size=3), ODD),
+                "name": st.sampled_from([None, None, None, "f", ""]),
+                "thought_signature": ODD,
+            },
+        ),
+        "strict": ODD,
+    },
+)
 DELTA = st.fixed_dictionaries(
     {},
     optional={
         "content": st.one_of(st.text(max_size=3), ODD),
         "role": st.sampled_from(["assistant", "user", None, 5]),
-        **dict.fromkeys(("refusal", "reasoning", "reasoning_content", "tool_calls", "function_call", "audio"), ODD),
+        "tool_calls": st.one_of(st.lists(CALL, max_size=2), ODD),
+        **dict.fromkeys(("refusal", "reasoning", "reasoning_content", "function_call", "audio"), ODD),
     },
 )
 CHOICE = st.fixed_dictionaries(
@@ -49,7 +67,16 @@ USUAL = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m
 
 
 def usual(text: str, **more: Any) -> dict[str, Any]:
-    return USUAL | {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]} | more
+    return delta(content=text) | more
+
+
+def delta(**said: Any) -> dict[str, Any]:
+    return USUAL | {"choices": [{"index": 0, "delta": said, "finish_reason": None}]}
+
+
+def continued(arguments: str, index: int = 0) -> dict[str, Any]:
+    """The next piece of the arguments of a call."""
+    return delta(tool_calls=[{"index": index, "function": {"arguments": arguments}}])
 
 
 def joined(shown: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -75,10 +102,20 @@ def read(events: list[bytes], *, in_one_step: bool) -> tuple[object, list[tuple[
         return fault.message, joined(shown)
 
 
-@given(st.lists(st.one_of(CHUNK, st.text(max_size=4).map(usual)), max_size=5), st.booleans())
-def test_both_ways_of_reading_give_the_same(chunks: list[dict[str, Any]], is_ended: bool) -> None:
+BEGUN = delta(tool_calls=[{"index": 0, "id": "call_1", "function": {"name": "f", "arguments": ""}}])
+PIECES = st.builds(continued, st.text(max_size=4), st.sampled_from([0, 0, 1]))
+
+
+@given(
+    st.sampled_from([usual(""), BEGUN]),
+    st.lists(st.one_of(CHUNK, st.text(max_size=4).map(usual), PIECES), max_size=5),
+    st.booleans(),
+)
+def test_both_ways_of_reading_give_the_same(
+    first: dict[str, Any], chunks: list[dict[str, Any]], is_ended: bool
+) -> None:
     end = [USUAL | {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}] if is_ended else []
-    events = [json.dumps(chunk).encode() for chunk in (usual(""), *chunks, *end)]
+    events = [json.dumps(chunk).encode() for chunk in (first, *chunks, *end)]
     assert read(events, in_one_step=True) == read(events, in_one_step=False)
 
 
@@ -88,7 +125,15 @@ def test_both_ways_of_reading_give_the_same(chunks: list[dict[str, Any]], is_end
 def test_usual_events_are_read_in_one_step(more: dict[str, Any]) -> None:
     chunk = read_text_chunk(json.dumps(usual("Hello", **more)).encode())
     assert chunk is not None
-    assert chunk.text == "Hello"
+    assert chunk.piece == (None, "Hello")
+
+
+def test_pieces_of_arguments_are_read_in_one_step() -> None:
+    builder = ReplyBuilder(CHAT_API.assembly(), lambda kind, text: None, Redactor([]))
+    builder.add_chunk(BEGUN)
+    events = [json.dumps(chunk).encode() for chunk in (continued('{"a"'), continued(": 1}"), continued("2", 1))]
+    assert builder.add_texts(events) == 2
+    assert builder.add_texts(events[2:]) == 0, "a call that nothing has begun"
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ async def test_a_real_turn_at_every_level(monkeypatch: pytest.MonkeyPatch, layer
     """Agent, IPython's profile, files with mode and times in the scratch folder, a tool, a grade."""
     force(monkeypatch, layers)
     trial = await play_trial()
-    assert (trial.mode, trial.trouble) == ("cave", "")
+    assert (trial.mode, trial.failure) == ("cave", "")
     assert trial.level is not None
     assert trial.level.mounts <= layers.mounts
     assert trial.level.landlock <= layers.landlock
@@ -159,7 +159,7 @@ async def test_a_worker_that_does_not_come_up_is_a_finding_and_a_fault_of_the_sa
     monkeypatch.setattr(play.Worker, "start", start)
     trial = await play_trial()
     assert (trial.level, trial.fault) == (None, FaultKind.SANDBOX)
-    assert "no memory" in trial.trouble
+    assert "no memory" in trial.failure
 
 
 def test_doctor_says_what_is_missing_and_how_the_turn_went(monkeypatch: pytest.MonkeyPatch) -> None:

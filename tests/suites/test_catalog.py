@@ -193,5 +193,5 @@ def test_demo_runs_are_read_and_play_simulated_models_only(places: Places):
     (entry,) = catalog.entries()
     assert entry.demo == (DemoRun(2, "sim/hasty", 3, ("a",)),)
     odd, paid = catalog.warnings
-    assert "`demo` does not fit" in odd
+    assert "`demo` is invalid" in odd
     assert "'gpt-x'" in paid

@@ -106,7 +106,7 @@ def test_a_simulated_user_sees_its_goal_and_the_answers_and_stops() -> None:
 def test_a_user_who_never_stops_is_stopped() -> None:
     chat = Chat(MemoryStage(lambda turn, step, messages: "more"), tools=[])
     asyncio.run(chat.with_user(SimulatedUser("Go on.", max_turns=3)))
-    assert (chat.turns, chat.stopped) == (3, "after 3 turns, as many as it may take")
+    assert (chat.turns, chat.stopped) == (3, "after 3 turns, its limit")
     assert "<end>" not in str(chat.messages)
 
 

@@ -87,7 +87,7 @@ def _greedy_verdict(case: Case, output: Any, setting: Setting) -> Verdict:
     ("parts", "problem"),
     [
         ({"play": _asks_by_chance}, "it makes other requests than before"),
-        ({"play": _counts_itself}, "returns something else than without the interruption"),
+        ({"play": _counts_itself}, "returns a different output than without the interruption"),
         ({"play": _returns_a_set}, "TypeError"),
         ({"play": _asks_a_user}, "it uses the role user, which `roles` does not name"),
         ({"play": _asks_a_user, "roles": lambda _: ("user",), "roles_of": lambda *_: ()}, "which `roles_of` does not"),

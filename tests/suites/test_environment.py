@@ -164,8 +164,8 @@ async def test_snapshots_need_a_function(tmp_path: Path) -> None:
     ("play", "words"),
     [
         ("async with env: await act('outer', lambda world: act('inner'))", "cannot await another action"),
-        ("await act()", "in its `async with` only"),
-        ("async with env: pass\n    await act()", "in its `async with` only"),
+        ("await act()", "only within its `async with`"),
+        ("async with env: pass\n    await act()", "only within its `async with`"),
     ],
 )
 async def test_an_action_in_another_or_outside_is_refused(tmp_path: Path, play: str, words: str) -> None:

@@ -189,15 +189,14 @@ def test_a_reply_above_the_limit_is_undecodable() -> None:
     fits, too_long = (f"[{call * (size // len(call))}]" for size in (length.LONGEST - 10, length.LONGEST + 10))
     assert decode_reply(fits, "simple_python").error_type is None
     refused = decode_reply(too_long, "simple_python")
-    assert (refused.error_type, refused.complaint) == (FAILED, "a reply of more than 200,000 characters is not decoded")
+    assert (refused.error_type, refused.message) == (FAILED, "a reply of more than 200,000 characters is not decoded")
     assert executable_calls(too_long, "prompt") == []
     native = [{"f": '{"a": 1}'}] * (length.LONGEST // 8)
     assert decode_reply(native, "simple_python", "fc_json").error_type == FAILED
     assert executable_calls(native, "fc_json") == []
     source = "f(a=1);" * 3_000
     assert (
-        decode_reply(source, "simple_java").complaint
-        == "SyntaxError: java of more than 20,000 characters is not decoded"
+        decode_reply(source, "simple_java").message == "SyntaxError: java of more than 20,000 characters is not decoded"
     )
 
 

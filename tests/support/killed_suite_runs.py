@@ -24,6 +24,7 @@ from typing import Any
 import msgspec
 from support import killable_run
 
+from console.config.paths import WorkspacePaths
 from console.core.record import Asked, Finished
 from console.core.run import Selection
 from console.engine.launch import run_in_foreground
@@ -52,7 +53,7 @@ def play(folder: Path, suite: str, signals: Sequence[Any] = ("SIGKILL", "nowhere
         options = {"i_trust_this_model": True} if sys.platform != "linux" and suite == "cave-starter" else {}
         plan = Plan(
             "sim/careful", suite, SELECTED.get(suite, Selection()), options=options, concurrency=2,
-            runs_path=folder.parent, data_path=data,
+            paths=WorkspacePaths(data=data, runs=folder.parent),
         )  # fmt: skip
         ready = prepare(plan)
         run = RunFolder(folder) if folder.exists() else create_run(folder.parent, renamed(ready.manifest, folder.name))

@@ -134,7 +134,7 @@ FINDINGS = (
     ("a call", "bad", "wrong: written into the text (<tool_call>): the server has no tool parser",
      "Native function calling scores nothing. Configure the server's tool parser: vLLM --tool-call-parser NAME."),
     ("two calls", "warning", "differs: 1 instead of two", "Parallel cases may fail."),
-    ("stop", "good", "ok: ends at the stop text", ""),
+    ("stop", "good", "ok: ends at the stop sequence", ""),
 )  # fmt: skip
 """Findings of a check of an endpoint: name, state, text, hint."""
 SERVERS = [
@@ -381,7 +381,8 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             held = EndpointState("api.example", 2, 4, 7, NOON + 30, "rate limited until 09:00:30", 3)
             waits = [Activity(key, "waiting", NOON - 6, "rate limited until 09:00:30") for key in keys]
             engine.status = Status("running", 9, waits, [held])
-            words, times = ("7 wait: rate", 2) if is_wide else ("7× rate", 1)  # strips and figures
+            count = len(waits)  # of conversations, as in the title of the list; the endpoint counts requests
+            words, times = (f"{count} wait: rate", 2) if is_wide else (f"{count}× rate", 1)  # strips and figures
             await see(
                 lambda: text_of(app).count(words) == times and "live_multiple_8-4-1  rate limited until" in text_of(app)
             )

@@ -92,7 +92,7 @@ async def test_an_endpoint_is_checked_with_its_cost_said_before_the_first_call(o
             await assert_until(pilot, lambda: (app.services.workspace.models or Models()).find("vendor@east"))
             await see(pilot, lambda: isinstance(app.screen, FilterDialog) and "vendor@east" in text_of(app), "t")
             await see(pilot, lambda: isinstance(app.screen, Question), *"east", "enter")
-            assert "up to 20 requests with 15,000 tokens, about $0.018" in text_of(app)
+            assert "up to 20 requests with 15,000 tokens, about $0.024" in text_of(app)
             assert "was never checked" in " ".join(text_of(app).split())
             assert server.counts["chat"] == 0
             await see(pilot, lambda: isinstance(app.screen, FilterDialog) and "tool parser" in text_of(app), "enter")

@@ -9,9 +9,10 @@ from rich.cells import cell_len
 from support.quick_rows import first_quick
 from textual.content import Content
 
+from console.core.case import Key
 from console.tui.render import lines
 from console.tui.render.block import Block
-from console.tui.render.columns import Column, column_widths, row
+from console.tui.render.columns import Column, LongIds, column_widths, row
 from console.tui.sanitize import literal
 
 TEXT = st.text(st.sampled_from("ab  c漢e\u0301👩‍👧x—"), max_size=200)
@@ -121,6 +122,19 @@ def test_ids_that_would_be_cut_alike_begin_where_they_differ() -> None:
     assert {cell_len(line) for line in shown} == {24}
 
 
+def test_a_sign_of_folding_stays_before_ids_that_begin_where_they_differ() -> None:
+    columns = [Column("case", 14, 1, is_name=True)]
+    rows = [[Content(f"▸ memory_{kind}_7-of-a-very-long-customer")] for kind in ("kv", "vector", "rec_sum")]
+    ids = LongIds()
+    faces = (
+        ids.told_apart(columns, cells, 14, place, lambda first, end: rows[first:end])
+        for place, cells in enumerate(rows)
+    )
+    shown = {row(columns, cells, 14).plain for cells in faces}
+    assert len(shown) == len(rows)
+    assert all(cells.startswith("▸ …") for cells in shown)
+
+
 def test_the_first_notes_of_a_title_give_way_to_its_name() -> None:
     block = Block("k", Content("assistant"), aside=Content("28 in  89 out  0.3 s  first difference"))
     for width, aside in (
@@ -132,3 +146,17 @@ def test_the_first_notes_of_a_title_give_way_to_its_name() -> None:
         shown = block.line_at(0, width).plain
         assert len(shown) == width
         assert shown.split() == ["assistant", *aside.split()]
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (30, "web_search_base_0 attempt 2"),
+        (26, "web_sear…_base_0 attempt 2"),
+        (24, "web_sea…base_0 attempt 2"),
+        (20, "web_search_base_0   "),
+        (12, "web_se…ase_0"),
+    ],
+)
+def test_a_retried_case_keeps_the_end_of_its_id(width: int, shown: str) -> None:
+    assert lines.fit_name(Content(str(Key("web_search_base_0", 0, 2))), width).plain.rstrip() == shown.rstrip()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.screen_text import assert_until, see, text_of
 
+from console.config.paths import WorkspacePaths
 from console.core.run import Selection
 from console.engine.engine import Engine
 from console.engine.launch import start
@@ -24,7 +25,7 @@ def played(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
     shutil.copytree(STARTER, workspace.root / "data" / "aidan-starter")
     data, runs = workspace.root / "data", workspace.root / "runs"
-    plan = Plan("sim/hasty", "aidan-starter", Selection(limit=3), data_path=data, runs_path=runs)
+    plan = Plan("sim/hasty", "aidan-starter", Selection(limit=3), paths=WorkspacePaths(data=data, runs=runs))
     folder, prepared = start(plan)
     asyncio.run(Engine(folder, prepared).run())
     return folder
@@ -38,7 +39,7 @@ async def test_a_run_is_graded_again_and_compared_with_itself(opened: Any, playe
         await see(pilot, lambda: isinstance(app.screen, Chooser), "A", "g")
         assert "as before" in text_of(app)
         await see(pilot, lambda: isinstance(app.screen, Question), "enter")
-        assert "nothing that was answered is asked again" in text_of(app)
+        assert "no answered question is asked again" in text_of(app)
         await see(pilot, lambda: app.screen.where == "compare", "y")
         old, new = app.screen.controller.folders
         assert old.name == played.name

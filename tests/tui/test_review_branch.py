@@ -54,7 +54,7 @@ def talk(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> RunFolder:
     data, selection = workspace.root / "data", Selection(("multi_turn_base",), limit=1)
     data.mkdir(exist_ok=True)
     (data / "bfcl-starter").symlink_to(DATA / "bfcl-starter")
-    plan = Plan("sim/careful", "bfcl-starter", selection, mode="fc", runs_path=workspace.root / "runs", data_path=data)
+    plan = Plan("sim/careful", "bfcl-starter", selection, mode="fc", paths=workspace.paths)
     folder, prepared = launch.start(plan)
     thread = threading.Thread(target=lambda: asyncio.run(Engine(folder, prepared).run()))
     thread.start()
@@ -139,8 +139,8 @@ async def test_the_form_of_a_trial_says_that_prompts_differ_and_takes_another_mo
 ) -> None:
     """The prompts of BFCL without native tools hold the functions of their case."""
     editor(workspace, monkeypatch, 'echo "Dates as YYYY-MM-DD." >> "$1"')
-    root, selection = workspace.root, Selection(("simple_python",), limit=4)
-    plan = Plan("sim/hasty", "bfcl-starter", selection, mode="prompt", runs_path=root / "runs", data_path=root / "data")
+    selection = Selection(("simple_python",), limit=4)
+    plan = Plan("sim/hasty", "bfcl-starter", selection, mode="prompt", paths=workspace.paths)
     folder, prepared = launch.start(plan)
     await asyncio.to_thread(lambda: asyncio.run(Engine(folder, prepared).run()))
     async with reviewing(opened, folder, size=(130, 36)) as (app, pilot, _):
@@ -158,15 +158,14 @@ async def test_of_a_trial_the_report_is_shown_and_its_cases_are_opened(
 ) -> None:
     change = Change("system", "Be kind.", "Be quick.")
     strata, luck = draw_strata(talk, ["multi_turn_base_0"])
-    data, models = workspace.root / "data", workspace.paths.models
     plan = experiment_plan(
-        talk, ["multi_turn_base_0"], arms=((change,),), strata=strata, luck=luck, data_path=data, models_path=models
+        talk, ["multi_turn_base_0"], arms=((change,),), strata=strata, luck=luck, paths=workspace.paths
     )
     folder, prepared = launch.start(plan)
     await asyncio.to_thread(lambda: asyncio.run(Engine(folder, prepared).run()))
     async with opened() as (app, pilot):
         await read_talk(app, pilot, folder)
-        await see(pilot, "of the whole suite, as only 1", "A", "t")
+        await see(pilot, "whole suite is unknown, as only 1", "A", "t")
         assert "+Be kind." in text_of(app)
         await pilot.press("o")
         verdict = "fixed" if folder.summary().tally.passed else "unchanged"
@@ -186,7 +185,7 @@ def hundred_failures(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> RunFold
         for n in range(220)
     ]  # fmt: skip
     write_folder(workspace.root / "data" / "sums", rows)
-    plan = Plan("sim/hasty", "sums", Selection(), runs_path=workspace.root / "runs", data_path=workspace.root / "data")
+    plan = Plan("sim/hasty", "sums", Selection(), paths=workspace.paths)
     folder, prepared = launch.start(plan)
     thread = threading.Thread(target=lambda: asyncio.run(Engine(folder, prepared).run()))
     thread.start()
@@ -225,10 +224,9 @@ async def test_the_step_that_decided_is_searched_for_and_drawn_in_the_case_pane(
     """The search is the command that the form shows, in a process of its own."""
     said = {"content": "I would rather not.", "tool_calls": []}
     beginnings = {"multi_turn_base_0": Beginning(1, 0, 1)}
-    data, models = workspace.root / "data", workspace.paths.models
     plan = experiment_plan(
-        talk, ["multi_turn_base_0"], arms=((Change("reply", said),),), beginnings=beginnings, data_path=data,
-        models_path=models,
+        talk, ["multi_turn_base_0"], arms=((Change("reply", said),),), beginnings=beginnings,
+        paths=workspace.paths,
     )  # fmt: skip
     folder, prepared = launch.start(plan)
     await asyncio.to_thread(lambda: asyncio.run(Engine(folder, prepared).run()))
@@ -246,7 +244,7 @@ async def test_the_step_that_decided_is_searched_for_and_drawn_in_the_case_pane(
 
 async def test_only_what_failed_was_decided_by_a_step(opened: Any, workspace: Any) -> None:
     async with reviewing(opened, plain_run(workspace.root / "runs").folder, "live_simple_0-0-0") as (app, pilot, _):
-        await see(pilot, lambda: any("only what failed" in it.plain for it in app.services.messages), "A", "d")
+        await see(pilot, lambda: any("only a failure" in it.plain for it in app.services.messages), "A", "d")
         await see(pilot, "no branch yet", "A", "b")
 
 

@@ -25,7 +25,7 @@ from console.store.notes import Note, Notes
 from console.suites.run_suite import RunSuite
 from console.suites.suite import Report
 from console.tui.data.throttle import Throttle
-from console.tui.screens.review.case_list import empty_text, end_of_list_text, status_text
+from console.tui.screens.review.case_list import empty_text, end_of_list_text, list_title, status_text
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.controller import ReviewController
 from console.tui.screens.review.listing import AT_ONCE, SLICE, Lister, ListPace, listings
@@ -117,7 +117,7 @@ def make(
     tmp_path: Path, run: RunDouble, case: str = "", suite: Any = None, at_once: int = AT_ONCE
 ) -> tuple[ReviewController, CaseLoader, Loop]:
     loop = Loop()
-    loader = CaseLoader(loop.take, loop.note_change)
+    loader = CaseLoader(loop.take, loop.note_change, when_idle=lambda call: None)
     slot = (case, 0) if case else None
     controller = ReviewController(Notes(tmp_path), loader, Lister(loop.take, loop.note_change, at_once=at_once), slot)
     controller.open(run)
@@ -295,6 +295,9 @@ def test_why_nothing_is_listed(tmp_path: Path, run: RunDouble) -> None:
     empty.end("a", Outcome.PASSED, "")
     controller.relist()
     assert empty_text(controller).plain == "No failures. 1 of 1 passed; f then a shows the passes."
+    empty.end("b")
+    controller.set_scope("is:disputed")
+    assert empty_text(controller).plain == "None of 1 failed is listed. f lists others."
     controller, _, _ = make(tmp_path, run)
     controller.narrow("nowhere", done=True)
     controller.relist()
@@ -437,6 +440,18 @@ def test_a_long_run_is_listed_beside_the_loop(tmp_path: Path, run: RunDouble) ->
     assert not controller.is_listing
     assert listed(controller) == ["a", "c", "b"]
     assert current(controller) == "a"
+
+
+def test_a_list_that_takes_time_says_so_until_it_is_whole(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, loop = make(tmp_path, run, at_once=0)
+    loop.turn()
+    controller.pop_stale()
+    controller.regroup(GroupBy.CATEGORY)
+    assert Stale.FIGURES in controller.pop_stale()
+    assert list_title(controller, run.manifest, is_searching=False).plain.startswith("listing … ")
+    while controller.is_listing:
+        loop.turn()
+    assert list_title(controller, run.manifest, is_searching=False).plain.startswith("3 ")
 
 
 def test_of_two_filters_typed_in_a_row_only_the_last_is_listed(tmp_path: Path, run: RunDouble) -> None:

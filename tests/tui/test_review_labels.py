@@ -11,9 +11,11 @@ from support.run_suites import compare_by
 from support.screen_text import assert_until, see, text_of
 from textual.pilot import Pilot
 
+from console.core.annotation import Label
+from console.core.case import Key
 from console.insight.failures import GroupBy
 from console.store.lock import RunLock
-from console.store.notes import Notes, reader_labels
+from console.store.notes import LABEL, Note, Notes, reader_labels
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.data.label_session import LabelSession
@@ -97,6 +99,21 @@ async def test_labelling_that_goes_on_elsewhere_is_seen_and_not_doubled(opened: 
                 await see(pilot, lambda: "are being labeled" in app.services.messages[-1].plain, "X", key)
                 assert isinstance(app.screen, ReviewScreen)
         await assert_until(pilot, lambda: "labeling 0" not in text_of(app))
+
+
+async def test_labeling_elsewhere_is_counted_from_its_start_and_of_its_total(opened: Any, run: RunFolder) -> None:
+    def add_label(case: str) -> None:
+        Notes(run.path).add(Note(Key(case), LABEL, "other", label=Label("other", prompt="p", cost_usd=0.015)))
+
+    add_label("d")  # by an earlier labeling
+    async with opened() as (app, pilot):
+        with RunLock(run.labels_lock_path) as lock:
+            lock.announce(100)
+            add_label("a")  # before Review is opened
+            await review(app, pilot, run)
+            await see(pilot, "labeling 1/100  $0.015")
+            add_label("c")
+            await see(pilot, "labeling 2/100  $0.030")
 
 
 async def test_why_a_model_cannot_be_asked_is_said(

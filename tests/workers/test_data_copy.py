@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.folder_suites import write_folder_suite
 
-from console.config.paths import DataRoots
+from console.config.paths import DataRoots, WorkspacePaths
 from console.core.fault import UsageError
 from console.core.record import Finished
 from console.core.run import Selection
@@ -317,8 +317,11 @@ def empty_nodes(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch):
     nowhere = DataRoots(bundled=tmp_path / "no", pulled=tmp_path / "no")
     monkeypatch.setattr(session, "find_data_roots", lambda named: nowhere)
 
-    async def played(fleet: Workers, suite: str = "bfcl-starter", **of_plan: Any) -> list[Finished]:
-        plan = Plan("sim/careful", suite, Selection(limit=4), concurrency=2, runs_path=tmp_path / "runs", **of_plan)
+    async def played(
+        fleet: Workers, suite: str = "bfcl-starter", data: Path | None = None, **of_plan: Any
+    ) -> list[Finished]:
+        paths = WorkspacePaths(data=data, runs=tmp_path / "runs")
+        plan = Plan("sim/careful", suite, Selection(limit=4), concurrency=2, paths=paths, **of_plan)
         ready = prepare(plan)
         run = create_run(ready.runs_root, ready.manifest)
         await Engine(run, ready, player=partial(RemotePlayer, fleet=fleet)).run()
@@ -342,7 +345,7 @@ async def test_code_that_was_sent_runs_only_where_it_was_allowed(
     monkeypatch.setattr(allowed, "state_dir", lambda: tmp_path / "state")
     here = write_folder_suite(tmp_path / "own")
     allowed.allow(FolderCode(read_entry(here)))
-    play = partial(empty_nodes, suite="cities", data_path=here.parent, roles={"user": "sim/careful"})
+    play = partial(empty_nodes, suite="cities", data=here.parent, roles={"user": "sim/careful"})
     with pytest.raises(
         UsageError, match=r"cities has not been allowed to run\n.*eval-console allow cities --data"
     ) as no:

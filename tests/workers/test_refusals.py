@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from support.escaping_suite import write_escaping_suite
 
 from console.config.model import ModelConfig, Secret
-from console.config.paths import find_data_roots
+from console.config.paths import WorkspacePaths, find_data_roots
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import Closed, Finished, Lost
@@ -271,9 +271,8 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(LIMITERS, "share_with_others", None, raising=False)
 
     async def played(fleet: Workers, limit: int = 3, suite: str = "bfcl-starter", **more: Any):
-        selection, runs = Selection(limit=limit), tmp_path / "runs"
-        data_path, notify = more.get("data_path"), more.get("notify")
-        plan = Plan("sim/careful", suite, selection, concurrency=2, runs_path=runs, data_path=data_path)
+        paths, notify = WorkspacePaths(data=more.get("data"), runs=tmp_path / "runs"), more.get("notify")
+        plan = Plan("sim/careful", suite, Selection(limit=limit), concurrency=2, paths=paths)
         ready = prepare(plan)
         run = create_run(ready.runs_root, ready.manifest)
         closed = await Engine(run, ready, player=partial(RemotePlayer, fleet=fleet), notify=notify).run()
@@ -397,7 +396,7 @@ async def test_code_that_stops_or_leaves_the_loop_breaks_its_case_and_loses_no_w
     allow(FolderCode(Catalog(find_data_roots(tmp_path / "data")).entry("escapes")))
     fleet = Workers(ThreadLink)
     notices: list[str] = []
-    closed, records = await play(fleet, suite="escapes", data_path=tmp_path / "data", notify=notices.append)
+    closed, records = await play(fleet, suite="escapes", data=tmp_path / "data", notify=notices.append)
     assert closed.reason == "completed"
     ended = {record.key.case: record.verdict for record in records if isinstance(record, Finished)}
     assert [ended[case].outcome for case in ("first", "bad", "last")] == [

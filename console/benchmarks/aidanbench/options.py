@@ -13,7 +13,7 @@ from console.benchmarks.aidanbench.rules.acceptance import Rule, Thresholds
 from console.config.endpoint_address import address_mistake
 from console.core.fault import UsageError
 from console.core.ranges import LARGEST_COUNT
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.suites.options import read_values
 from console.suites.stage import JUDGE_REPEATS, MOST_JUDGE_REPEATS
 from console.suites.suite import Option
@@ -36,40 +36,42 @@ OPTIONS = (
         "original: one message a turn, no cap, about 27 calls and 33,000 input tokens a loop",
         (ENVIRONMENT, ORIGINAL),
     ),
-    Option("questions", "json", None, "own questions instead of the suite's, a list of texts"),
-    Option("questions_path", "text", None, "file with own questions: JSON list, or text with one in each line"),
+    Option("questions", "json", None, "your own questions instead of the suite's: a list of strings"),
+    Option("questions_path", "text", None, "file with your own questions: a JSON list, or one per line"),
     Option(
         "dataset", "text", None, "dataset with a `question` field: a local file (jsonl, json, csv, parquet) or hub name"
     ),
     Option("dataset_split", "text", "train", "split of a hub dataset"),
-    Option("num_questions", "int", None, "only the first so many questions"),
+    Option("num_questions", "int", None, "only the first N questions"),
     Option("reward_mode", "choice", "count", "count accepted answers, or sum their novelty", ("count", "novelty_sum")),
     Option("thresholds", "json", dict(Thresholds()._asdict()), "scores must exceed these; missing ones are completed"),
-    Option("use_llm_similarity", "bool", False, "ask the judge also how alike the answer is to each earlier one"),
-    Option("max_turns", "int", None, "limit of rounds; empty: 20 for environment, none for original; 0: none"),
-    Option("temperature", "float", None, "of the model; empty: as the protocol prescribes, else as models.toml says"),
-    Option("max_tokens", "int", None, "greatest length of an answer; empty: as above"),
+    Option("use_llm_similarity", "bool", False, "also ask the judge how similar the answer is to each earlier one"),
+    Option("max_turns", "int", None, "maximum number of rounds; empty: 20 for environment, none for original; 0: none"),
+    Option("temperature", "float", None, "of the model; empty: as the protocol prescribes, else as in models.toml"),
+    Option("max_tokens", "int", None, "maximum length of an answer; empty: as above"),
     Option("judge_model", "text", JUDGE_MODEL, "judge: a name in models.toml, or a model id at the address below"),
     Option("judge_api_base_url", "text", API, "address of that judge"),
     Option("judge_api_key_var", "text", KEY, "environment variable with its key"),
-    Option("second_judge_model", "text", None, "a second judge of every answer, who decides nothing; empty: none"),
+    Option(
+        "second_judge_model", "text", None, "second judge of every answer, without effect on the verdict; empty: none"
+    ),
     Option(
         JUDGE_REPEATS,
         "int",
         1,
-        "grades of the judge for each answer; the first counts, the others show its noise",
+        "how often the judge grades each answer; the first grade counts, the others show its noise",
     ),
     Option("embedding_model", "text", EMBEDDING_MODEL, "embeddings: a name in models.toml, or a model id as above"),
     Option("embedding_api_base_url", "text", API, "address of that model"),
     Option("embedding_api_key_var", "text", KEY, "environment variable with its key"),
     Option(
-        "strict_compat", "bool", False, "take unreadable judge replies as the reference does: 0, without asking again"
+        "strict_compat", "bool", False, "treat unreadable judge replies like the reference: 0, without asking again"
     ),
     Option(
         "sampling",
         "choice",
         "protocol",
-        "protocol: what the protocol prescribes (original: temperature 0.7, 4000 tokens); model: as models.toml says",
+        "protocol: what the protocol prescribes (original: temperature 0.7, 4000 tokens); model: as in models.toml",
         ("protocol", "model"),
     ),
 )
@@ -202,6 +204,5 @@ def _turns(values: Mapping[str, Any]) -> int | None:
 
 
 def _unknown(kind: str, name: str, names: list[str]) -> UsageError:
-    close = nearest(name, names)
-    hint = f"Did you mean {close}?" if close else f"Known: {', '.join(names)}."
+    hint = suggest(name, names, f"Known: {', '.join(names)}.")
     return UsageError(f"unknown {kind} {name!r}", where=f"{kind}s", hint=hint)

@@ -124,7 +124,7 @@ class AidanBenchSuite(Suite):
         return turns[turn]["answer"] if turn < len(turns) else ""
 
     def own_row(self, recorded: RecordedCase) -> OwnRow:
-        """Return the question as a row that a judge grades; a row asks once, so there is no loop of new answers."""
+        """Return the question as a row that a judge grades; a row asks once, so there is no loop."""
         first = recorded.requests[:1]
         asked = opening(first[0].messages) if first else {"prompt": recorded.case.title}
         rubric = "The answer is an answer to the question, does not contradict itself, and could be true."

@@ -58,7 +58,7 @@ def _calls(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Com
     bad = why_bad(entry.id)
     if decoded.error_type:
         hint = bad or _expected_format(entry, setting)
-        sentence = f"could not parse the answer: {decoded.complaint}"
+        sentence = f"could not parse the answer: {decoded.message}"
         return Comparison(sentence, pairs, _rule(verdict), hint, _shown(output))
     if verdict.outcome is Outcome.PASSED:
         return Comparison("all calls are right", pairs)
@@ -136,7 +136,7 @@ def _answer(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Co
     )
     pair = Pair(row.mark, "final message", "final message" if shown else "", (row,))
     sentence = "the answer is right" if passed else "; ".join(verdict.messages) or "no usable answer"
-    hint = "" if passed else "a last message that holds one of the expected answers as whole words"
+    hint = "" if passed else "a last message that contains one of the expected answers as whole words"
     return Comparison(sentence, (pair,), _rule(verdict), hint, "" if shown else _shown(output))
 
 
@@ -145,7 +145,7 @@ def _expected_format(entry: Entry, setting: Setting) -> str:
     family, right = family_of(setting), _right(entry, setting.mode)
     if family in ("prompt", "fc_json"):
         return f"an answer in the format {right}"
-    return f"{right}, written as the decode family {family} reads it"
+    return f"{right}, in the format of the decode family {family}"
 
 
 def _right(entry: Entry, mode: str) -> str:

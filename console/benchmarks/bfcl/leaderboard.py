@@ -25,7 +25,6 @@ from console.core.record import AnyRecord, Asked, Finished
 from console.core.run import Tally
 from console.core.statistics.sample import Cluster, Sample
 from console.suites.leaderboard import (
-    INCOMPLETE,
     MISSING,
     NOT_PLAYED,
     Cell,
@@ -95,7 +94,7 @@ class BfclLeaderboard(MeasuresJournals):
     def misfit(self, categories: Collection[str]) -> str:
         """Require all categories of the overall score, and no unofficial ones."""
         if any(category not in names.ALL for category in categories):
-            return "the suite has categories of its own"
+            return "the suite has unofficial categories"
         needed = PARTS["overall"]
         present = sum(category in categories for category in needed)
         return (
@@ -118,7 +117,7 @@ class BfclLeaderboard(MeasuresJournals):
             return Accuracy(cell.value, cell.cases)
 
         sums: dict[str, Cell] = {}
-        whole = {name for name, cell in cells.items() if cell.value is not None and not _is_incomplete(cell)}
+        whole = {name for name, cell in cells.items() if cell.value is not None and not cell.is_incomplete}
         intervals = {name: cell_interval(cell) for name, cell in cells.items() if cell.value is not None}
         for name, part in Standing(accuracy_of).sums.items():
             played_parts = [category for category in PARTS[name] if category in cells]
@@ -209,10 +208,6 @@ def _cost_cell(played: Played) -> Cell:
     if played.simulated or any(tally.cost_unknown for tally in played.tallies.values()):
         return MISSING
     return Cell(math.fsum(tally.cost_usd for tally in played.tallies.values()), unit="plain")
-
-
-def _is_incomplete(cell: Cell) -> bool:
-    return cell.note.startswith(INCOMPLETE)
 
 
 def _failed_words(failed: int) -> str:

@@ -22,7 +22,7 @@ from console.core.fault import Fault, UsageError
 from console.suites.call_matching.checker import underscored_name
 from console.suites.own_row import OwnRow, RecordedCase, Row, opening, recorded_answer, tool_results
 
-_NO_NAME = "any call passes there, which no check can express"
+_NO_NAME = "any call passes, which no check can express"
 
 
 def own_row(recorded: RecordedCase, dataset: Dataset) -> OwnRow:
@@ -54,7 +54,7 @@ def _tools(docs: Sequence[Doc]) -> list[Row]:
 
 
 def _single(entry: Entry, output: Any, setting: Setting) -> Row:
-    """Return the reply to a single question; text that holds no call stays text."""
+    """Return the reply to a single question; text without a call stays text."""
     calls = [call for call in decode_reply(output, entry.judged_as, family_of(setting)).calls if call]
     named = [(underscored_name(name), json_safe(arguments)) for call in calls for name, arguments in call.items()]
     return recorded_answer("" if named else _text(output), named)
@@ -72,11 +72,11 @@ def _conversation(entry: Entry, recorded: RecordedCase, dataset: Dataset) -> Row
         raise UsageError("a function is added in the middle of the conversation, and a row offers all from the start")
     first, *later = entry.question
     if any(len(turn) != 1 or turn[0]["role"] != "user" for turn in later):
-        raise UsageError("not every turn opens with one message of the user")
+        raise UsageError("not every turn begins with a single user message")
     docs, _ = dataset.functions(entry)
     start = opening(first)
     if "messages" in start:
-        raise UsageError("it opens with more than one message")
+        raise UsageError("it begins with more than one message")
     texts = [start.pop("prompt"), *(str(turn[0].get("content") or "") for turn in later)]
     by_name = {doc["name"]: doc for doc in docs}
     truth = [expected_calls(entry, docs, turn) for turn in range(len(entry.ground_truth or []))]
@@ -91,7 +91,7 @@ def _conversation(entry: Entry, recorded: RecordedCase, dataset: Dataset) -> Row
 
 
 def _allowed(arguments: Row) -> Row:
-    """Return arguments as a check has them: one allowed value for each."""
+    """Return arguments in the format of a check: one allowed value for each."""
     return {name: [value] for name, value in arguments.items()}
 
 

@@ -192,7 +192,7 @@ class RequestChecker:
             self._runner.run(self._open.begin(lambda stage: self._play(entry, handler, profile, stage)))
         current = self._open
         if current is None or (current.profile.name, current.entry_id) != (name, entry_id):
-            handler_for(find_profile(name), self._dataset)  # what is not offered is refused by name at each step
+            handler_for(find_profile(name), self._dataset)  # raises at every step if the row is not supported
             raise UsageError(f"step {step} of {entry_id} does not follow its other steps")
         request = current.stage.request
         if request is None:
@@ -257,7 +257,7 @@ class OpenEntry:
     task: asyncio.Task[Any] | None = None
 
     async def begin(self, play: Callable[[RecordedStage], Awaitable[Any]]) -> None:
-        """Start to play; return at the first request or the end."""
+        """Start playing; return at the first request or the end."""
         self.task = asyncio.ensure_future(_settled(play(self.stage)))
         await self._until_asked()
 

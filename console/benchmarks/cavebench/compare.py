@@ -85,9 +85,9 @@ def _expected_pair(number: int, turn: JudgedTurn, index: int, match: Match | Non
         mark = Mark.MISSING if expected.required else Mark.OMITTED
         note = "" if expected.required else "optional"
         if match is not None and expected.required:
-            note = "an earlier expectation took the call that was left"
+            note = "an earlier expectation matched the only call left"
         elif match is None and any(call.function == expected.name for call in turn.record.calls):
-            note = "called too rarely; its arguments are not compared"
+            note = "called too few times; its arguments are not compared"
         return Pair(mark, expected=_expected_text(expected), note=note, turn=number)
     actual = turn.record.calls[match.actual_index]
     rows = tuple(_rows(expected, actual, rule))
@@ -184,7 +184,7 @@ def _hint(turns: list[JudgedTurn]) -> str:
     failed = [number for number, turn in enumerate(turns, start=1) if not turn.success]
     if not failed:
         return ""
-    return f"passes when no turn fails; failed: turn{'s' * (len(failed) > 1)} {' '.join(map(str, failed))}"
+    return f"when no turn fails; failed: turn{'s' * (len(failed) > 1)} {' '.join(map(str, failed))}"
 
 
 def _expected_text(call: ExpectedCall) -> str:

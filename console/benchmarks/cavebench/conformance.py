@@ -136,7 +136,7 @@ class CaveLineChecker:
     """Judges the rows of one file in order; a recorded scenario is summed from the turns before it."""
 
     def __init__(self) -> None:
-        """Start with no turns seen."""
+        """Create a checker that has seen no turns."""
         self._turns: dict[tuple[Any, ...], list[TurnScore]] = {}
 
     def check(self, row: Row) -> Row:
@@ -211,7 +211,7 @@ def _judged_scenario(scenario: _PlayedScenario, rule: TypeRule = "compatible") -
 
 
 def _older(row: Row, judged: Callable[[], Row]) -> Row:
-    """Also answer under the older type rule, if the row asks for it."""
+    """Also answer under the older type rule, if the row requests it."""
     return {"verdict_seed_era": judged()} if "verdict_seed_era" in row else {}
 
 

@@ -25,8 +25,8 @@ def check_sandbox() -> list[Finding]:
     text = level.text.removeprefix("sandbox: ")
     confinement = Finding("sandbox", "confinement", GOOD if level.is_enough else WARNING, text, missing)
     name = f"{trial.mode} turn"
-    if trial.trouble:
-        return [confinement, Finding("sandbox", name, BAD, trial.trouble, trial.hint or _SANDBOX_HINT)]
+    if trial.failure:
+        return [confinement, Finding("sandbox", name, BAD, trial.failure, trial.hint or _SANDBOX_HINT)]
     text = f"run and graded in {trial.seconds:.1f} s"
     hint = "" if trial.mode == "cave" else "Cave mode needs the extra: pip install 'eval-console[cave]'."
     return [confinement, Finding("sandbox", name, GOOD, text, hint)]

@@ -11,13 +11,13 @@ from console.suites.suite import Option
 
 Mode = Literal["cave", "json"]
 MODES: dict[str, Mode] = {"cave": "cave", "json": "json", "prompt": "cave", "fc": "json"}
-"""cave-bench's name of each mode, by that name and by the one in models.toml, which older runs use."""
+"""Mode by cave-bench's name, and by the name in models.toml, which older runs use."""
 CAVE_STEPS, JSON_STEPS = 100, 20
 
 OPTIONS = (
     Option("max_steps", "int", None, "model replies per turn; 100 in cave mode and 20 in json mode unless set"),
     Option("max_history", "int", 200, "messages kept of a conversation in cave mode"),
-    Option("max_output", "int", 80_000, "longest output of a code cell that the model gets, in characters"),
+    Option("max_output", "int", 80_000, "maximum characters of a cell's output sent to the model"),
     Option("cell_seconds", "float", 60.0, "wall time of one code cell or tool call"),
     Option(
         "type_rule",

@@ -149,7 +149,7 @@ class CaveBenchSuite(Suite):
         from console.benchmarks.cavebench.own_row import own_row
 
         if mode_of(recorded.setting) == "cave":
-            raise UsageError("its answers are code that is run with variables, and a row has only calls of tools")
+            raise UsageError("its answers are code that is run with variables, and a row has only tool calls")
         return own_row(recorded)
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
@@ -160,7 +160,7 @@ class CaveBenchSuite(Suite):
         return build_report(results)
 
     def checks_without_data(self) -> bool:
-        """Return True: each row holds both expectations and actions."""
+        """Return True: each row contains both expectations and actions."""
         return True
 
     def line_checker(self) -> AbstractContextManager[LineChecker]:

@@ -34,7 +34,7 @@ OUTPUT_LIMIT = 20_000
 """Maximum characters shown of an output; a longer one is reduced to its head and tail."""
 NAMES_WIDTH = 60
 LONG_LINES = 16
-"""Number of lines from which a tool's result starts folded."""
+"""Minimum lines of a tool's result that is folded at first."""
 
 
 def _cell(passage: Passage, key: str, gap: bool) -> Block:

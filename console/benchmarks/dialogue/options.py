@@ -29,7 +29,7 @@ OPTIONS = (
         JUDGE_REPEATS,
         "int",
         1,
-        "grades of the judge for each answer; the first counts, the others show its noise",
+        "how often the judge grades each answer; the first grade counts, the others show its noise",
     ),
 )
 """A run stores the texts of `vary`, so that it does not depend on files."""

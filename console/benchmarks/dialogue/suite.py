@@ -183,7 +183,7 @@ class DialogueSuite(Suite):
             if name not in names:
                 hint = f"Scores of its checks: {', '.join(sorted(names)) or 'none'}."
                 where = str(self._entry.folder / "suite.toml")
-                raise UsageError(f"{place}: no case has a score {name!r}", where=where, hint=hint)
+                raise UsageError(f"{place}: no case has the score {name!r}", where=where, hint=hint)
 
     @cached_property
     def _needs(self) -> tuple[bool, bool]:
@@ -193,7 +193,7 @@ class DialogueSuite(Suite):
 
     @cached_property
     def scales(self) -> Mapping[str, tuple[float, float]]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Lowest and highest value by score; empty if the rows are not here."""
+        """Lowest and highest value by score; empty if the rows are missing."""
         from console.benchmarks.dialogue.rules.judging import scales_of
 
         try:

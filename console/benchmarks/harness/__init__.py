@@ -1,1 +1,1 @@
-"""Tasks of other harnesses, played by them unchanged, with a gateway to our models as all the models they know."""
+"""Tasks of other harnesses, played by them unchanged; their model calls reach our models through a gateway."""

@@ -13,7 +13,7 @@ import msgspec
 
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.suites.catalog import read_suite_toml
 from console.suites.suite import SuiteEntry
 
@@ -21,9 +21,9 @@ _DRIVERS = Path(__file__).parent / "driver"
 _PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "SHELL", "TZ",
               "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HF_HOME", "HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE",
               "INSPECT_CACHE_DIR", "DOCKER_HOST", "SSL_CERT_FILE", "LD_LIBRARY_PATH")  # fmt: skip
-"""Variables that a harness gets besides those that suite.toml names: no keys, no proxies."""
+"""Environment variables for every harness, in addition to those in suite.toml: no keys, no proxies."""
 ROLES = ("model", "judge", "user", "embedding")
-"""Our roles that may play a role of a task."""
+"""Our roles that can play a role of a task."""
 
 
 class Harness(NamedTuple):
@@ -52,7 +52,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A program and its arguments, started in the suite's folder for each case."""
     environment: str = ""
     python: str = ""
-    """The Python that has the harness; empty: the first `python3` of PATH."""
+    """The Python of the environment with the harness; empty: the first `python3` of PATH."""
     args: dict[str, Any] = {}
     """Parameters of the task."""
     env: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def digest(self) -> str:
-        """Digest of what determines the list of cases."""
+        """Digest of the fields that determine the list of cases."""
         identity = json.dumps([self.format, self.subject, self.args], sort_keys=True)
         return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
@@ -123,18 +123,17 @@ def read_definition(entry: SuiteEntry) -> Definition:
     names = Definition.__struct_fields__
     for name in table:
         if name not in names:
-            close = nearest(name, names)
-            hint = f"Did you mean {close}?" if close else f"Its fields: {', '.join(names)}."
+            hint = suggest(name, names, f"Its fields: {', '.join(names)}.")
             raise UsageError(f"has an unknown field `{name}`", where=place, hint=hint)
     try:
         read = msgspec.convert(table, ready_type(Definition))
     except msgspec.ValidationError as error:
-        raise UsageError(f"does not fit: {error}", where=place) from error
+        raise UsageError(f"is invalid: {error}", where=place) from error
     if not read.subject:
         key = HARNESSES[read.format].key
-        raise UsageError(f"has no `{key}`", where=place, hint=f'Write what is played, such as {key} = "NAME".')
+        raise UsageError(f"has no `{key}`", where=place, hint=f'Add it, such as {key} = "NAME".')
     for theirs, ours in read.roles.items():
         if ours not in ROLES:
             hint = f"One of: {', '.join(ROLES)}."
-            raise UsageError(f"gives the task's role {theirs} to {ours!r}", where=f"{place}: [roles]", hint=hint)
+            raise UsageError(f"assigns the task's role {theirs} to {ours!r}", where=f"{place}: [roles]", hint=hint)
     return read

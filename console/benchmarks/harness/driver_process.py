@@ -18,7 +18,7 @@ _KEPT_LINES = 30
 
 
 class DriverLost(Exception):
-    """The driver ended, so its rollouts must begin again; the text says why."""
+    """The driver ended, so its rollouts must start over; the message gives the reason."""
 
 
 Outcome = asyncio.Future[dict[str, Any]]
@@ -42,17 +42,17 @@ class Driver:
         self._say(opening)
 
     def start(self, token: str, order: dict[str, Any], outcome: Outcome) -> None:
-        """Start a rollout, whose result becomes that of `outcome`; if the driver ends, it fails with DriverLost."""
+        """Start a rollout and deliver its result to `outcome`, or DriverLost if the driver ends."""
         self._outcomes[token] = outcome
         self._say({**order, "do": "start", "token": token})
 
     def forget(self, token: str) -> None:
-        """Ignore what a rollout still ends with, if it has not ended."""
+        """Ignore the result of a rollout that is still running."""
         if self._outcomes.pop(token, None) is not None and not self.is_lost:
             self._say({"do": "stop", "token": token})
 
     async def aclose(self) -> None:
-        """Kill the process and all that it started."""
+        """Kill the process and all its children."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         await self._process.wait()
@@ -60,7 +60,7 @@ class Driver:
 
     def _say(self, line: dict[str, Any]) -> None:
         assert self._process.stdin is not None
-        with contextlib.suppress(ConnectionError):  # it has ended, which its output tells
+        with contextlib.suppress(ConnectionError):  # it ended, and the end of its output reports that
             self._process.stdin.write(json.dumps(line).encode() + b"\n")
 
     async def _read(self) -> None:
@@ -69,8 +69,8 @@ class Driver:
             while line := await self._process.stdout.readline():
                 self._hear(json.loads(line))
         except (ValueError, ConnectionError) as error:
-            self._why = f"what it said cannot be read: {error}"
-        await asyncio.wait([self._reading[1]], timeout=1.0)  # its last words
+            self._why = f"its output cannot be read: {error}"
+        await asyncio.wait([self._reading[1]], timeout=1.0)  # wait for the last lines of standard error
         why = self._why or next((line for line in reversed(self._printed) if line.strip()), "it ended")
         for outcome in self._outcomes.values():
             if not outcome.done():
@@ -85,7 +85,7 @@ class Driver:
 
     async def _read_printed(self) -> None:
         assert self._process.stderr is not None
-        with contextlib.suppress(ValueError, ConnectionError):  # a line beyond all bounds
+        with contextlib.suppress(ValueError, ConnectionError):  # a line longer than the limit
             while line := await self._process.stderr.readline():
                 self._printed.append(line.decode("utf-8", "replace").rstrip())
 
@@ -100,10 +100,10 @@ class HarnessSession:
         self._starting = asyncio.Lock()
 
     async def driver(self) -> Driver:
-        """Return a driver that lives."""
+        """Return a running driver."""
         async with self._starting:
             if self._driver is None or self._driver.is_lost:
-                # in a context of its own: what it reads belongs to no single conversation
+                # in its own context, as its output belongs to no single conversation
                 work = asyncio.get_running_loop().create_task(self._start(), context=contextvars.Context())
                 self._driver = await work
             return self._driver

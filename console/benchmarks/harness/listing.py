@@ -1,4 +1,4 @@
-"""The list of cases, asked from the harness once and kept in the suite's folder."""
+"""The list of cases, requested from the harness once and saved in the suite's folder."""
 
 import json
 import subprocess
@@ -10,14 +10,14 @@ import msgspec
 
 from console.benchmarks.harness.definition import PROGRAM, Definition
 from console.core.case import Case
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import as_object, read_json
 from console.core.ready_type import ready_type
 from console.store.atomic import read_regular, write_atomically
 
 KEPT = "cases.list"
 ROWS = "cases.jsonl"
-"""Cases of a program, which its user writes."""
+"""File with the cases of a program, written by the user."""
 LISTING_S = 900.0
 """Seconds for a harness to list its cases, which may fetch data."""
 _TITLE = 200
@@ -30,14 +30,14 @@ class Listing(msgspec.Struct, frozen=True):
     """Digest of the definition (see `Definition.digest`)."""
     name: str
     versions: dict[str, str]
-    """Of the packages that made the list."""
+    """Versions of the packages that made the list."""
     cases: list[dict[str, Any]]
     repeats: int = 1
-    """Rollouts of a case by which the task itself scores it."""
+    """Rollouts per case with which the task itself scores it."""
 
     @property
     def repeats_words(self) -> list[str]:
-        """How to repeat the cases as the task itself does, in a sentence; empty if it does not."""
+        """A sentence on repeating the cases like the task does; empty if the task does not."""
         command = f"The task plays each case {self.repeats} times; -r {self.repeats} does the same."
         return [command] if self.repeats > 1 else []
 
@@ -54,7 +54,7 @@ def find_listing(folder: Path, definition: Definition) -> Listing:
     """Return the cached list of cases, or ask the harness if this definition has none yet.
 
     Raises:
-        UsageError: the harness cannot list its cases, or the list cannot be kept.
+        UsageError: the harness cannot list its cases, or the list cannot be saved.
     """
     if definition.format == PROGRAM:
         return _read_rows(folder / ROWS, definition)
@@ -66,30 +66,26 @@ def find_listing(folder: Path, definition: Definition) -> Listing:
 
 
 def list_cases(folder: Path, definition: Definition) -> Listing:
-    """Ask the harness for its cases and keep the list.
+    """Ask the harness for its cases and save the list.
 
     Raises:
-        UsageError: the harness cannot list its cases, or the list cannot be kept.
+        UsageError: the harness cannot list its cases, or the list cannot be saved.
     """
     answer = _ask(folder, definition, "list", LISTING_S)
     listing = Listing(definition.digest, answer["name"], answer["versions"], answer["cases"], answer.get("repeats", 1))
     ids = [fields["id"] for fields in listing.cases]
     if twice := {name for name in ids if ids.count(name) > 1} if len(set(ids)) < len(ids) else None:
         raise UsageError(f"the task has several cases with the id {sorted(twice)[0]!r}", where=str(folder))
-    try:
+    with os_errors_as("cannot be written", where=folder / KEPT):
         write_atomically(folder / KEPT, msgspec.json.encode(listing))
-    except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(folder / KEPT)) from error
     return listing
 
 
 def _read_rows(path: Path, definition: Definition) -> Listing:
     """Read the cases of a program."""
     hint = 'One JSON object a line, such as {"id": "first", "input": "What is 2+2?", "target": "4"}.'
-    try:
+    with os_errors_as("cannot be read", where=path, hint=hint):
         data = read_regular(path)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from error
     rows: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(data.splitlines(), 1):
         try:
@@ -100,17 +96,17 @@ def _read_rows(path: Path, definition: Definition) -> Listing:
             continue
         name = row.get("id")
         if not isinstance(name, str) or not name or name in rows:
-            problem = f"has the id {name!r} again" if name in rows else "has no text as `id`"
+            problem = f"repeats the id {name!r}" if name in rows else "has no string as `id`"
             raise UsageError(problem, where=f"{path}:{number}", hint=hint)
         rows[name] = row
     return Listing(definition.digest, "cases", {"cases": sha256(data).hexdigest()[:16]}, list(rows.values()))
 
 
 def check_versions(folder: Path, definition: Definition, listing: Listing) -> None:
-    """Check that the packages that listed the cases are those that will play them.
+    """Check that the packages that listed the cases have the versions of those that will play them.
 
     Raises:
-        UsageError: they have other versions now; says which.
+        UsageError: a version has changed; names it.
     """
     if definition.format == PROGRAM:
         return
@@ -118,9 +114,9 @@ def check_versions(folder: Path, definition: Definition, listing: Listing) -> No
     for package, version in listing.versions.items():
         if now.get(package) != version:
             raise UsageError(
-                f"the cases were listed with {package} {version}, and the environment has {now.get(package, 'none')}",
+                f"the cases were listed with {package} {version}, but the environment has {now.get(package, 'none')}",
                 where=str(folder / KEPT),
-                hint="Delete this file, and the cases are listed again.",
+                hint="Delete this file to list the cases again.",
             )
 
 
@@ -148,7 +144,7 @@ def _ask(folder: Path, definition: Definition, do: str, limit: float) -> dict[st
     raise UsageError(
         f"{definition.format} cannot play {definition.subject!r}: {words}",
         where=str(folder / "suite.toml"),
-        hint=f"It was tried with {command[0]}; `python` names the environment with the harness and its data.",
+        hint=f"The driver was {command[0]}; set `python` to that of the environment with the harness and its data.",
     )
 
 
@@ -162,5 +158,5 @@ def _last_line(text: str) -> dict[str, Any]:
 
 
 def last_words(text: str) -> str:
-    """Return the last line that a program printed."""
+    """Return the last line of a program's output."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")[:500]

@@ -19,8 +19,8 @@ title = {title}
 python = {python}
 
 # score = "NAME"      the score that decides; the first, if none is named
-# threshold = 1.0     its least number with which a rollout passes
-# env = ["NAME"]      environment variables for the harness; it needs no key of a model
+# threshold = 1.0     its lowest value that passes
+# env = ["NAME"]      environment variables for the harness; it needs no model's key
 
 [args]
 # parameters of the {key}: name = value
@@ -31,7 +31,7 @@ python = {python}
 
 
 def _from_task(form: str, root: Path, name: str, subject: str, python: str) -> tuple[list[Path], list[str]]:
-    """Write a suite, list its cases, and return its files and what to know of it.
+    """Write a suite, list its cases, and return its files and notes on it.
 
     Raises:
         UsageError: an invalid name, an existing folder, or a harness that cannot list the cases.

@@ -1,7 +1,7 @@
 """One rollout: a driver plays the case, and each call that it makes is an effect of the conversation.
 
-A driver that is lost begins the rollout again; calls that were answered before get the same answers, here as after a
-resume, until the first new one.
+If the driver is lost, the rollout starts over; as after a resume, calls that were answered before get the same answers
+until the first new one.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from console.suites.stage import Stage
 
 AnswerT = TypeVar("AnswerT")
 _TRIES = 3
-"""Drivers that may be lost before the rollout is broken."""
+"""Number of lost drivers after which the rollout is broken."""
 _EPOCHS_AN_ATTEMPT = 1_000_000
 
 
@@ -35,7 +35,7 @@ class Rollout:
     def __init__(self, case: Case, stage: Stage, definition: Definition) -> None:
         self._case, self._stage, self._definition = case, stage, definition
         self._answered: dict[str, list[Reply]] = defaultdict(list)
-        """Replies by the digest of their calls, in order; for a driver that begins again."""
+        """Replies by the digest of their calls, in order; for a rollout that starts over."""
         self._heard: Counter[str] = Counter()
         self._natives: dict[str, Native] = {}
         """Data that an API expects back with its own reply, by digest of the reply's message."""
@@ -45,7 +45,7 @@ class Rollout:
         self._context = contextvars.copy_context()
 
     async def play(self, session: HarnessSession) -> dict[str, Any]:
-        """Play to the end and return what the driver says of it.
+        """Play to the end and return the driver's result.
 
         Raises:
             Fault: a call failed for good, or every driver was lost.
@@ -80,7 +80,7 @@ class Rollout:
         finally:
             session.gateway.dismiss(token)
             driver.forget(token)
-            if self._calls:  # what is asked is paid for: it belongs into the journal
+            if self._calls:  # requests already sent are paid for, so their replies belong in the journal
                 await asyncio.wait(self._calls)
 
     async def _result(self, driver: Driver, token: str, outcome: Outcome) -> dict[str, Any]:
@@ -93,14 +93,14 @@ class Rollout:
         return {name: value for name, value in result.items() if name not in ("say", "token", "replies")}
 
     async def _answer(self, answering: Coroutine[Any, Any, AnswerT], outcome: Outcome) -> AnswerT:
-        """Answer a call in a task of the conversation; hold it if the conversation cannot go on."""
+        """Answer a call in a task of the conversation; hold the call if the conversation cannot continue."""
         task = asyncio.get_running_loop().create_task(answering, context=self._context.copy())
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
         try:
             return await asyncio.shield(task)
         except Fault as fault:
-            if fault.kind is FaultKind.CONTEXT:  # harnesses have rules for it
+            if fault.kind is FaultKind.CONTEXT:  # harnesses handle this error themselves
                 raise
             _fail(outcome, fault)
         except asyncio.CancelledError:
@@ -132,7 +132,7 @@ class Rollout:
         return reply
 
     async def _embed(self, role: str, texts: list[str]) -> list[list[float]]:
-        """Embed texts once: programs embed all earlier answers again with each new one."""
+        """Embed each text once, as programs embed all earlier answers again with each new one."""
         name = digest("embed", role, texts)
         if name not in self._embedded:
             self._embedded[name] = await self._stage.embed(texts, role=role)

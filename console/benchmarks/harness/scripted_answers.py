@@ -1,9 +1,10 @@
-"""Answers for the simulated models: they know the target, and the formats in which common tasks want it."""
+"""Scripted answers for simulated models: the target, in the formats that common tasks expect."""
 
 from typing import Any, cast
 
 from console.core.case import Case
 from console.core.chat import ScriptedAnswers, Utterance
+from console.core.json_text import as_object
 from console.llm.gateway.dialect import GatewayCall
 
 _LAST_WORDS = 3
@@ -22,7 +23,7 @@ def scripted_answers(case: Case, role: str, call: GatewayCall) -> ScriptedAnswer
     target = case.data.get("target", "")
     first = cast("list[Any]", target)[:1] if isinstance(target, list) else [target]
     text = "".join(map(str, first))
-    if any(tool.get("function", {}).get("name") == "submit" for tool in call.tools):
+    if any(as_object(tool.get("function")).get("name") == "submit" for tool in call.tools):
         return ScriptedAnswers(Utterance(None, (("submit", {"answer": text}),)), (Utterance(_WRONG),))
     if case.data.get("choices"):
         return ScriptedAnswers(Utterance(f"ANSWER: {text}"), (Utterance("ANSWER: Z"),))

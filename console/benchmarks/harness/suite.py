@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class HarnessSuite(SimpleSuite):
-    """Suite of one task; the harness plays and scores, and asks our models."""
+    """Suite of one task; the harness plays and scores, and calls our models."""
 
     forks = True
     waits_for_batches = False
@@ -62,7 +62,7 @@ class HarnessSuite(SimpleSuite):
         check_versions(self._entry.folder, self.definition, self.listing)
 
     def effect_states(self) -> Mapping[str, str]:
-        """Name the times in which the harness works."""
+        """Return the words shown while the harness itself is working."""
         harness = self.definition.format
         return {BEFORE_FIRST: f"{harness} starting", AFTER_REPLY: f"{harness} at work"}
 
@@ -76,7 +76,7 @@ class HarnessSuite(SimpleSuite):
         return await Rollout(case, stage, self.definition).play(self._session)
 
     async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
-        """Play with the kept answers, so that another judge may grade them; without one, what was said stays."""
+        """Replay the recorded answers for another judge to grade; without a judge, return the recorded output."""
         return await self.play(case, stage, setting) if "judge" in self.definition.needed_roles else earlier.output
 
     async def aclose(self) -> None:
@@ -90,5 +90,5 @@ class HarnessSuite(SimpleSuite):
         return decide(case, result, self.definition.score, self.definition.threshold)
 
     def grading(self, setting: Setting) -> Mapping[str, Any]:
-        """Return which score decides, and from which number on."""
+        """Return the deciding score and its threshold."""
         return {"score": self.definition.score, "threshold": self.definition.threshold}

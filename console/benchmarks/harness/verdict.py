@@ -1,5 +1,6 @@
 """Verdicts from a harness's own scores."""
 
+from sys import float_info
 from typing import Any, cast
 
 from console.core.case import Case
@@ -14,7 +15,7 @@ REASON_WORDS = {
 }
 """Display text by verdict reason."""
 _OF_MODEL = ("message", "token", "turn", "context")
-"""Limits that a model's own doing reaches; the harness scores what there is."""
+"""Limits that the model itself can reach; the harness scores the result so far."""
 
 
 def decide(case: Case, output: dict[str, Any], score: str, threshold: float) -> Verdict:
@@ -22,9 +23,9 @@ def decide(case: Case, output: dict[str, Any], score: str, threshold: float) -> 
 
     Args:
         case: the case, with its target.
-        output: what the harness said at its end.
+        output: the harness's result.
         score: name of the score that decides; empty: the first.
-        threshold: least number of that score with which a rollout passes.
+        threshold: lowest value of that score that passes.
     """
     error, limit = str(output.get("error") or ""), str(output.get("limit") or "")
     if error:
@@ -51,7 +52,7 @@ def numbers_of(output: dict[str, Any]) -> dict[str, float]:
     out: dict[str, float] = {}
     for scorer, score in _scores(output).items():
         for part, number in cast("dict[str, Any]", score.get("numbers") or {}).items():
-            if isinstance(number, int | float):
+            if isinstance(number, int | float) and abs(number) <= float_info.max:
                 out[f"{scorer}/{part}" if part else scorer] = float(number)
     return out
 

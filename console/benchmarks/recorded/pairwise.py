@@ -31,7 +31,7 @@ class PairwiseSuite(Suite):
         Option("runs", "json", [], "runs whose answers are compared, the first one against all others"),
         Option("names", "json", [], "their display names"),
         Option("rubric", "text", RUBRIC, "what makes an answer better"),
-        Option("length_control", "bool", False, "also report what is left when longer answers have no advantage"),
+        Option("length_control", "bool", False, "also report results without the advantage of longer answers"),
     )
     headline = WIN_RATE
     scales: Mapping[str, tuple[float, float]] = MappingProxyType({WIN_RATE: (0.0, 1.0)})
@@ -61,7 +61,7 @@ class PairwiseSuite(Suite):
         """Return the pairs of all runs that the options name.
 
         Raises:
-            UsageError: a run is gone, or the runs have no case in common.
+            UsageError: a run no longer exists, or the runs have no case in common.
         """
         from console.benchmarks.recorded.data.pairs import read_pairs
         from console.store.runs import RunFolder
@@ -69,7 +69,9 @@ class PairwiseSuite(Suite):
         folders = [RunFolder(self._entry.folder / name) for name in setting.options["runs"]]
         for folder in folders:
             if not folder.has_journal:
-                raise UsageError("the run whose answers are compared is gone", where=folder.name, hint="Put it back.")
+                raise UsageError(
+                    "the run whose answers are compared no longer exists", where=folder.name, hint="Put it back."
+                )
         pairs = list(read_pairs(folders))
         if not pairs:
             names = " and ".join(folder.name for folder in folders)
@@ -116,7 +118,7 @@ class PairwiseSuite(Suite):
         return Comparison(sentence(case, verdict, setting), (pair,))
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
-        """Report win rates, bias by position, and strengths of several runs."""
+        """Report win rates, position bias, and strengths of several runs."""
         from console.benchmarks.recorded.rules.report import report
 
         options = setting.options
@@ -135,7 +137,7 @@ def sentence(case: Case, verdict: Verdict, setting: Setting) -> str:
 
 
 def _votes(output: Any, first: str, second: str) -> Iterator[tuple[str, str, str]]:
-    """Yield for each order the answer that was shown first, the decision in words, and why."""
+    """Yield for each order the answer shown first, the decision as text, and the reason."""
     judgement = judgement_of(output)
     if judgement is None or not judgement.grades:
         return

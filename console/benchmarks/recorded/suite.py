@@ -1,6 +1,6 @@
 """The suite of imported runs. It has no cases; prompts and scores are in each journal.
 
-A judge of ours can grade them again; the verdict is then its decision.
+Our own judge can grade them again; its decision is then the verdict.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ class RecordedSuite(Suite):
     grader_sources = ("console.suites.judging", "console.benchmarks.recorded.suite")
 
     def grading(self, setting: Setting) -> Mapping[str, Any]:
-        """Return the rubric of a judge of ours."""
+        """Return the rubric of our own judge."""
         return {"rubric": setting.options["rubric"]} if "rubric" in setting.options else {}
 
     def categories(self) -> Sequence[Category]:
@@ -47,7 +47,7 @@ class RecordedSuite(Suite):
         raise _cannot_be_played(self.entry.name)
 
     async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
-        """Ask a judge of ours about the recorded answer."""
+        """Ask our own judge about the recorded answer."""
         recorded = cast("dict[str, Any]", earlier.output) if isinstance(earlier.output, dict) else {}
         answer, passed = _whole(recorded.get("answer")), earlier.verdict.outcome is Outcome.PASSED
         if earlier.verdict.outcome is Outcome.BROKEN or not (answer or earlier.messages):
@@ -69,7 +69,7 @@ class RecordedSuite(Suite):
         return recorded | {"judged": {"passed": grade.category == "PASSED", "why": grade.why}}
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Return the decision of a judge of ours; without one undecided, as only the tool can score the output."""
+        """Return the decision of our own judge; undecided without one, as only the tool can score the output."""
         judged = cast("dict[str, Any]", output).get("judged") if isinstance(output, dict) else None
         if isinstance(judged, dict):
             return _judged_verdict(cast("dict[str, Any]", judged))

@@ -13,7 +13,7 @@ from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCa
 from console.tui.symbols import MUTED, block_title, muted
 
 ANSWER, QUESTION = "answer", "question"
-"""Names of the rows that are no words of the judge."""
+"""Names of the rows that are not the judge's words."""
 _GAP = "   "
 _NAME = 40
 
@@ -31,7 +31,7 @@ class PairwiseView(SuiteView):
 
 
 def answer_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
-    """Return the question, both answers side by side, and what the judge said about them."""
+    """Return the question, both answers side by side, and the judge's words about them."""
     if case.comparison is None or not case.comparison.pairs:
         return [Block("why", one_line(case.why or case.rollout.message or "not judged", 400, "$undecided"))]
     [pair] = case.comparison.pairs

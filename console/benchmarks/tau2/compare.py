@@ -1,4 +1,4 @@
-"""Comparison of a conversation with what its task expects: calls, world, assertions, words. Pure."""
+"""Comparison of a conversation with the expectations of its task: calls, world, assertions, words. Pure."""
 
 from collections.abc import Callable, Iterator
 from operator import eq
@@ -39,15 +39,27 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
         evaluation = msgspec.convert(verdict.detail["evaluation"], ready_type(Evaluation))
         if evaluation.db_match is False:
             try:
-                pairs += map(_world_pair, trial.differences)
+                world = map(_world_pair, trial.differences)
+                pairs += world if "DB" in criteria.reward_basis else map(_uncounted, world)
             except ReplayError as error:
                 pairs.append(Pair(Mark.DIFFERS, "the expected world", str(error), kind="state"))
         pairs += _check_pairs(criteria, evaluation)
     pairs += _call_pairs(criteria, trial.calls)
+    if verdict.outcome is Outcome.PASSED:
+        pairs = [_uncounted(pair) for pair in pairs]
     rule = f"{', '.join(verdict.messages) or 'passed'}; what counts: {', '.join(criteria.reward_basis)}"
     if set(criteria.reward_basis) <= {"DB", "COMMUNICATE"} and not differing(begun(domain, task), trial.expected):
         rule += "; right without any action"
     return Comparison(sentence, tuple(pairs), rule=rule)
+
+
+def _uncounted(pair: Pair) -> Pair:
+    """Return a pair marked as not counting if it differs."""
+    if pair.mark in (Mark.SAME, Mark.OMITTED):
+        return pair
+    rows = tuple(row if row.mark is Mark.SAME else replace(row, mark=Mark.OMITTED) for row in pair.rows)
+    note = "; ".join(filter(None, (pair.note, "does not count")))
+    return replace(pair, mark=Mark.OMITTED, rows=rows, note=note)
 
 
 def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
@@ -62,7 +74,7 @@ def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
 
 
 def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:
-    """Yield each expected call with one that fits, or else the nearest of that name."""
+    """Yield each expected call with a matching one, or else the most similar one of that name."""
     used: set[int] = set()
     for action in criteria.actions or ():
         fitting = next((number for number, call in enumerate(calls) if action.fits(call)), None)
@@ -107,7 +119,7 @@ def _check_pair(expected: str, actual: str, met: bool) -> Pair:
 
 
 def _world_pair(item: Difference) -> Pair:
-    """Return a row of the world that differs, with the fields that do; screens compare their values path by path."""
+    """Return a differing row of the world with its differing fields; screens compare their values path by path."""
     name = " ".join(filter(None, (item.table, item.key)))
     if item.theirs is None:
         return Pair(Mark.EXTRA, "", name, kind="state")

@@ -1,6 +1,6 @@
 """`check tau2`: plays and judges rows of conformance files; needs the data, but no network or key.
 
-One answer per row with the same fields: conversations are played again with their replies in order, trajectories are
+One answer per row with the same fields: conversations are replayed with their replies in order, trajectories are
 judged as they are, metrics are computed, and requests and prompts are shown by `request_check`.
 """
 
@@ -103,7 +103,7 @@ def _task_of(edition: Edition, domain: str, name: str | None) -> Task:
 
 
 def _message(role: str, item: Row) -> Message:
-    """Read a message of a trajectory; calls without a requestor are of the message's role."""
+    """Read a message of a trajectory; calls without a requestor belong to the message's role."""
     calls = cast(list[Row] | None, item.get("tool_calls"))
     own = calls and [{"id": "", "requestor": role, **call} for call in calls]
     return msgspec.convert({"role": role, **item, "tool_calls": own}, ready_type(Message))
@@ -156,7 +156,7 @@ def _scripted(trial: Trial, row: _Row, greeted: int) -> Ask:
         reply = replies[party].pop(0)
         calls = [structs.replace(call, id=call.id or f"call_{next(numbers)}") for call in reply.tool_calls or ()]
         if trial.solo and row.replies is None and not calls:
-            calls = [Call("done", DONE, {}, party)]  # the row has the text that took its place
+            calls = [Call("done", DONE, {}, party)]  # the row has only the text that replaced this call
         return structs.replace(reply, tool_calls=calls)
 
     return ask

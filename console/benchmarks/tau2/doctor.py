@@ -1,4 +1,4 @@
-"""The `doctor` check of τ²-bench: which editions were pulled, and whether they are whole; nothing if none was."""
+"""The `doctor` check of τ²-bench: the pulled editions and whether they are complete; no findings without editions."""
 
 from console.benchmarks.tau2.data.editions import CHECKOUT, DOMAINS, domain_of, editions, tasks_of
 from console.benchmarks.tau2.rules.replay import begun
@@ -10,7 +10,7 @@ _PULL = "eval-console pull tau2, and pull tau2 --from CHECKOUT for the edition 1
 
 
 def check_editions() -> list[Finding]:
-    """Return a finding for each pulled edition: its tasks, after the world of the first of each domain was opened."""
+    """Return a finding for each pulled edition, after opening the world of each domain's first task."""
     roots = find_data_roots(None)
     every = [editions(root / "tau2") for root in (*roots.user, roots.pulled)]
     pulled = next((item for item in every if item), every[-1])

@@ -17,9 +17,9 @@ EDITIONS = (OWN, CHECKOUT, WHEEL)
 _AGENTS = "solo: telecom without a user, by a ticket; ground_truth: told the expected calls, to test the user"
 OPTIONS = (
     Option(
-        "edition", "choice", NEWEST, "edition of the data; newest: of those that were pulled", (NEWEST, CHECKOUT, WHEEL)
+        "edition", "choice", NEWEST, "edition of the data; newest: the newest pulled one", (NEWEST, CHECKOUT, WHEEL)
     ),
-    Option("criteria", "choice", OWN, "edition whose expected calls and words grade; own: of the tasks", EDITIONS),
+    Option("criteria", "choice", OWN, "edition of the expected calls and words; own: that of the tasks", EDITIONS),
     Option("split", "choice", "base", "tasks; base is that of the leaderboard, small and full only in telecom", SPLITS),
     Option("max_steps", "int", 200, "messages and rounds of tool results after which a conversation fails"),
     Option("max_errors", "int", 10, "tool errors after which a conversation fails"),
@@ -52,7 +52,7 @@ class Tau2Options:
 
     @property
     def differs(self) -> list[str]:
-        """Names of options that make results other than published ones."""
+        """Options that make results incomparable with published ones."""
         usual = Limits()
         own = {
             f"split {self.split}": self.split != "base",

@@ -1,4 +1,4 @@
-"""Rows of recorded requests and prompts: what our models are sent, in the form of the conformance files."""
+"""Rows of recorded requests and prompts: the requests to our models, in the format of the conformance files."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ _SERVER_ERROR = 500
 
 
 class RepliesEnded(Exception):
-    """A party is asked more often than the row has replies: its model could not be reached."""
+    """A party is called more often than the row has replies, as when its model could not be reached."""
 
 
 def prompt_row(player: Player, what: str) -> Row:
@@ -51,7 +51,7 @@ class RecordedStage(UnrecordedStage):
         params: Row | None = None,
         **_: Any,
     ) -> Reply:
-        """Keep a request, and return the reply; failed ones are asked again."""
+        """Record a request, and return the reply; failed requests are repeated."""
         for reply in self._replies:
             self._keep(list(messages), tools, role, dict(params or {}), reply)
             if reply.get("status", 0) < _SERVER_ERROR:
@@ -61,7 +61,7 @@ class RecordedStage(UnrecordedStage):
         raise RepliesEnded
 
     def _content(self, recorded: Any) -> str | None:
-        """Return a recorded text; a judge's long one was recorded as a digest, and finds all expectations met."""
+        """Return a recorded text; a judge's digest becomes a reply that finds all expectations met."""
         if not isinstance(recorded, dict):
             return recorded
         results = [
@@ -71,14 +71,14 @@ class RecordedStage(UnrecordedStage):
         return json.dumps({"results": results})
 
     def _arguments(self, recorded: Any) -> str:
-        """Return the arguments of a recorded call; long ones were recorded as a digest, and are those of the task."""
+        """Return the arguments of a recorded call; long ones, recorded as a digest, are taken from the task."""
         if isinstance(recorded, str):
             return recorded
         texts = (json.dumps(action.arguments) for action in self._task.criteria.actions or ())
         return next((text for text in texts if _text(text) == recorded), json.dumps(recorded))
 
     def _keep(self, messages: list[Any], tools: Sequence[Row], role: str, params: Row, reply: Row) -> None:
-        params.pop("seed", None)  # recorded with another seed than that of a first trial
+        params.pop("seed", None)  # recorded with a seed other than the first trial's
         before = self._before.get(role)
         shown: Any = _compact(messages)
         if before is not None and messages[: len(before)] == before:

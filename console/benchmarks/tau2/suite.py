@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from console.suites.stage import Stage
 
 _MEASURED = {"airline": (14.0, 80_000.0, 5.0), "retail": (16.0, 90_000.0, 6.0), "telecom": (20.0, 200_000.0, 15.0)}
-"""Usual calls and input tokens of the agent, and calls of the user."""
+"""Typical calls and input tokens of the agent, and calls of the user."""
 _REPLY_TOKENS = 90.0
 _USER_TOKENS = 4_000.0
 
@@ -45,7 +45,7 @@ class Tau2Suite(Suite):
     grader_sources = ("console.benchmarks.tau2.rules",)
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """Return the user, and the judge that retail of 1.0.1 has."""
+        """Return the user, and the judge for retail of 1.0.1."""
         read = read_options(options)
         if read.limits.solo:
             return ()

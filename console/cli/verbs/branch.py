@@ -1,9 +1,9 @@
-"""Go on with a recorded conversation from any step, with one thing changed, as a run of its own.
+"""Continue a recorded conversation from any step, with one change, as a run of its own.
 
-What lies before the step is taken from the journal: it costs nothing, and its requests are those that were sent. Only
-what comes after is asked. Without --at the case is played again from the start. `show RUN#CASE` gives the steps.
+Everything before the step is taken from the journal: it costs nothing, and its requests are those originally sent. Only
+the rest is played live. Without --at the case is played again from the start. `show RUN#CASE` gives the steps.
 
-  eval-console branch latest#CASE --at 2.1 -r 8          how often does it come right from here?
+  eval-console branch latest#CASE --at 2.1 -r 8          how often does it pass from here?
   eval-console branch latest#CASE --at 2.1 --show reply  the reply as it was, to edit
   eval-console branch latest#CASE --at 2.1 --reply edited.txt
   eval-console branch latest#CASE --at 2.1 --set system=prompt.txt
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
 AS_SENT = JsonKind(
     "as_sent",
     "branch --show",
-    "What was sent or answered at a step, as text to edit.",
-    {"what": "what it is, such as `system`", "at": "turn and step, from 1", "text": "in the format of --set"},
+    "The request or reply at a step, as text for editing.",
+    {"what": "kind of text, such as `system`", "at": "turn and step, from 1", "text": "in the format of --set"},
 )
 DECIDING_STEP = JsonKind(
     "deciding_step",
     "branch --decide",
-    "Which step decided a failed conversation.",
+    "The step that decided a failed conversation.",
     {
         "run": "the recorded run",
         "case": "the case",
         "curve": "for each point: at, passed, graded, and the branch",
         "step": "turn and step that decided it, from 1; null if none was found",
-        "sentence": "all of it in a sentence",
+        "sentence": "summary in a sentence",
     },
 )
 BRANCH = JsonKind(
@@ -91,10 +91,10 @@ class BranchArguments(ContinuationArguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` for the newest run")
-    parser.add_argument("--at", metavar="TURN.STEP", default="", help="the reply of the model from which it is live")
-    parser.add_argument("-m", "--model", metavar="NAME", default="", help="go on with another model of models.toml")
-    parser.add_argument("--reply", type=Path, metavar="FILE", help="put this in place of the reply at this step")
-    parser.add_argument("--result", type=Path, metavar="FILE", help="put this in place of the results of its calls")
+    parser.add_argument("--at", metavar="TURN.STEP", default="", help="the model's reply from which it is played live")
+    parser.add_argument("-m", "--model", metavar="NAME", default="", help="continue with another model of models.toml")
+    parser.add_argument("--reply", type=Path, metavar="FILE", help="replace the reply at this step with this")
+    parser.add_argument("--result", type=Path, metavar="FILE", help="replace the results of its calls with this")
     parser.add_argument("--set", action="append", default=[], metavar="WHAT=FILE", help=CHANGES_HELP)
     parser.add_argument("--from", dest="from_", choices=("step", "start"), default="step",
                         help="make changes from this step on, or play it all again with them")  # fmt: skip
@@ -108,7 +108,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: BranchArguments) -> int:
-    """Play the branch and show what came of it."""
+    """Play the branch and show the result."""
     from console.insight.as_sent import beginning_of, point_at, points_of
 
     if args.repeats is not None and args.repeats < 1:
@@ -117,7 +117,7 @@ def run(args: BranchArguments) -> int:
     conversation = reader.conversation(rollout.key)
     points = points_of(conversation)
     if not points:
-        raise UsageError("this case has no finished call, so there is nothing to go on from", where=args.which)
+        raise UsageError("this case has no finished call, so there is nothing to continue from", where=args.which)
     if args.decide:
         _check_decidable(args, rollout)
         curve = decide(args, reader, rollout, points)
@@ -175,8 +175,7 @@ def _play(
         model=args.model,
         repeats=args.repeats or 1,
         budget=budget_of(args),
-        models_path=args.models,
-        data_path=args.data,
+        paths=args.workspace,
     )
     prepared = prepare(plan)
     for warning in [*prepared.warnings, *rehearse(prepared)]:
@@ -213,7 +212,7 @@ def _check_decidable(args: BranchArguments, rollout: "Rollout") -> None:
         hint = "Leave --at and changes out."
         raise UsageError("goes through all steps and changes nothing", where="--decide", hint=hint)
     if rollout.outcome is not Outcome.FAILED:
-        raise UsageError("only what failed was decided by a step", where=str(rollout.key))
+        raise UsageError("only a failure can be decided by a step", where=str(rollout.key))
 
 
 def _show_decided(

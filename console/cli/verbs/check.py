@@ -37,7 +37,7 @@ _AHEAD = 400
 _LONGEST = 16_000_000
 """Maximum bytes of a line; 600 times the longest of the conformance cases."""
 _MOST_SKIPPED = 4 * _LONGEST
-"""Maximum bytes of a longer line that are skipped to reach the next one."""
+"""Maximum bytes skipped in a longer line to reach the next one."""
 _FORMS = "JSON lines in UTF-8, plain or .gz."
 
 

@@ -1,6 +1,6 @@
 """Compare two runs: cases lost, cases gained, and whether the difference may be chance. More runs: a grid.
 
-Only cases graded in both runs are counted; cases broken or undecided in either are left out.
+Only cases graded in both runs are counted; cases broken or undecided in either are excluded.
 """
 
 import argparse

@@ -1,13 +1,15 @@
-"""Check Python, extras, terminal, models and keys, endpoints, data, runs and sandbox, and say how to fix problems."""
+"""Check Python, extras, terminal, models and keys, endpoints, data, runs and sandbox, and show how to fix problems."""
 
 import argparse
 import asyncio
 import dataclasses
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from console.cli import doctor_checks
 from console.cli.doctor_checks import ABSENT, BAD, Finding
 from console.cli.exitcode import Exit
+from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.target_arguments import add_target_arguments, target_of
 from console.config.models import facts
@@ -27,19 +29,19 @@ FINDINGS = JsonKind(
 TRIAL = JsonKind(
     "trial",
     "doctor --try",
-    "Result of checking a model's endpoint: its parameters (`trial`), and what it makes of calls and texts (`check`).",
+    "Result of checking a model's endpoint: its parameters (`trial`), and its handling of calls and texts (`check`).",
     {"findings": "as in `findings`", "entry": "a working entry for models.toml"},
 )
 DRIFT = JsonKind(
     "drift",
     "doctor --drift",
-    "Whether an endpoint is still the one whose fingerprint was kept.",
-    {"findings": "as in `findings`, one: good if it is the same or was never asked, bad if it has changed"},
+    "Comparison of an endpoint with its saved fingerprint.",
+    {"findings": "one: good if it is the same or was not saved before, bad if it has changed"},
 )
 SANDBOX_ATTACKS = JsonKind(
     "sandbox_attacks",
     "doctor --sandbox-attacks",
-    "Attacks on the sandbox of this machine, each played for real.",
+    "Attacks on the sandbox of this machine, actually carried out.",
     {
         "level": "confinement of the worker, as in a run's record",
         "held": "number of attacks that did not succeed",
@@ -93,7 +95,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: DoctorArguments) -> int:
-    """Check everything, try one model, or attack the sandbox; the exit code is 2 if something is bad."""
+    """Check everything, try one model, or attack the sandbox; the exit code is 2 if any result is bad."""
     if args.model_to_try:
         return _try(args)
     if args.model_to_watch:
@@ -139,11 +141,17 @@ def _try(args: DoctorArguments) -> int:
         from console.store.endpoint_checks import check_size
 
         args.output.info(f"checking the endpoint of {model.name}: {check_size(facts(model))}")
-    findings, entry = doctor_checks.try_model(model)
+    findings, show = list[Finding](), _Lines(args.output).add
+
+    def told(finding: Finding) -> None:
+        findings.append(finding)
+        if not args.json:
+            show(finding)
+
+    entry = doctor_checks.try_model(model, told)
     if args.json:
         args.output.data(TRIAL, {"findings": [dataclasses.asdict(finding) for finding in findings], "entry": entry})
     else:
-        _show(args, findings)
         args.output.text(entry)
     return Exit.USAGE if any(finding.state == BAD for finding in findings) else Exit.OK
 
@@ -151,7 +159,14 @@ def _try(args: DoctorArguments) -> int:
 def _watch_drift(args: DoctorArguments) -> int:
     model = doctor_checks.model_to_try(args.models, args.model_to_watch)
     args.output.info(f"asking {model.name} 200 short questions (at most 14,000 tokens)")
-    finding = doctor_checks.watch_drift(model)
+
+    def told(done: int) -> None:
+        if args.output.rewrites:
+            args.output.rewrite(f"{done} of 200 answers")
+
+    finding = doctor_checks.watch_drift(model, told)
+    if args.output.rewrites:
+        args.output.rewrite("")
     if args.json:
         args.output.data(DRIFT, {"findings": [dataclasses.asdict(finding)]})
     else:
@@ -197,15 +212,26 @@ async def _play_attacks(args: DoctorArguments) -> list["AttackResult"]:
     return results
 
 
-def _show(args: Arguments, findings: list[Finding]) -> None:
-    area = ""
+def _show(args: Arguments, findings: Iterable[Finding]) -> None:
+    show = _Lines(args.output).add
     for finding in findings:
-        if finding.area != area:
-            area = finding.area
-            args.output.text(area, "strong")
-        args.output.text(
+        show(finding)
+
+
+@dataclasses.dataclass
+class _Lines:
+    """Readable lines of findings, with a heading above those of each area."""
+
+    output: Output
+    _area: str = ""
+
+    def add(self, finding: Finding) -> None:
+        if finding.area != self._area:
+            self._area = finding.area
+            self.output.text(finding.area, "strong")
+        self.output.text(
             f"  {_SIGNS[finding.state]} {finding.name}: {finding.text}",
             "faint" if finding.state == ABSENT else finding.state,
         )
         if finding.hint:
-            args.output.text(f"      {finding.hint}")
+            self.output.text(f"      {finding.hint}")

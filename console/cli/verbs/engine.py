@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: EngineArguments) -> int:
     """Play the run, reporting only problems."""
     folder = RunFolder(args.path.resolve())
-    prepared = reopen(folder, args.models, args.data)
+    prepared = reopen(folder, args.workspace)
     try:
         with player_factory(target_of(args)) as player:
             ending = run_in_foreground(

@@ -141,8 +141,9 @@ def run(args: ExplainArguments) -> int:
     questions = questions_of(folder, failures, args.data)
     if args.dry_run:
         return _show_forecast(args, folder, plan_labels(questions, model, notes))
-    with _alone(folder):
+    with _alone(folder) as lock:
         plan = plan_labels(questions, model, notes)
+        lock.announce(len(plan.open))
         if args.max_cost is not None and plan.cost_usd is None:
             hint = "Add its price to models.toml, or label fewer with --limit."
             raise UsageError(
@@ -157,7 +158,7 @@ def run(args: ExplainArguments) -> int:
 
 
 @contextmanager
-def _alone(folder: RunFolder) -> Generator[None]:
+def _alone(folder: RunFolder) -> Generator[RunLock]:
     """Lock a run, so that no other process pays for labeling the same failures."""
     try:
         lock = RunLock(folder.labels_lock_path)
@@ -166,7 +167,7 @@ def _alone(folder: RunFolder) -> Generator[None]:
         hint = "Wait until it is done, or stop it; its labels are kept."
         raise UsageError(f"is already being labeled{who}", where=folder.name, hint=hint) from None
     with lock:
-        yield
+        yield lock
 
 
 def _show_forecast(args: Arguments, folder: RunFolder, plan: "LabellingPlan") -> int:

@@ -26,7 +26,7 @@ from console.insight.rollout import Rollout
 from console.store.notes import Notes
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
-from console.suites.summing import LETTERS
+from console.suites.report import LETTERS
 
 FAILURES = JsonKind(
     "failures",

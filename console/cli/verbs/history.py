@@ -1,6 +1,6 @@
 """Show one case in all runs and models, newest run first, by the name of its suite and its id.
 
-The column `data` says whether the case, including its ground truth, was the same as in the newest run.
+The column `data` shows whether the case, including its ground truth, was the same as in the newest run.
 """
 
 import argparse

@@ -93,7 +93,7 @@ def show_import(output: Output, report: ImportReport) -> None:
     output.text(f"{report.model} on {report.suite}: {counts}")
     output.text(f"imported from {report.file} ({source})")
     if report.missing:
-        output.text(f"{report.missing} more rollouts are announced by the log but missing", "warning")
+        output.text(f"{report.missing} more rollouts are declared in the log but missing", "warning")
     for words in partial_words(report):
         output.text(words, "warning")
     for problem in report.problems[:_SHOWN_PROBLEMS]:

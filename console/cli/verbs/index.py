@@ -18,7 +18,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: Arguments) -> int:
-    """Index what is new; end with the process that started this one."""
+    """Update the index; end with the process that started this one."""
     parent = os.getppid()
     with contextlib.suppress(OSError):
         os.nice(_LOWEST)

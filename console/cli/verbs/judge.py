@@ -1,7 +1,7 @@
-"""Let a judge say which of two runs answered better, case by case and in both orders; of several runs, in each pair.
+"""Let a judge decide which of two runs answered better, case by case and in both orders; of several runs, in each pair.
 
-The answers are read from the runs, so nothing is asked of their models. It is a run of its own, which can be resumed.
-The result is the win rate of the first run; of several runs also the Bradley–Terry strength of each.
+The answers are read from the runs, so their models are not called. The comparison is a run of its own, which can be
+resumed. The result is the win rate of the first run; of several runs also the Bradley–Terry strength of each.
 """
 
 import argparse
@@ -25,10 +25,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="+", help="at least two runs of one suite: name, part of a name, "
                         "or latest; the first one against the others")  # fmt: skip
     parser.add_argument("--judge", metavar="NAME", default="", help="model that judges; default: that of the runs")
-    parser.add_argument("--rubric", metavar="TEXT", default="", help="what makes an answer better")
+    parser.add_argument("--rubric", metavar="TEXT", default="", help="criteria for the better answer")
     parser.add_argument("--length-control", action="store_true",
-                        help="also report what is left when longer answers have no advantage")  # fmt: skip
-    parser.add_argument("-n", "--limit", type=int, metavar="N", help="only so many pairs")
+                        help="also report the result adjusted for answer length")  # fmt: skip
+    parser.add_argument("-n", "--limit", type=int, metavar="N", help="only N pairs")
     parser.add_argument("--seed", type=int, metavar="S", help="with -n: draw them at random")
     add_budget_arguments(parser)
 
@@ -48,8 +48,7 @@ def run(args: JudgeArguments) -> int:
         length_control=args.length_control,
         selection=Selection(limit=args.limit, seed=args.seed),
         budget=budget_of(args),
-        models_path=args.models,
-        data_path=args.data,
+        paths=args.workspace,
     )
     for warning in prepared.warnings:
         args.output.warn(warning)

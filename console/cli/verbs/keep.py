@@ -19,7 +19,7 @@ from console.suites.run_suite import open_run_suite
 KEPT_CASE = JsonKind(
     "kept_case",
     "keep RUN#CASE",
-    "A case of a run that is kept as a row of a suite.",
+    "A case of a run that was kept as a row of a suite.",
     {
         "suite": "its name",
         "file": "the file of rows",
@@ -28,7 +28,7 @@ KEPT_CASE = JsonKind(
         "new": "false if the same case was kept there before, and nothing was written",
         "outcome": "outcome of the recorded answers by the row's checks; empty if a judge decides, or without answers",
         "simulated": "true for answers of a simulated model",
-        "note": "what the row still lacks; empty if nothing",
+        "note": "missing parts of the row; empty if complete",
         "command": "plays the row with the same model",
     },
 )

@@ -1,10 +1,10 @@
 """Label answers of a run yourself, blind, to see how far its judge can be trusted.
 
-One answer at a time is shown with what the judge was asked; its verdict is hidden until you have decided. Answer with
-p (passes), f (fails), u (cannot tell), 1 to 5 (a grade; 4 and 5 pass), c TEXT (a remark on the next verdict),
-b (one back) or q (quit). Answers are drawn at random within the judge's verdicts, more where more is unknown; a second
-reader gets the same ones in another order, and --settle shows what readers disagree on. Labels change no score:
-the corrected score stands beside the judge's.
+One answer at a time is shown with what the judge was asked; its verdict is hidden until you have decided. Answer with p
+(passes), f (fails), u (cannot tell), 1 to 5 (a grade; 4 and 5 pass), c TEXT (a remark on the next verdict), b (one
+back) or q (quit). Answers are drawn at random within the judge's verdicts, more of those with more uncertainty; a
+second reader gets the same ones in another order, and --settle shows only answers on which readers disagree. Labels
+change no score: the corrected score is shown next to the judge's.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from console.store.run_list import find_run
 READER_SCORE = JsonKind(
     "reader_score",
     "label, labels",
-    "The score of a run's judge beside the one that people's labels correct.",
+    "The score of a run's judge, next to the score corrected by people's labels.",
     {"run": "its name", "people": "labels, scores, confusion and agreement; null without labels"},
 )
 
@@ -42,8 +42,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("--blind", action="store_true", help="never show the judge's verdict, not even afterwards")
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="stop after N answers")
-    parser.add_argument("--reader", metavar="NAME", default="", help="who labels (default: the user's name)")
-    parser.add_argument("--settle", action="store_true", help="only what readers disagree on, to be settled")
+    parser.add_argument("--reader", metavar="NAME", default="", help="name of the reader (default: the user's name)")
+    parser.add_argument("--settle", action="store_true", help="only answers on which readers disagree, to be settled")
 
 
 def run(args: LabelArguments) -> int:
@@ -59,7 +59,7 @@ def run(args: LabelArguments) -> int:
 
 
 def show_reader_score(output: Output, queue: LabelQueue) -> None:
-    """Show the score of a run's judge beside the one that labels correct."""
+    """Show the score by a run's judge next to the one corrected by labels."""
     score = queue.score()
     if output.machine:
         output.data(READER_SCORE, {"run": queue.folder.name, "people": reader_object(score)})
@@ -108,7 +108,7 @@ class _Session:
         if key == "c":
             queue.remark = text
         elif not (queue.go_back() if key == "b" else queue.press(key)):
-            self.output.info(f"{line.strip()!r} is none of p, f, u, 1-5, c, b, q")
+            self.output.info(f"{line.strip()!r} is not one of p, f, u, 1-5, c, b, q")
         if len(queue.labeled) > count and not self.is_blind:
             self.output.text(f"the judge: {queue.labeled[-1].outcome}", "faint")
 

@@ -15,7 +15,7 @@ from console.exchange.json_kind import JsonKind
 from console.exchange.leaderboard_measures import completed
 from console.exchange.score_columns import columns_section, score_columns
 from console.insight.leaderboard import Leaderboard, leaderboards, mark_of
-from console.insight.number_format import bounds, number, rate
+from console.insight.number_format import bounds, number, plain_number, rate
 from console.store.run_list import find_run
 from console.suites.leaderboard import NOT_PLAYED, Cell
 
@@ -92,11 +92,11 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a number with its interval; `—` with what is missing, and `N/A` if nothing was played."""
+    """Return a number with its interval; `—` with the missing parts, or `N/A` if nothing was played."""
     if cell.value is None:
-        return f"— ({cell.note.removesuffix(' categories')})" if cell.note and cell.note != NOT_PLAYED else "N/A"
+        return f"— ({cell.note.removesuffix(' categories')})" if cell.is_played else NOT_PLAYED
     if cell.unit == "plain":
-        return f"{cell.value:.2f}{mark_of(cell.note)}"
+        return f"{plain_number(cell.value)}{mark_of(cell.note)}"
     show = None if cell.unit == "rate" else number
     text = f"{(show or rate)(cell.value)}{mark_of(cell.note)}"
     if cell.low is None or cell.high is None:

@@ -1,7 +1,7 @@
 """Merge runs of one plan, such as its shards, into one run; the old ones are not changed.
 
-A rollout in several runs is taken from the one that had its answer first. Rollouts in none of them are not run;
-`resume` plays them.
+A rollout in several runs is taken from the one that had its answer first. Rollouts missing in all of them can be played
+with `resume`.
 """
 
 import argparse

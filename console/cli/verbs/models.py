@@ -28,11 +28,11 @@ MODELS = JsonKind(
 PING = JsonKind(
     "ping",
     "models --ping",
-    "Whether the server of a model answers.",
+    "Result of checking the server of a model.",
     {
         "name": "name of the model",
         "good": "true if it can be called",
-        "text": "result in words",
+        "text": "result as text",
         "hint": "remedy",
         "seconds": "duration of the check",
     },
@@ -95,7 +95,7 @@ def _ping(book: ModelBook, name: str, output: Output) -> int:
 
 
 def _answer(model: ModelConfig) -> tuple[bool, str, str]:
-    """Return whether a model's server answers, in words, and a remedy."""
+    """Return the result of asking a model's server, as text, and a remedy."""
     state = key_state(model)
     if model.simulated or model.provider == "local":
         return state.ready, state.text, ""
@@ -104,7 +104,7 @@ def _answer(model: ModelConfig) -> tuple[bool, str, str]:
     if not provider_of(model.provider).model_list:
         return (
             False,
-            f"only a paid call could tell: there is no model list for {model.provider}",
+            f"only a paid call would show: there is no model list for {model.provider}",
             "Try a new run with three cases.",
         )
     import asyncio  # imported late: only --ping needs it

@@ -46,7 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="source",
         metavar="FILE|HARNESS:TASK",
-        help="build it from this table: .csv, .json, .jsonl or .yaml; or a task that another harness plays: "
+        help="build it from this table: .csv, .json, .jsonl or .yaml; or a task of another harness: "
         + ", ".join(f"{benchmark.name}:NAME" for benchmark in built_in() if benchmark.from_task),
     )
     parser.add_argument(
@@ -63,7 +63,7 @@ def run(args: NewArguments) -> int:
     elif (benchmark := find_benchmark(args.source.partition(":")[0], "from_task")) is not None:
         task = args.source.partition(":")[2]
         files, sentences = benchmark.load("from_task")(root, args.name, task, args.python)
-        allow(FolderCode(read_entry(root / args.name)))  # the user has just named what runs
+        allow(FolderCode(read_entry(root / args.name)))  # the user has just named the code to run
     else:
         files, sentences = _from_table(args.kind or _usual(), root, args.name, Path(args.source))
     if args.json:

@@ -1,8 +1,8 @@
 """Rename, annotate, pin or archive runs. None of this changes a result.
 
-An archived run is compressed to about a tenth, and lists leave it out; every other command opens it as before, and
-resuming it unpacks it. --no-archive unpacks it at once, and lists show it again. The new name is accepted wherever a
-run is named.
+An archived run is compressed to about a tenth and omitted from lists; every other command opens it as before, and
+resuming it unpacks it. --no-archive unpacks it at once and lists it again. The new name is accepted wherever a run is
+named.
 """
 
 import argparse
@@ -27,8 +27,8 @@ ORGANIZED_RUN = JsonKind(
         "run": "its name on disk",
         "name": "the reader's name for it; empty for the one it was started with",
         "note": "the reader's note",
-        "pinned": "true if lists begin with it",
-        "archived": "true if it is compressed and lists leave it out",
+        "pinned": "true if it is at the top of lists",
+        "archived": "true if it is compressed and omitted from lists",
     },
     is_stream=True,
 )
@@ -50,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--archive",
         action=argparse.BooleanOptionalAction,
-        help="compress it, and leave it out of lists; --no-archive undoes it",
+        help="compress it, and omit it from lists; --no-archive undoes it",
     )
 
 

@@ -1,7 +1,7 @@
 """List or change the queue of runs. It is stored on disk, and a separate process plays it.
 
 `queue` lists it; `queue cancel RUN` removes a run (and stops one that is playing), `queue up RUN` and `queue down RUN`
-move it, `queue go` continues after the machine or the runner went down.
+move it, `queue go` continues after a failure of the machine or the runner.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""Grade runs again, each as a run of its own: the old answers are kept, and nothing is asked of the model.
+"""Grade runs again, each as a run of its own: the old answers are kept, and the model is not called.
 
-The judge is asked again only if it or the question has changed, or with --judge; then the answers are graded anew by
-today's code and ground truths. A conversation that now asks the model something else ends broken.
-The table shows which verdicts flipped; for several runs of a suite, also their ranks before and after.
+The answers are graded by today's code and ground truths. The judge is called again only if it or the question has
+changed, or with --judge. A conversation that would now send the model other requests ends broken. The table shows which
+verdicts flipped; for several runs of a suite, also their ranks before and after.
 """
 
 import argparse
@@ -31,7 +31,7 @@ REGRADED = JsonKind(
     {
         "run": "the new run",
         "regraded": "the old run",
-        "graded_differently": "how the graders differ, in words; empty if they are equal or not recorded",
+        "graded_differently": "differences of the graders, as text; empty if they are equal or not recorded",
         "calls": "number of calls made, all to judges and embeddings",
         "cost_usd": "their cost; null if a price is unknown",
         "flips": "changed verdicts by outcomes, reason and category",
@@ -55,7 +55,7 @@ class RegradeArguments(BudgetArguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="+", help="name, part of a name, or latest; --data PATH gives "
                         "other ground truths")  # fmt: skip
-    parser.add_argument("--judge", metavar="NAME", default="", help="model that judges, asked even if it judged before")
+    parser.add_argument("--judge", metavar="NAME", default="", help="judging model, called even if it judged before")
     parser.add_argument("--option", action="append", default=[], metavar="K=V",
                         help="a suite option in place of the old one; V is JSON or text")  # fmt: skip
     parser.add_argument("--filter", metavar="TERMS", default="", help="only matching cases, such as 'is:failed cat:x'")
@@ -84,8 +84,7 @@ def run(args: RegradeArguments) -> int:
             case_ids=chosen_cases(folder, args.filter, passed_too=True) if args.filter else None,
             repeats=args.repeats,
             is_batched=args.batch,
-            models_path=args.models,
-            data_path=args.data,
+            paths=args.workspace,
         )
         for folder in folders
     ]

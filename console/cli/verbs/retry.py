@@ -39,7 +39,7 @@ def run(args: RetryArguments) -> int:
     folder = find_run(find_runs_root(args.runs), args.which)
     only = frozenset(split(args.ids))
     if only:
-        case_ids = [case.id for case in reopen(folder, args.models, args.data).cases]
+        case_ids = [case.id for case in reopen(folder, args.workspace).cases]
         only = frozenset(find_name(case, case_ids) or case for case in only)
         for case in only - set(case_ids):
             raise UsageError(f"the run has no case {case!r}", where="--ids", hint=suggest(case, case_ids))

@@ -62,7 +62,7 @@ def find_reviewed(args: ReviewArguments, name: str, *, beside: bool) -> RunFolde
     if name.endswith(".eval") and Path(name).is_file():
         from console.exchange.imports.in_place import in_thread, open_in_place
 
-        return open_in_place(Path(name), beside=in_thread if beside else None)
+        return open_in_place(Path(name), background=in_thread if beside else None)
     return find_run(find_runs_root(args.runs), name)
 
 

@@ -21,7 +21,6 @@ from console.cli.gate_arguments import (
 from console.cli.output import Output
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
 from console.cli.target_arguments import add_target_arguments, target_of
-from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.core.price import dollars
 from console.exchange.json_kind import JsonKind
@@ -55,8 +54,8 @@ FORECAST = JsonKind(
         "input_tokens": "total",
         "output_tokens": "total",
         "cost_usd": "null if a price is unknown",
-        "most_usd": "optional: cost if every conversation becomes as long as it may",
-        "basis": "what the estimate rests on",
+        "most_usd": "optional: cost if every conversation is as long as possible",
+        "basis": "basis of the estimate",
         "detectable": "optional: smallest difference that the run can show",
         "until": "optional: cases after which the looks are expected to end the run, and at most",
         "terms": "optional: terms of its batches, such as half price",
@@ -106,10 +105,9 @@ def run(args: RunArguments) -> int:
     preset = preset_of(args)
     baseline = _baseline(args, preset)
     shard = read_shard(args.shard) if args.shard is not None else None
-    places = WorkspacePaths(args.models, args.data, args.runs)
     target = target_of(args)
     try:
-        plans = [dataclasses.replace(plan, shard=shard, target=target) for plan in plans_of(preset, places)]
+        plans = [dataclasses.replace(plan, shard=shard, target=target) for plan in plans_of(preset, args.workspace)]
         prepared = line_up([prepare(plan) for plan in plans])
     except UsageError as error:
         if not args.preset:
@@ -183,7 +181,7 @@ def _warn(output: Output, prepared: "Sequence[PreparedRun]") -> None:
     for warning in [*warnings, *role_warnings, *filter(None, notices)]:
         output.info(warning)
     for run in prepared:
-        run.warnings.extend(role_warnings)  # so that its engine does not repeat them
+        run.warnings.extend(role_warnings)  # so that its engine does not repeat the warnings
 
 
 def _needs_calls(run: "PreparedRun") -> bool:
@@ -193,7 +191,7 @@ def _needs_calls(run: "PreparedRun") -> bool:
     if run.models["model"].simulated or run.earlier is not None:
         return False
     is_native = any(mode.like == NATIVE and mode.name == run.manifest.setting.mode for mode in modes_of(run.suite))
-    # Rows of questions without tools list none; cases of other suites need not list theirs.
+    # Rows of questions without tools list none; other suites need not list their tools.
     return is_native and any(case.data.get("tools", True) for case in run.cases)
 
 
@@ -244,7 +242,7 @@ def _end_lines(run: "RunForecast") -> list[str]:
 
 
 def _end_numbers(run: "RunForecast") -> dict[str, Any]:
-    """Return when the looks are expected to end a run."""
+    """Return the numbers of cases at which the looks are expected to end a run."""
     import msgspec
 
     if run.looks is None:
@@ -372,7 +370,7 @@ def _play_all(
     baseline: "RunFolder | None",
     player: "PlayerFactory",
 ) -> int:
-    """Play one run after another and return the worst exit code; a signal ends all of them."""
+    """Play one run after another and return the worst exit code; a signal ends them all."""
     codes: list[Exit] = []
     for run in prepared:
         codes.append(_play(args, run, pass_rate, baseline, player))
@@ -398,13 +396,13 @@ def _play(
     if baseline is None or code not in (Exit.OK, Exit.INCONCLUSIVE, Exit.BELOW):
         return code
     if prepared.manifest.looks is not None and prepared.manifest.looks.until is not None:
-        return code  # the report has the looks and what they have decided
+        return code  # the report includes the looks and their decision
     gate = _compare(args, baseline, ending.folder)
     return code if gate is None else gate_code(gate)
 
 
 def _compare(args: RunArguments, baseline: "RunFolder", folder: "RunFolder") -> "Gate | None":
-    """Print the comparison with the baseline; return the gate's result, None if not requested."""
+    """Print the comparison with the baseline; return the gate's result, or None if not requested."""
     from console.exchange.exports.comparison import COMPARISON, comparison_fields
     from console.exchange.run_reader import RunReader
     from console.insight.comparison import compare

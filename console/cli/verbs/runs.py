@@ -1,4 +1,4 @@
-"""List runs, newest first, from their summaries; pinned ones before the others, archived ones only on request."""
+"""List runs, newest first, from their summaries; pinned ones first, archived ones only on request."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.run import SIMULATED, Summary
 from console.exchange.json_kind import JsonKind
-from console.insight.number_format import headline, is_free, moment, plural, spent_amount
+from console.insight.number_format import headline, headline_legend, is_free, moment, plural, spent_amount
 from console.store.run_list import count_runs, read_summaries
 
 RUNS = JsonKind("runs", "runs", "All runs, the newest first.", {"runs": "summaries"})
@@ -60,7 +60,7 @@ def run(args: RunsArguments) -> int:
 
 
 def _read(args: RunsArguments, root: Path, limit: int | None) -> tuple[list[Summary], int]:
-    """Return the summaries to list, pinned ones first, and the number of archived or other runs left out."""
+    """Return the summaries to list, pinned ones first, and the number of omitted runs, archived or others."""
     summaries: list[Summary] = []
     others = 0
     for listed in read_summaries(root):
@@ -82,7 +82,7 @@ _COLUMNS: Mapping[str, Callable[[Summary], object]] = {
     "name": lambda summary: ", ".join(filter(None, (summary.name, "pinned" * summary.pinned))),
     "suite": lambda summary: summary.suite,
     "model": lambda summary: summary.model,
-    "score": lambda summary: headline(summary, brief=summary.is_shown_by_look),
+    "score": lambda summary: _score(summary),
     "cost": lambda summary: _cost(summary),
     "state": lambda summary: summary.state,
     "when": lambda summary: moment(summary.at),
@@ -93,7 +93,7 @@ _COLUMNS: Mapping[str, Callable[[Summary], object]] = {
 }
 """Cell of each column, by its heading."""
 _IMPORTANT = ("run", "score", "cost", "model", "suite", "name", "state", "when", "of", "broken")
-"""Columns that narrow terminals keep longest, the most important first."""
+"""Columns that narrow terminals drop last, the most important first."""
 _NUMBERS = frozenset({"cost", "of", "broken", "passed", "failed"})
 """Right-aligned columns."""
 
@@ -105,6 +105,12 @@ def _show(output: Output, summaries: list[Summary]) -> None:
     rows = [[_COLUMNS[heading](summary) for heading in headings] for summary in summaries]
     right = frozenset(n for n, heading in enumerate(headings) if heading in _NUMBERS)
     output.rows(headings, rows, right=right, first=_IMPORTANT)
+    for words in headline_legend([*map(_score, summaries)]):
+        output.prose(words, "faint")
+
+
+def _score(summary: Summary) -> str:
+    return headline(summary, brief=summary.is_shown_by_look)
 
 
 def _cost(summary: Summary) -> str:

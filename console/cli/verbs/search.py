@@ -1,9 +1,9 @@
 """Search the conversations of all runs: prompts, answers, calls, results, notes and verdicts.
 
 A conversation matches if it contains all words; case and accents are ignored. "several words" (in quotes of their own,
-such as '"very sorry"') must follow each other, word* matches any word that begins so, and !word excludes conversations
-that contain it. Terms of the filter language (is:failed cat:live reason:unit time>30s, see `failures`) narrow the
-search, as do model:NAME, suite:NAME and run:NAME.
+such as '"very sorry"') must follow each other, word* matches any word with that beginning, and !word excludes
+conversations that contain it. Terms of the filter language (is:failed cat:live reason:unit time>30s, see `failures`)
+narrow the search, as do model:NAME, suite:NAME and run:NAME.
 
 The search index is made in the runs folder when it is first needed, and may be deleted at any time.
 """
@@ -32,8 +32,8 @@ SEARCH = JsonKind(
     "Conversations of all runs that match a query.",
     {
         "query": "the query as given",
-        "runs": "run, model, suite, time, number of matches, and the first hits: case, rollout, attempt, outcome, and "
-        "the passage with the places of its matches",
+        "runs": "run, model, suite, time, number of matches, and the first hits: case, rollout, attempt, outcome, and"
+        " the passage with the positions of its matches",
     },
 )
 _PASSAGE_INDENT = 4

@@ -117,7 +117,7 @@ KeyedT = TypeVar("KeyedT", bound=_Keyed)
 
 
 def rollouts_of(rollouts: Sequence[KeyedT], case: str, folder: RunFolder) -> list[KeyedT]:
-    """Return every rollout of a case, or the one named as in lists."""
+    """Return every rollout of a case, or a single one named as in lists."""
     named = normalized(case)
     matching = [
         rollout for rollout in rollouts if named in (normalized(rollout.key.case), normalized(str(rollout.key)))

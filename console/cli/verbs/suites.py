@@ -1,6 +1,6 @@
 """List suites, or the categories and options of one; check a suite; print the schema of a format's rows.
 
-`suites check NAME` reads all rows, plays a case of each category (at least five, where there are as many) with a
+`suites check NAME` reads all rows, plays a case of each category (at least five cases, if there are as many) with a
 simulated model that answers right and wrong, and shows the cost of a run. `suites schema FORMAT` prints the JSON schema
 of a row, for editors.
 """

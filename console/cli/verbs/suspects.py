@@ -1,9 +1,9 @@
 """List the cases of a suite whose ground truth may be wrong, and record what readers decide.
 
-Cases are ranked by how many good models agree against the key, from the newest finished run of each model, and by
-whether weak models pass a case that good ones fail. A decision is an erratum: it is bound to the case as it was, signed
-with reader and date, and kept in `errata/SUITE.toml` of your data folder. Errata change no score: the official one
-stands beside the score without contested cases and the one with corrected keys.
+Cases are ranked by the number of good models that agree on another answer, in the newest finished run of each model,
+and by whether weak models pass a case that good ones fail. A decision is an erratum: it is bound to that version of the
+case, signed with reader and date, and kept in `errata/SUITE.toml` of your data folder. Errata change no score: the
+official one is shown next to the score without contested cases and the one with corrected keys.
 """
 
 import argparse
@@ -83,9 +83,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     decide.add_argument("--wrong", metavar="CASE", help="the key of this case is wrong")
     decide.add_argument("--ambiguous", metavar="CASE", help="this case has no single right answer")
     decide.add_argument("--answer", metavar="TEXT", default="",
-                        help="the right answer, as listed or typed (default: the one most models gave)")  # fmt: skip
+                        help="the right answer, as listed or typed (default: the most frequent one)")  # fmt: skip
     decide.add_argument("--reason", metavar="TEXT", default="", help="the argument")
-    decide.add_argument("--reader", metavar="NAME", default="", help="who decides (default: the user's name)")
+    decide.add_argument("--reader", metavar="NAME", default="", help="name of the reader (default: the user's name)")
     share = parser.add_argument_group("share")
     share.add_argument("--export", type=Path, metavar="FILE", help="write the errata to this TOML file")
     share.add_argument("--import", type=Path, metavar="FILE", dest="import_", help="add the errata of this file")

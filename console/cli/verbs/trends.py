@@ -16,7 +16,7 @@ from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import compare
 from console.insight.comparison_report import verdict_words
-from console.insight.number_format import bounds, moment, money, number, signed, sparkline
+from console.insight.number_format import bounds, cost_of, moment, number, signed, sparkline
 from console.insight.trends import Point, Trend, trends
 from console.store.run_list import find_run
 
@@ -84,8 +84,7 @@ def _row(point: Point, trend: Trend) -> tuple[object, ...]:
     when = moment(point.at)
     span = bounds(point.low, point.high, number if trend.score else None)
     change = "" if point.change is None else signed(point.change, trend.show)
-    cost = money(
-        point.cost_usd if point.cost_usd or not point.cost_unknown else None, at_least=bool(point.cost_unknown)
-    )
+    usd = point.cost_usd if point.cost_usd or not point.cost_unknown else None
+    cost = cost_of(usd, trend.simulated_note, at_least=point.cost_unknown > 0)
     value = "—" if point.value is None else trend.show(point.value)
     return (point.run, when, point.state, value, span, change, point.graded, point.planned, cost)

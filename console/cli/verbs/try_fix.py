@@ -1,15 +1,15 @@
 """Try a change on the failures of a run and on a guard, and estimate its effect on the whole suite.
 
-The cases of the filter (without one, all that failed) are played again with the change, and a guard drawn at random
-from all others, passed and failed. The recorded run is the control, for nothing; --control plays an unchanged arm too.
+The cases of the filter (without one, all failures) are played again with the change, and so is a guard drawn at random
+from all others, passed and failed. The recorded run is the control, at no cost; --control also plays an unchanged arm.
 Several texts (--set system=a.txt,b.txt) are tried against the same control, with Holm's correction.
 
   eval-console try latest --filter reason:unit --set tool.get_weather.description=new.txt
   eval-console try latest --set system=prompt.txt -n 30 --guard 40
-  eval-console try latest --set system=prompt.txt --until decided    stop when it is known
+  eval-console try latest --set system=prompt.txt --until decided    stop when it is decided
   eval-console try RUN --report --keep careful                       then: eval-console run --preset careful
 
-Nothing that was recorded is changed. `resume` continues an experiment; `try --report RUN` shows it again.
+Recorded runs are not changed. `resume` continues an experiment; `try --report RUN` shows it again.
 """
 
 import argparse
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 TRIED = JsonKind(
     "tried",
     "try",
-    "What came of a change that was tried; one for each change.",
+    "Result of trying a change; one for each change.",
     {
         "run": "the experiment",
         "parent": "the recorded run",
         "changes": "each with `what` and its `diff`, as lines",
-        "effect": "on the whole suite: value, low, high, p, and p after Holm's correction; null if it cannot be said",
-        "why_not": "why it cannot be said; empty otherwise",
+        "effect": "on the whole suite: value, low, high, p, and p after Holm's correction; null if unknown",
+        "why_not": "reason for an unknown effect; empty otherwise",
         "chosen": "cases, those that pass now, and those expected to pass by chance; null if unknown",
-        "guard": "the same of the guard",
+        "guard": "the same for the guard",
         "cases": "ids of fixed, lost and unchanged cases",
         "control": "true if an unchanged arm was played too",
         "calls": "number of calls made",
         "full_calls": "number of calls of the whole suite",
-        "sentence": "all of it in a sentence",
+        "sentence": "summary in a sentence",
     },
     is_stream=True,
 )
@@ -66,18 +66,21 @@ class TryArguments(BudgetArguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", help="name, part of a name, or latest")
-    parser.add_argument("--filter", metavar="TERMS", default="", help="cases that the change is meant for, such as "
-                        "'reason:unit'; all failures")  # fmt: skip
+    parser.add_argument(
+        "--filter", metavar="TERMS", default="", help="cases to improve, such as 'reason:unit' (default: all failures)"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="WHAT=FILE", help=CHANGES_HELP)
     parser.add_argument("-m", "--model", metavar="NAME", default="", help="try another model of models.toml")
-    parser.add_argument("-n", "--most", type=int, metavar="N", help="draw at most so many of these cases")
-    parser.add_argument("--guard", type=int, metavar="N", help="cases drawn of all others (default: as many, min. 20)")
+    parser.add_argument("-n", "--most", type=int, metavar="N", help="draw at most N of these cases")
+    parser.add_argument(
+        "--guard", type=int, metavar="N", help="cases drawn from all others (default: as many, min. 20)"
+    )
     parser.add_argument("-r", "--repeats", type=int, metavar="R", default=1, help="rollouts of each case")
-    parser.add_argument("--control", action="store_true", help="play the same cases unchanged too, mixed in time")
+    parser.add_argument("--control", action="store_true", help="also play the same cases unchanged, interleaved")
     parser.add_argument("--until", choices=("", "decided"), default="", metavar="decided",
-                        help="stop at the planned look at which it is known to be better or worse")  # fmt: skip
+                        help="stop at the first planned look that shows the change to be better or worse")  # fmt: skip
     parser.add_argument("--from", dest="from_", choices=("start", "failure"), default="start",
-                        help="failure: repeat all before the turn that failed; plays an unchanged arm too")  # fmt: skip
+                        help="failure: repeat all before the failed turn; also plays an unchanged arm")  # fmt: skip
     parser.add_argument("--keep", default="", metavar="NAME", help="write the change as a preset: run --preset NAME")
     parser.add_argument("--seed", type=int, metavar="S", help="seed of the draw, and of simulated models")
     parser.add_argument("--report", action="store_true", help="show the report of an experiment that was played")
@@ -85,7 +88,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: TryArguments) -> int:
-    """Play the experiment and show its report; the exit code is 3 if nothing can be said."""
+    """Play the experiment and show its report; the exit code is 3 if the result is inconclusive."""
     from console.config.paths import find_runs_root
     from console.store.run_list import find_run
 
@@ -105,13 +108,13 @@ def run(args: TryArguments) -> int:
     seed = new_seed() if args.seed is None else args.seed
     strata, luck = draw_strata(folder, chosen, most=args.most, guard=args.guard, seed=seed)
     from_failure = args.from_ == "failure"
-    if args.control or from_failure:  # from another beginning, the recording is no fair control
+    if args.control or from_failure:  # with another beginning, the recording is no fair control
         arms.insert(0, ())
     cases = [case for stratum in strata for case in stratum.cases]
     beginnings = failing_points(folder, cases, args.data) if from_failure else {}
     if from_failure:
         args.output.info(
-            f"{len(beginnings)} of {len(cases)} cases go on from the turn that failed, the rest from the start"
+            f"{len(beginnings)} of {len(cases)} cases continue from the turn that failed, the rest from the start"
         )
     plan = experiment_plan(
         folder,
@@ -127,8 +130,7 @@ def run(args: TryArguments) -> int:
         repeats=args.repeats,
         seed=seed,
         budget=budget_of(args),
-        models_path=args.models,
-        data_path=args.data,
+        paths=args.workspace,
     )
     prepared = prepare(plan)
     for warning in [*notes, *prepared.warnings, *rehearse(prepared)]:
@@ -144,7 +146,7 @@ def run(args: TryArguments) -> int:
 
 
 def _arms(args: TryArguments) -> "list[Arm]":
-    """Return one arm for each combination of texts; if several have several, they go in parallel."""
+    """Return one arm for each combination of texts; several lists of texts are combined in parallel."""
     from console.core.experiment import shared_change
 
     settings = [(what, values) for what, values in read_settings(args.set)]
@@ -167,7 +169,7 @@ def _arms(args: TryArguments) -> "list[Arm]":
 
 
 def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until | None":
-    """Return the rule that ends the experiment, if one is asked for."""
+    """Return the rule that ends the experiment, if requested."""
     one_only = [flag for flag, given in (("--until decided", args.until), ("--keep", args.keep)) if given]
     if one_only and sum(map(bool, arms)) > 1:
         raise UsageError("is about one change", where=one_only[0], hint="Try one text, or leave it out.")
@@ -179,7 +181,7 @@ def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until
 
 
 def _keep(args: TryArguments, folder: "RunFolder") -> None:
-    """Write the change of a trial as a preset, if that is asked for."""
+    """Write the change of a trial as a preset, if requested."""
     if not args.keep:
         return
     from console.config.paths import presets_files

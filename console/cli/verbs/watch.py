@@ -46,7 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: WatchArguments) -> int:
-    """Follow a run; one that has ended is shown from its start."""
+    """Follow a run; an ended run is shown from its start."""
     folder = find_run(find_runs_root(args.runs), args.which)
     if is_interactive() and not args.json and not args.text:
         return open_app_with(args, screen="live", run=str(folder.path))
@@ -61,7 +61,7 @@ def _follow(folder: RunFolder, output: Output) -> int:
             for record in records:
                 fold.apply(without_output(record))
                 _print_record(output, record, fold, manifest)
-            if live and fold.tally.rate_limits > 2 * reported:  # rarely enough for a log
+            if live and fold.tally.rate_limits > 2 * reported:  # seldom enough for a log
                 reported = fold.tally.rate_limits
                 output.info(progress_line(fold, manifest))
         if not live:

@@ -1,7 +1,7 @@
 """Bradley–Terry strengths from comparisons of two answers each, with intervals by bootstrap over clusters.
 
-The log-odds that one player beats another are the difference of their strengths. With length control, they also have
-a term for how much longer its answer was, so that strengths are those of equally long answers.
+The log-odds that one player beats another are the difference of their strengths. With length control, they also have a
+term for the excess length of its answer, so that strengths apply to equally long answers.
 """
 
 from collections.abc import Sequence

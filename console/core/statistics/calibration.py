@@ -1,4 +1,4 @@
-"""Calibration: how well stated probabilities agree with how often they are right. Pure."""
+"""Calibration: agreement of stated probabilities with observed frequencies. Pure."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ BINS = 10
 
 
 class Guess(NamedTuple):
-    """One answer with the probability that its author gave it."""
+    """One answer with its author's stated probability."""
 
     confidence: float
     is_right: bool
@@ -41,7 +41,7 @@ def equal_mass_bins(guesses: Sequence[Guess], bins: int = BINS) -> list[Bin]:
 
 
 def expected_calibration_error(bins: Sequence[Bin]) -> float | None:
-    """Return the mean distance of accuracy and confidence over bins, weighted by size; None without guesses."""
+    """Return the mean distance between accuracy and confidence over bins, weighted by size; None without guesses."""
     total = sum(len(each.guesses) for each in bins)
     if not total:
         return None

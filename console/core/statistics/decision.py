@@ -1,4 +1,4 @@
-"""Decisions on whether B is worse than A: allowed errors and gaps, and what an interval proves."""
+"""Decisions on whether B is worse than A: allowed errors and gaps, and the conclusion from an interval."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ ALPHA = 0.05
 SHAPE = 0.25
 """Between 0 (O'Brien and Fleming: late stops) and 0.5 (Pocock: early stops, and less power at the end)."""
 LEFT_OUT_SHARE = 0.05
-"""Largest share of broken and undecided rollouts at which anything is decided."""
+"""Largest share of broken and undecided rollouts for which a decision is possible."""
 
 
 class Decision(StrEnum):
@@ -19,7 +19,7 @@ class Decision(StrEnum):
 
 
 def decide(low: float, high: float, worse_below: float, not_worse_from: float) -> Decision:
-    """Return the decision that an interval of B - A allows; the same rule for a look and for the gate.
+    """Return the decision for an interval of B - A; looks and the gate share this rule.
 
     Args:
         low: lower bound of the interval.

@@ -1,7 +1,7 @@
 """The score of a judge, corrected by people who graded a sample of its verdicts (double sampling).
 
-The judge's verdicts are strata: of each, some are drawn and graded by people. With a judge that says yes or no, this is
-prediction-powered inference with the best weight. Simulated coverage of the interval is in the tests.
+The judge's verdicts are strata: from each, some are drawn and graded by people. With a binary judge, this
+is prediction-powered inference with the best weight. Simulated coverage of the interval is in the tests.
 """
 
 import math
@@ -33,7 +33,7 @@ class Stratum:
 
     @property
     def spread(self) -> float:
-        """Standard deviation of what people say, with one pseudo-count towards ½."""
+        """Standard deviation of people's verdicts, with one pseudo-count towards ½."""
         rate = (self.passed + 0.5) / (self.labeled + 1)
         return math.sqrt(rate * (1 - rate))
 
@@ -42,7 +42,7 @@ def corrected_rate(strata: Sequence[Stratum], independent: float | None = None) 
     """Return the share of all answers that people would pass, with its interval; None until each stratum has a label.
 
     Args:
-        strata: what the judge passed, and what it failed.
+        strata: answers passed by the judge, and answers failed by it.
         independent: number of independent cases; None if all are.
     """
     whole = sum(stratum.judged for stratum in strata)
@@ -66,7 +66,7 @@ def corrected_rate(strata: Sequence[Stratum], independent: float | None = None) 
 def next_stratum(strata: Sequence[Stratum]) -> int | None:
     """Return the index of the stratum to draw from next, or None if everything is labeled.
 
-    Each gets `LEAST` first; then the one that is furthest behind its share, which is its size times its spread.
+    Each stratum gets `LEAST` first; then the one furthest behind its share, in proportion to size times spread.
     """
     open_ones = [number for number, stratum in enumerate(strata) if stratum.labeled < stratum.judged]
     if not open_ones:
@@ -82,7 +82,7 @@ def _share(stratum: Stratum) -> float:
 
 
 def half_width_after(strata: Sequence[Stratum], more: int, independent: float | None = None) -> float | None:
-    """Return half of the interval's width after that many labels more, at the same rates, or None if unknown."""
+    """Return half of the interval's width after N more labels, at the same rates, or None if unknown."""
     listed = list(strata)
     for _ in range(more):
         number = next_stratum(listed)
@@ -106,18 +106,18 @@ class Estimate(NamedTuple):
 
 
 def sensitivity(passed: Stratum, failed: Stratum) -> Estimate | None:
-    """Return the share of what people pass that the judge passes, or None if people passed nothing."""
+    """Return the judge's pass rate among answers that people pass, or None if people passed none."""
     return _kept_share((passed.judged, passed.passed, passed.labeled), (failed.judged, failed.passed, failed.labeled))
 
 
 def specificity(passed: Stratum, failed: Stratum) -> Estimate | None:
-    """Return the share of what people fail that the judge fails, or None if people failed nothing."""
+    """Return the judge's fail rate among answers that people fail, or None if people failed none."""
     refused = [(part.judged, part.labeled - part.passed, part.labeled) for part in (failed, passed)]
     return _kept_share(*refused)
 
 
 _Counts = tuple[int, int, int]
-"""Size of a stratum, number of labels that agree with the people's verdict in question, number of labels."""
+"""Size of a stratum, number of labels with the verdict in question, number of labels."""
 
 
 def _kept_share(own: _Counts, other: _Counts) -> Estimate | None:

@@ -21,11 +21,11 @@ BOOTSTRAP = "bootstrap"
 REPEATS_T = "t over repeats"
 WEIGHTED = "weighted"
 REPEATED = "repeated t"
-"""Of an interval that covers the truth at all looks together."""
+"""Method of an interval that covers the truth at all looks together."""
 _FEW_EXCEPTIONS = 5
 """Minimum number of clusters with a success, and with a failure, for estimating within-cluster correlation."""
 _NO_SPREAD = 1e-9
-"""Standard errors of rates below this are rounding."""
+"""Standard errors of rates below this are rounding errors."""
 _CLUSTERED = (CLUSTERED_WILSON, WILSON_OVER_CLUSTERS, CLUSTERED_T)
 
 
@@ -128,7 +128,7 @@ def score_interval(sample: Sample, scale: tuple[float, float] | None) -> Interva
 
     Args:
         sample: the scores.
-        scale: lowest and highest value; None, or a scale that the scores leave: the interval has no bounds.
+        scale: lowest and highest value; without one, or if a score lies outside it, the interval has no bounds.
     """
     if scale is None or not all(scale[0] <= each.total / each.cases <= scale[1] for each in sample.clusters):
         return mean_interval(sample)

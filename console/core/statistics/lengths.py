@@ -1,9 +1,9 @@
-"""The replies that a conversation still takes from a point on, predicted from recorded conversations.
+"""The replies left in a conversation from a point on, predicted from recorded conversations.
 
-A conversation has turns, and each turn as many replies as the model needs. Only recordings that have reached a turn and
-a step tell what follows. Each recording of the same case counts one. Those of other cases together count a half for the
-replies of a turn, and one for the number of turns, unless repeated cases show how much it varies within and between
-cases, which then decides their weight.
+A conversation has turns, and each turn as many replies as the model needs. Only recordings that reached a turn and step
+are evidence for the rest. Each recording of the same case has weight one. Those of other cases together have weight one
+half for the replies of a turn, and one for the number of turns, unless repeated cases show the variance within and
+between cases, which then determines their weight.
 """
 
 import math
@@ -17,7 +17,7 @@ _OTHERS = 0.5
 _UNREPEATED = 1.0
 _LEAST_WEIGHT, _MOST_WEIGHT = 0.1, 10.0
 _UNSEEN = 0.25
-"""Variance of a number that may be larger by one, divided by the number of recordings that show no variation."""
+"""Variance assumed without observed variation, divided by the number of recordings: of a number 0 or 1 larger."""
 
 Weights = Mapping[float, float]
 """Weight of each observed number."""
@@ -25,25 +25,25 @@ Weights = Mapping[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How long a recorded conversation was."""
+    """Length of a recorded conversation."""
 
     case: str
     steps: tuple[int, ...]
     """Replies of each turn."""
     size: float = 1.0
-    """Expected calls of its case, by which turns of different cases are compared."""
+    """Expected calls of its case, for comparing turns of different cases."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepliesLeft:
-    """Replies that a conversation is expected to take from a point on, that of the point included."""
+    """Expected number of replies from a point on, including the reply at that point."""
 
     numbers: Weights
     """Probability of each number."""
     variance: float
-    """Of a single continuation."""
+    """Variance of a single continuation."""
     weight: float
-    """Recordings of the case that have reached the point."""
+    """Number of recordings of the case that have reached the point."""
 
     @property
     def mean(self) -> float:
@@ -61,7 +61,7 @@ def replies_left(
     """Predict the replies of a conversation from a point on.
 
     Args:
-        own: the recorded conversation, which has the point.
+        own: the recorded conversation with the point.
         same: other recordings of its case.
         others: recordings of other cases.
         turn: index of the turn.
@@ -103,7 +103,7 @@ def _later(alike: Sequence[Length], usual: Weights, turn: int) -> Weights:
 
 
 def _mixed(own: Sequence[float], others: Sequence[float], weight: float) -> Weights:
-    """Return the shares of numbers of which those of other cases have this weight together."""
+    """Return the shares of numbers, with this total weight for those of other cases."""
     weights = defaultdict[float, float](float)
     total = len(own) + (weight if others else 0.0)
     for number in own:
@@ -120,9 +120,9 @@ def _moments(weights: Weights) -> tuple[float, float]:
 
 
 def _weight_of_others(lengths: Sequence[Length]) -> float:
-    """Return how many recordings of a case those of other cases count for: the variance within cases over that between.
+    """Return the weight of other cases, in recordings of one case: the variance within cases over that between.
 
-    If fewer than two cases were repeated, they count one.
+    If fewer than two cases were repeated, the weight is one.
     """
     by_case = defaultdict[str, list[float]](list)
     for length in lengths:

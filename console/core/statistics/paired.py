@@ -27,7 +27,7 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """B minus A over the cases both have."""
+    """B minus A over the common cases."""
 
     value: float
     low: float | None
@@ -135,7 +135,7 @@ def _correlation(both: int, lost: int, gained: int, neither: int) -> float:
 
 
 def paired_observations(changes: Sequence[Observation], largest: float = math.inf) -> Difference:
-    """Return the mean paired difference over cases, one observation for each rollout both runs have.
+    """Return the mean paired difference over cases, one observation for each rollout in both runs.
 
     Independent cases: percentile bootstrap over cases, and sign flips. Cases in clusters: clustered standard error with
     Student's t with G - 1 degrees of freedom, for both interval and p.
@@ -150,7 +150,7 @@ def paired_observations(changes: Sequence[Observation], largest: float = math.in
     sample = sample_of(changes)
     if sample.cluster_count == sample.cases:
         return resampled(changes)
-    if any(abs(change.value) > largest for change in changes):  # scores that leave their scale
+    if any(abs(change.value) > largest for change in changes):  # scores outside their scale
         largest = math.inf
     value, error, freedom = sample.mean, sample.standard_error, sample.cluster_count - 1
     half = t_quantile(freedom) * error

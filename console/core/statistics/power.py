@@ -8,7 +8,7 @@ from console.core.statistics.distributions import normal_quantile
 DISCORDANCE = 0.2
 """Share of cases that two runs end differently, in the absence of earlier runs."""
 WITHIN_SHARE = 0.5
-"""Part of the discordance that is sampling, in the absence of earlier runs; only this part falls with more rollouts."""
+"""Part of the discordance due to sampling, in the absence of earlier runs; only this part falls with more rollouts."""
 POWER = 0.8
 ALPHA = 0.05
 
@@ -24,7 +24,7 @@ class Detectable:
     is_measured: bool = False
     """True if the discordance was measured on earlier runs."""
     is_simulated: bool = False
-    """True if all of those were played by simulated models."""
+    """True if all of these runs were played by simulated models."""
 
     def difference(self, cases: int = 1, rollouts: int = 1) -> float:
         """Return the smallest detectable difference of rates at a multiple of cases and rollouts; 1 without cases."""

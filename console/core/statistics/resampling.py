@@ -43,7 +43,7 @@ def bootstrap_interval(values: Sequence[float]) -> Interval:
 
 
 def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float:
-    """Return the p of the two-sided sign-flip test: how often chance alone gives a mean as far from 0.
+    """Return the p of the two-sided sign-flip test: the probability of a mean this far from 0 by chance.
 
     Exact up to `EXACT_UP_TO` non-zero differences; sampled beyond, deterministically for the seed.
     """
@@ -64,7 +64,7 @@ def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float:
 
 
 def same_source(groups: Sequence[tuple[Distances, int]], *, seed: int = 0, draws: int = 4999) -> float:
-    """Return the p of a permutation test: how often chance alone puts two samples as far apart.
+    """Return the p of a permutation test: the probability of two samples this far apart by chance.
 
     The statistic is the sum of all distances between the two samples of each group. Within a group, all divisions into
     samples of these sizes are equally likely if both come from one source; sums over groups are drawn from them.

@@ -60,13 +60,13 @@ class Sample(msgspec.Struct, frozen=True):
 
     @property
     def exceptions(self) -> int:
-        """For rates: number of clusters with a success or of those with a failure, whichever is smaller."""
+        """For rates: number of clusters with a success or with a failure, whichever is smaller."""
         with_success = sum(cluster.times for cluster in self.clusters if cluster.total > 0)
         return min(with_success, sum(cluster.times for cluster in self.clusters if cluster.total < cluster.cases))
 
     @property
     def mean(self) -> float:
-        """Mean of the case means; cases weigh the same however often they were played."""
+        """Mean of the case means; cases have equal weight, regardless of their number of rollouts."""
         return math.fsum(cluster.total * cluster.times for cluster in self.clusters) / self.cases
 
     @property
@@ -93,13 +93,13 @@ class Counts(NamedTuple):
     cases: CasesByCounts
     """All graded cases."""
     clustered: CasesByCounts = _NOTHING
-    """Those that name a cluster."""
+    """Cases that name a cluster."""
     clusters: ClustersBySum = _NOTHING
     """Clusters, each within one category."""
 
 
 def sample_of_counts(*parts: Counts) -> Sample:
-    """Return the sample of parts without common cases, such as categories.
+    """Combine the counts of disjoint parts, such as categories, into a sample.
 
     Cases without a cluster count as their own, and so do all cases if there is only one cluster, which shows no spread.
     """
@@ -130,18 +130,18 @@ def _single_cases(cases: CasesByCounts, without: CasesByCounts) -> list[Cluster]
 def sample_of(observations: Iterable[Observation]) -> Sample:
     """Return the sample of the given rollouts."""
     values: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    rollouts = 0
     for case, value, category, cluster in observations:
         values[category, cluster, case].append(value)
-        rollouts += 1
-    by_cluster: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for (category, cluster, case), scores in values.items():
-        by_cluster[category, cluster, "" if cluster else case].append(math.fsum(scores) / len(scores))
-    if len(by_cluster) < 2:
-        means = [mean for of_cluster in by_cluster.values() for mean in of_cluster]
-        by_cluster = {("", "", str(number)): [mean] for number, mean in enumerate(means)}
-    counts = Counter((len(means), math.fsum(means)) for means in by_cluster.values())
-    return Sample(_in_order(Cluster(size, total, count) for (size, total), count in counts.items()), rollouts)
+    alone: list[float] = []
+    by_cluster: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for (category, cluster, _), scores in values.items():
+        means = by_cluster[category, cluster] if cluster else alone
+        means.append(math.fsum(scores) / len(scores))
+    if not alone and len(by_cluster) == 1:
+        [alone], by_cluster = by_cluster.values(), {}
+    clusters = [Cluster(1, mean, times) for mean, times in Counter(alone).items()]
+    clusters += [Cluster(len(means), math.fsum(means)) for means in by_cluster.values()]
+    return Sample(_in_order(clusters), sum(map(len, values.values())))
 
 
 def _in_order(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:

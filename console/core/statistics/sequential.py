@@ -19,7 +19,7 @@ from console.core.statistics.sample import Observation, Sample, sample_of
 
 LOOKS = 20
 LEAST_CLUSTERS, LEAST_CASES = 10, 30
-"""No look before these, as a standard error of fewer is too rough to decide by."""
+"""Minimum sample for a look, as the standard error of fewer is too rough for a decision."""
 WIDTH_FIRST, WIDTH_STEP = 40, 20
 """Cases at the first look of a run that ends at a given width, and between looks."""
 _NODES = 20
@@ -156,7 +156,7 @@ def width_looks(units: Sequence[int]) -> list[int]:
 
 
 def is_narrow(interval: Interval | None, half_width: float) -> bool:
-    """Return whether neither bound of an interval is further from the other's middle than asked for."""
+    """Return whether an interval reaches at most `half_width` to each side."""
     if interval is None or interval.low is None or interval.high is None:
         return False
     return (interval.high - interval.low) / 2 <= half_width
@@ -169,7 +169,7 @@ class Standing:
     name: str
     is_out: bool
     difference: float = 0.0
-    """Its mean minus the leader's."""
+    """Mean of the model minus the leader's."""
     low: float = 0.0
     high: float = 0.0
 
@@ -197,7 +197,7 @@ def race(
 
 
 def paired(a: Sequence[Observation], b: Sequence[Observation]) -> list[Observation]:
-    """Return B - A of the means over rollouts of each case that both have."""
+    """Return B - A of the means over rollouts of each common case."""
     of_a, of_b = _case_means(a), _case_means(b)
     return [
         mean._replace(value=mean.value - other.value)
@@ -217,9 +217,9 @@ def _case_means(observations: Sequence[Observation]) -> dict[tuple[str, str], Ob
 
 
 def expected_cases(looks: Sequence[tuple[int, float]], boundary: Boundary, shift: float, variance: float) -> float:
-    """Return about how many cases a run will play until it is decided.
+    """Estimate the number of cases that a run will play until it is decided.
 
-    The estimate is taken to be normal at each look, and a run to go on for as long as its least favorable look so far.
+    Assumes a normal estimate at each look, and that a run continues as long as its least favorable look so far.
 
     Args:
         looks: cases and share of the plan at each look.
@@ -238,7 +238,7 @@ def expected_cases(looks: Sequence[tuple[int, float]], boundary: Boundary, shift
 
 
 def cases_for_width(rate: float, half_width: float, looks: Sequence[int]) -> int:
-    """Return the cases after which the interval of a rate is narrow enough, at one of the looks; all if it never is."""
+    """Return the number of cases at the first look with a narrow enough interval of a rate; all if there is none."""
     for cases in looks:
         low, high = wilson(rate * cases, cases)
         if (high - low) / 2 <= half_width:

@@ -1,7 +1,7 @@
-"""The effect of a change on a whole recorded run, estimated from cases drawn of it in strata.
+"""The effect of a change on a whole recorded run, estimated from cases drawn from it in strata.
 
-Each stratum holds cases that are alike in the recording, such as those that failed and were chosen because of it. Their
-mean change counts with the stratum's share of the run, which makes the estimate fair although the cases were chosen by
+Each stratum contains cases with similar results in the recording, such as failures chosen for that reason. Their mean
+change is weighted by the stratum's share of the run, which makes the estimate unbiased although cases were chosen by
 their results. Simulated coverage and false alarms are in the tests.
 """
 
@@ -15,9 +15,9 @@ from console.core.statistics.sequential import Boundary
 
 _ONE_LOOK = Boundary()
 _MANY = 1 << 30
-"""Clusters with which Student's distribution is the normal one."""
+"""Number of clusters from which Student's distribution is treated as normal."""
 FLIP = 0.5
-"""Half of a changed verdict, added to what was seen."""
+"""Half of a changed verdict, added to the observed changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class WholeEffect:
     low: float
     high: float
     p: float
-    """Two-sided p of no change, if it is looked at once."""
+    """Two-sided p of no change, for a single look."""
     cases: int
     """Number of drawn cases."""
 
@@ -52,20 +52,21 @@ def whole_effect(
     boundary: Boundary = _ONE_LOOK,
     number: int = 1,
 ) -> WholeEffect | None:
-    """Return the mean change over all cases of a run, or None if a stratum shows nothing of its cases.
+    """Return the mean change over all cases of a run, or None if a stratum has no drawn case.
 
     The variance is the sum over strata of (t W se)^2, W being a stratum's share of the run, se the standard error over
-    its drawn cases (or their clusters) and t Student's quantile; and of z^2 times `own_luck`. There is no factor for a
-    stratum that is drawn whole, as the luck of the new play stays: with it, intervals cover 74 to 93 %. To each sum of
-    squares `flip` is added, as where changes are rare, few cases often show none: without it, 12 % of false alarms.
+    its drawn cases (or their clusters) and t Student's quantile; and of z^2 times `own_luck`. There is no correction
+    for a stratum that is drawn whole, as the chance in the new play remains: with one, intervals cover 74 to 93 %.
+    `flip` is added to each sum of squares, since few cases often show none of the rare changes: without it, 12 % of
+    false alarms.
 
     Args:
         strata: the strata of the run.
-        own_luck: variance of the recorded mean due to its own luck, p (1 - p) / N for a rate; 0 if the drawn cases are
-            compared with others that were played with them.
-        flip: a square of what a case can change by, as a part; 0 if that is unlimited.
+        own_luck: variance of the recorded mean due to chance, p (1 - p) / N for a rate; 0 if the drawn cases are
+            compared with an arm played at the same time.
+        flip: a part of the square of a case's largest change; 0 if that is unlimited.
         largest: largest possible change, which the interval does not exceed; infinite if that is unlimited.
-        boundary: of the looks at the experiment; the luck of the recording counts at each look as at any other.
+        boundary: of the looks at the experiment; the chance in the recording counts equally at each look.
         number: number of the look, from 1.
     """
     used = [stratum for stratum in strata if stratum.size]

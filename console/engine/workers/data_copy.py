@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 MOST = ArchiveLimits(members=20_000, member_bytes=2 << 30, total_bytes=2 << 30)
-"""Larger data must reach the nodes by other means."""
+"""Limits on sent data; larger data must reach the nodes by other means."""
 PART_BYTES = 8 << 20
 """Size of the parts held, moved and spilled by an object store."""
 _OWN_FILES = ("models.toml", "presets.toml", "__pycache__")

@@ -131,7 +131,7 @@ class KeptFiles(Message, frozen=True):
 
     job: int
     contents: dict[str, bytes]
-    """By reference."""
+    """Bytes by reference."""
 
 
 class Proven(Message, frozen=True):

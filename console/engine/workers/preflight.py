@@ -12,7 +12,7 @@ from console.store.journal_line import as_json
 
 
 def digest_of(cases: Iterable[Case]) -> str:
-    """Return a digest of the complete cases: data and dependencies, in whatever order a run plays them."""
+    """Return a digest of the complete cases: data and dependencies, independent of the order of play."""
     digest = hashlib.sha256()
     for case in sorted(cases, key=lambda case: case.id):
         digest.update(as_json(case))

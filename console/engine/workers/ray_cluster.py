@@ -40,7 +40,7 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 # Otherwise any call to Ray after its cluster is gone starts or awaits another one, forever. Also read once, on import.
 os.environ["RAY_ENABLE_AUTO_CONNECT"] = "0"
 if _token() and "ray" not in sys.modules:
-    # A head started on a machine with a token requires it, but a client given an address sends none unless told to (Ray
+    # A head started on a machine with a token requires it, but a client given an address sends none by default (Ray
     # 2.59 and later, ray-project/ray#64755). An open cluster ignores it. Ray reads this once, on import.
     os.environ.setdefault("RAY_AUTH_MODE", "token")
 try:

@@ -42,31 +42,31 @@ from console.llm.limits.keeper import FromKeeper, Leave, ToKeeper
 from console.llm.limits.keeper_socket import LocalKeepers
 
 MOST_LOSSES = 3
-"""Number of workers that may end on their own while playing a conversation before it is given up."""
+"""Number of workers that may die while playing a conversation before it is abandoned."""
 SPAWN_TRIES = 3
 """Number of consecutive failed starts, with no worker left, after which the run ends."""
 NODE_NOTICED_S = 30.0
-"""Seconds for which a cluster may still start workers on a node that is gone."""
+"""Seconds for which a cluster may still start workers on a lost node."""
 RESPAWN_S = 1.0
 SILENT_S = 60.0
 """Seconds without an answer after which a worker counts as lost."""
 READY_S = 300.0
 """Seconds within which a worker must be ready; eight workers on two busy CPUs took 75 s."""
 SLOW_S = 60.0
-"""Seconds after which the user is told that workers are not ready yet."""
+"""Seconds after which the user is notified that workers are not ready yet."""
 DATA_S = 900.0
 """Like `READY_S`, for a worker whose node must receive data first."""
 
 
 class WorkerGone(Exception):
-    """A worker, or the connection to it, is gone; the message says how."""
+    """A worker, or the connection to it, is gone; the message has the reason."""
 
     def __init__(self, text: str, *, is_alone: bool = True) -> None:
         """Create the exception.
 
         Args:
             text: how it ended.
-            is_alone: True if it ended on its own, which a case may cause; False if its node or cluster went down.
+            is_alone: whether the worker died alone, which a case may cause, rather than with its node or cluster.
         """
         super().__init__(text)
         self.is_alone = is_alone
@@ -124,12 +124,12 @@ class Fleet(Protocol):
         """Store a part of the data where every node can fetch it; return a reference for workers.
 
         Raises:
-            UsageError: there is no room.
+            UsageError: there is no space.
         """
         ...
 
     async def until_gone(self) -> str:
-        """Wait until the cluster itself is gone, if ever; return a sentence about it."""
+        """Wait until the cluster itself is gone, if ever; return a message about it."""
         ...
 
     def close(self) -> None:
@@ -155,7 +155,7 @@ class RemoteWorker:
         self._flushing = False
 
     def send(self, message: Message) -> None:
-        """Send a message, batched with others of the same loop turn."""
+        """Send a message, batched with others of the same loop iteration."""
         self._writer.add(message)
         if not self._flushing:
             self._flushing = True
@@ -549,7 +549,7 @@ class RemoteConversation:
         self._player, self._context = player, player.context
         self._records: list[AnyRecord] = list(recorded.records)
         self._lost_on: list[str] = []
-        """Workers that ended on their own while playing it, in this session."""
+        """Workers that died while playing it in this session."""
         self._began = time.monotonic()
         self._number = 0
         self._worker: RemoteWorker | None = None

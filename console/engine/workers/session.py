@@ -1,6 +1,6 @@
 """The worker's side of distributed runs: plays conversations like the engine and streams all events back.
 
-It holds no durable state: when a worker dies, another one is given the records that had arrived.
+It holds no durable state: when a worker dies, another one gets the records that have arrived.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ from console.suites.suite import Suite
 BATCH_S = 0.05
 """Maximum seconds for which events are collected before they are sent."""
 SOON_S = 0.002
-"""The same while a request is waiting."""
+"""Maximum seconds for collecting events while a request is waiting."""
 POLL_S = 1.0
 """Seconds after which the engine gets an empty answer as a sign of life."""
 ABANDONED_S = 120.0
@@ -182,7 +182,7 @@ class WorkerSession:
         return piece
 
     def send(self, message: Message, *, soon: bool = False) -> None:
-        """Send a message with the next batch, or soon."""
+        """Send a message with the next batch, or with an early one if `soon`."""
         self._writer.add(message)
         self._awake.set()
         if soon:
@@ -207,7 +207,7 @@ class WorkerSession:
                 share.alone(processes)
 
     def note_activity(self, activity: messages.Activity) -> None:
-        """Send a conversation's state; of several within a batch the last one counts."""
+        """Send a conversation's state; of several within a batch, the last counts."""
         self._activities[activity.job] = activity
         self._awake.set()
 
@@ -246,7 +246,7 @@ class WorkerSession:
             fault = messages.FaultFacts.of(conversation.fault) if conversation.fault else None
             self.send(messages.Ended(play.job, finished, fault), soon=True)
         except asyncio.CancelledError as error:
-            if play.job not in self._cancelled:  # else its result is no longer wanted
+            if play.job not in self._cancelled:  # else its result is no longer needed
                 finished = conversation.finished(cancelled_by_code(error, self.suite))
                 self.send(messages.Ended(play.job, finished, None), soon=True)
         except Exception as error:  # an internal error: the engine records the outcome
@@ -264,7 +264,7 @@ class WorkerSession:
 
 
 class WorkerContext:
-    """Implements `EngineContext` for a conversation over the stream."""
+    """Implements `EngineContext` for a conversation, over the stream."""
 
     def __init__(self, session: WorkerSession, play: messages.Play) -> None:
         self._session, self._job, self._outputs = session, play.job, play.outputs

@@ -10,7 +10,7 @@ from console.engine.workers.session import WorkerSession
 
 
 class SessionThread:
-    """Passes calls on to a session, from whatever loop they come."""
+    """Passes calls from any event loop on to a session."""
 
     def __init__(self) -> None:
         self.session = WorkerSession()
@@ -21,7 +21,7 @@ class SessionThread:
         facts = self.session.prepare(data, parts)
         if self._loop is None and self.session.suite is not None:
             loop = EngineLoop(self.session.suite, lambda text: self.session.send(Notice(text)))
-            # It ends with the process, as does everything that the suite's code leaves running.
+            # It ends with the process, like anything else that the suite's code leaves running.
             threading.Thread(target=loop.run, args=(asyncio.Event().wait(),), name="session", daemon=True).start()
             self._loop = loop.loop
         return facts

@@ -11,7 +11,7 @@ HEADINGS = (
     *("input_tokens", "output_tokens", "cost_usd", "calls", "failed_tries", "simulated", *ANNOTATION_FIELDS),
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-"""Prefixes that spreadsheets take for a formula, or skip before one."""
+"""Prefixes that spreadsheets treat as the start of a formula, or ignore before one."""
 
 
 def csv_table(document: RunDocument) -> str:

@@ -3,7 +3,7 @@
     <root>/data/<suite>/<provider>/<model>/<uuid>.json            a result for passing, and one for each named score
     <root>/data/<suite>/<provider>/<model>/<uuid>_samples.jsonl   the graded rollouts
 
-Broken and undecided rollouts have no score there; the aggregate's details hold their number.
+Broken and undecided rollouts have no score there; the aggregate's details have their number.
 """
 
 import hashlib

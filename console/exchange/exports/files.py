@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.store.atomic import write_atomically
 
 
@@ -14,16 +14,12 @@ def write_file(path: Path, data: bytes) -> None:
     Raises:
         UsageError: it cannot be written.
     """
-    try:
+    with os_errors_as("cannot be written", where=path, hint="Choose another file with -o."):
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink() or (path.exists() and not path.is_file()):
             path.write_bytes(data)
         else:
             write_atomically(path, data)
-    except OSError as error:
-        raise UsageError(
-            f"cannot be written: {error.strerror}", where=str(path), hint="Choose another file with -o."
-        ) from None
 
 
 def require_folder(path: Path) -> None:

@@ -25,14 +25,14 @@ from console.exchange.exports.html_parts import (
 from console.exchange.exports.media_content import media_html
 from console.insight.conversation import Conversation
 from console.insight.failures import Group, GroupBy, group
-from console.insight.number_format import duration, failures_by, money
+from console.insight.number_format import cost_of, duration, failures_by
 from console.insight.report import reason_sections
 from console.insight.rollout import Rollout
 
 MOST_EXAMPLES = 20
 """Maximum failures of a reason written out; the rest are only counted."""
 _MOST_FILTERS = 60
-"""Reasons that can be chosen; those after them are always shown."""
+"""Maximum reasons in the filter; further ones are always shown."""
 MOST_PASSAGES = 200
 """Maximum passages of a conversation."""
 _POLICY = (
@@ -58,27 +58,27 @@ def html_page(document: RunDocument) -> str:
         outcomes_table(document),
         *map(section_part, document.sections()),
         *map(section_part, reason_sections(document.summary)),
-        *_failures(document.items),
+        *_failures(document.items, document.manifest.simulated_note),
         "</body></html>",
     ]
     return "\n".join(part for part in parts if part) + "\n"
 
 
-def _failures(items: Sequence[Item]) -> Iterable[str]:
+def _failures(items: Sequence[Item], note: str) -> Iterable[str]:
     """Yield a filter, then examples of every reason."""
     failures = [item for item in items if item.rollout.is_failure or item.annotations]
     if not failures:
         return
     by_slot = {item.rollout.slot: item for item in failures}
     groups = group([item.rollout for item in failures], GroupBy.REASON)
-    counts = failures_by(Counter(item.rollout.outcome for item in failures))
+    counts = failures_by(Counter(item.rollout.counted_as for item in failures))
     yield f"<h2>Failures and annotated cases{f' ({counts})' if counts else ''}</h2>"
     yield from _filter(groups)
     for place, part in enumerate(groups):
         shown = _examples(part)
         more = f"; {len(shown)} of them below, all in the other formats" if len(shown) < part.count else ""
         yield f'<section class="r{place}"><h3>{safe(part.label)} <span class="muted">{part.count}{more}</span></h3>'
-        yield from (_failure(by_slot[rollout.slot]) for rollout in shown)
+        yield from (_failure(by_slot[rollout.slot], note) for rollout in shown)
         yield "</section>"
 
 
@@ -104,7 +104,7 @@ def _filter(groups: Sequence[Group]) -> Iterable[str]:
     yield f'<div class="filter" role="group" aria-label="Reason">{"".join(buttons)}</div>'
 
 
-def _failure(item: Item) -> str:
+def _failure(item: Item, note: str) -> str:
     rollout = item.rollout
     kind = CLASSES.get(rollout.outcome, "muted") if rollout.outcome else "muted"
     tag = f" <strong>[{safe(item.annotation('tag'))}]</strong>" if item.annotation("tag") else ""
@@ -112,7 +112,7 @@ def _failure(item: Item) -> str:
     parts = [
         f'<details><summary><span class="{kind}">{safe(item.outcome)}</span> <code>{safe(str(rollout.key))}</code> '
         f"{safe(failure_words(item))}{tag}</summary>",
-        f'<p class="muted">{safe(rollout.category)}, {duration(rollout.seconds)}, {money(rollout.cost_usd)}'
+        f'<p class="muted">{safe(rollout.category)}, {duration(rollout.seconds)}, {cost_of(rollout.cost_usd, note)}'
         f"{', ' + safe(rollout.reason) if rollout.reason else ''}</p>",
         f"<p>{safe(rollout.title)}</p>" if rollout.title else "",
         *(

@@ -19,7 +19,7 @@ from console.exchange.imports.zip_members import BadMember, ZipMembers
 
 _ANNOTATIONS = "eval_console"
 _METADATA = "metadata.json"
-"""Part of a sample that is stored in parts."""
+"""Member with the metadata of a sample that is stored in parts."""
 
 
 def kept_log(path: Path, annotations: Mapping[Slot, AnnotationFields]) -> bytes:
@@ -51,7 +51,7 @@ def kept_log(path: Path, annotations: Mapping[Slot, AnnotationFields]) -> bytes:
 
 
 def _members(log: EvalLog, annotations: Mapping[Slot, AnnotationFields]) -> dict[str, AnnotationFields]:
-    """Return the annotations by the member that holds the sample; duplicate ids were numbered by the import."""
+    """Return the annotations by the member that contains the sample; duplicate ids were numbered by the import."""
     annotated: dict[str, AnnotationFields] = {}
     counts: dict[Slot, int] = {}
     for summary in log.summaries():
@@ -65,7 +65,7 @@ def _members(log: EvalLog, annotations: Mapping[Slot, AnnotationFields]) -> dict
 
 
 def _with(name: str, data: bytes, fields: AnnotationFields) -> bytes:
-    """Return a sample, or the part that holds its metadata, with annotations; other values stay as they were."""
+    """Return a sample, or the part with its metadata, with annotations added; other values are unchanged."""
     try:
         record: dict[str, Any] = table(json.loads(data))
     except (ValueError, RecursionError):

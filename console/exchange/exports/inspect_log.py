@@ -41,11 +41,11 @@ _PLAIN_ID = re.compile(r"[\w:. +=@#~,-]{1,120}\Z")
 _SCORER = "eval_console"
 _PACKAGES = ("inspect_ai", "inspect_evals")
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-"""Numbers that Inspect takes for its letters."""
+"""Numbers that Inspect assigns to its letters."""
 
 
 def eval_log(document: RunDocument) -> bytes:
-    """Return the log as the bytes of a zip file; of an imported log, it is the log itself."""
+    """Return the log as the bytes of a zip file; for an imported log, that log with the annotations."""
     if document.kept_log is not None:
         return kept_log(document.kept_log, document.annotations())
     samples = [_sample(item, document) for item in document.items]
@@ -81,7 +81,7 @@ def _header(document: RunDocument) -> dict[str, Any]:
             "run_id": _digest(f"run {manifest.id}", 22),
             "created": created,
             "task": manifest.dataset.get("task") or slug(manifest.suite) or "task",
-            # per run, not per suite: Inspect takes runs of one task id for retries and shows only the last
+            # per run, not per suite: Inspect treats runs with the same task id as retries and shows only the last
             "task_id": _digest(f"task {manifest.id}", 22),
             "task_version": 0,
             "task_attribs": {},
@@ -221,7 +221,7 @@ def _scorers(items: Sequence[Item]) -> list[dict[str, Any]]:
 
 
 def _input(message: dict[str, Any]) -> str | list[dict[str, Any]]:
-    """Return a user message as the input of a sample: its text, or all of it if it has more than text."""
+    """Return a user message as the input of a sample: its text, or the whole content if it is more than text."""
     content = message["content"]
     return content if isinstance(content, str) else [message]
 

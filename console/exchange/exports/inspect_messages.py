@@ -164,7 +164,7 @@ def target_of(item: Item) -> str:
 
 
 def _inspect_usage(usage: Usage) -> dict[str, int]:
-    """Convert usage; Inspect counts cached input apart from other input."""
+    """Convert usage; Inspect counts cached input separately from other input."""
     cached = min(usage.cached, usage.input)
     shown = {
         "input_tokens": usage.input - cached,
@@ -193,14 +193,14 @@ def _message(shown: NormalizedMessage, read: Read | None = None) -> Message:
 def _call(call: ToolCall) -> dict[str, Any]:
     """Convert a call; like Inspect, keep arguments that are not an object as text with the parser's error."""
     arguments: dict[str, Any] = {}
-    complaint = ""
+    error_text = ""
     try:
         value: Any = json.loads(call.arguments or "{}")
         if isinstance(value, dict):
             arguments = cast("dict[str, Any]", value)
         else:
-            complaint = "not an object"
+            error_text = "not an object"
     except (ValueError, RecursionError) as error:
-        complaint = str(error)
+        error_text = str(error)
     out: dict[str, Any] = {"id": call.id, "function": call.name, "arguments": arguments, "type": "function"}
-    return out | ({"parse_error": f"{complaint}: {call.arguments}"} if complaint else {})
+    return out | ({"parse_error": f"{error_text}: {call.arguments}"} if error_text else {})

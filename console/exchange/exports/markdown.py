@@ -61,7 +61,7 @@ def _failures(items: Sequence[Item]) -> list[str]:
     width = len(headings) if any(row[-1] for row in rows[:MOST_FAILURES]) else len(headings) - 1
     shown = table(headings[:width], [row[:width] for row in rows[:MOST_FAILURES]])
     more = f"\n\n… and {len(rows) - MOST_FAILURES} more." if len(rows) > MOST_FAILURES else ""
-    counts = failures_by(Counter(item.rollout.outcome for item in by_slot.values()))
+    counts = failures_by(Counter(item.rollout.counted_as for item in by_slot.values()))
     return [f"<details><summary>{counts}</summary>\n\n{shown}{more}\n\n</details>"]
 
 

@@ -12,14 +12,14 @@ from console.insight.passage import Passage
 Json = dict[str, Any]
 Read = Callable[[MediaReference], bytes | None]
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""Types of pictures that pages show; others, such as SVG, may hold code."""
+"""Types of pictures that pages show; others, such as SVG, may contain code."""
 _SOUNDS = {"audio/mpeg": "mp3", "audio/wav": "wav"}
 EMBEDDED_AT_MOST = 4_000_000
-"""Size of a file that is embedded in a page."""
+"""Maximum bytes of a file embedded in a page."""
 
 
 def chat_content(message: NormalizedMessage, read: Read) -> str | list[Json]:
-    """Return the content of a message for the chat API: text, or parts with base64; what is gone stays in words."""
+    """Return the content of a message for the chat API: text, or parts with base64; missing files become a note."""
     return _content(message, read, lambda media, data: media_part(data, media.reference.media_type, media.name))
 
 
@@ -56,8 +56,8 @@ def media_html(passage: Passage, room: int = EMBEDDED_AT_MOST) -> str:
     """Return the pictures and sounds of a passage as HTML with their bytes.
 
     Args:
-        passage: the passage; its text has words for each.
-        room: characters that may be used; what does not fit is left out.
+        passage: the passage, whose text names each of them.
+        room: maximum characters; files that do not fit are omitted.
     """
     parts: list[str] = []
     for shown in passage.media:

@@ -257,7 +257,7 @@ def _call_start(asked: Asked) -> int:
 
 
 def _ns(seconds: float) -> int:
-    """Convert seconds to nanoseconds since 1970; negative times, which OTLP cannot hold, become 0."""
+    """Convert seconds to nanoseconds since 1970; negative times, which OTLP does not allow, become 0."""
     return max(round(seconds * 1e6), 0) * 1000
 
 

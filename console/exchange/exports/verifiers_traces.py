@@ -113,7 +113,7 @@ class _Graph:
         self.calls: list[Json] = []
         self.tools: list[Json] = []
         self.prompt = ""
-        """The user's first text."""
+        """Text of the first user message."""
         self._places: dict[tuple[int | None, NormalizedMessage], int] = {}
         self._read: Read | None = conversation.read_file if conversation else None
         for exchange in conversation.exchanges if conversation else []:

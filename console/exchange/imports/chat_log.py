@@ -87,4 +87,4 @@ def _is_chat(path: Path, head: bytes) -> bool:
     return path.suffix == ".jsonl" and bool(messages) and all("role" in message for message in messages)
 
 
-FORMAT = LogFormat("chat", "conversations in the OpenAI chat form, JSON lines", _is_chat, _open)
+FORMAT = LogFormat("chat", "conversations in the OpenAI chat format, JSON lines", _is_chat, _open)

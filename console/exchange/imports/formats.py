@@ -1,6 +1,6 @@
 """Registry of import formats, in the order in which they are tried; files are recognized by content.
 
-Results of benchmarks that we play become runs of those suites, judged again where the files allow it; logs of other
+Results of supported benchmarks become runs of their suites, judged again where the files allow it; logs of other
 tools become runs that show only what was recorded.
 """
 
@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import TooDeepError
 from console.exchange.imports import (
     chat_log,
@@ -69,7 +69,7 @@ class ImportItem:
 
 
 def report_of(folder: RunFolder, path: Path, tool: str) -> ImportReport:
-    """Return the report on results that were imported as a run of their own suite."""
+    """Return the report on results that were imported as a run of the benchmark's own suite."""
     summary = folder.summary()
     return ImportReport(
         file=path.name,
@@ -149,11 +149,8 @@ def find_items(path: Path, form: str | None = None) -> list[ImportItem]:
 def _recognized(path: Path, forms: Sequence[ImportFormat]) -> ImportItem | None:
     head = b""
     if not path.is_dir():
-        try:
-            with open_regular(path) as file:
-                head = file.read(_LOOKED_AT)
-        except OSError as error:
-            raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+        with os_errors_as("cannot be read", where=path), open_regular(path) as file:
+            head = file.read(_LOOKED_AT)
     return next((ImportItem(path, form) for form in forms if form.recognizes(path, head)), None)
 
 

@@ -1,4 +1,4 @@
-"""Import of logs: each evaluation becomes a run. Interrupted imports resume; data without a place is reported.
+"""Import of logs: each evaluation becomes a run. Interrupted imports resume; data that our records lack is reported.
 
 Logs are read sample by sample, so their size does not affect memory. Duplicate samples are kept under other names.
 """
@@ -62,7 +62,7 @@ class ImportReport(msgspec.Struct, frozen=True):
     missing: int
     """Number of rollouts that the log announces but does not contain."""
     unplaced: dict[str, int]
-    """Data without a place in our records: number of samples by name; it is kept under Raw."""
+    """Data without a field in our records: number of samples by name; shown under Raw."""
     problems: list[Problem]
     totals: list[CheckedTotal]
     partial: dict[str, int] = {}
@@ -70,7 +70,7 @@ class ImportReport(msgspec.Struct, frozen=True):
 
 
 def outcome_counts(summary: Summary) -> dict[str, int]:
-    """Return the number of a run's rollouts by outcome in words."""
+    """Return the number of a run's rollouts by outcome, as text."""
     tally = summary.tally
     counts = {"passed": tally.passed, "failed": tally.failed, "broken": tally.broken, "undecided": tally.undecided}
     return {word: number for word, number in counts.items() if number}

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from console.config.paths import state_dir
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import read_json
 from console.core.outcome import Outcome
 from console.core.ready_type import ready_type
@@ -40,7 +40,7 @@ _LEAD_S = 1.0
 _PAUSES = 3.0
 """Length of pauses, as a multiple of the preceding work."""
 _LAYOUT = 4
-"""Changes with the contents of the cached index."""
+"""Version of the cached index's layout."""
 _ONLY_ITS_SUMMARY = "is not in the log, or stored in parts: only its summary is shown. `import` shows it whole."
 _CANNOT_BE_READ = "sample"
 """Kind of the note on an unreadable sample."""
@@ -55,7 +55,7 @@ class _LogFile(msgspec.Struct, frozen=True):
     decisive: str
 
 
-Beside = Callable[[Callable[[], None]], object]
+InBackground = Callable[[Callable[[], None]], object]
 """Runs a function concurrently with the caller."""
 
 
@@ -64,21 +64,19 @@ def in_thread(work: Callable[[], None]) -> None:
     threading.Thread(target=work, name="log", daemon=True).start()
 
 
-def open_in_place(path: Path, *, beside: Beside | None = None) -> RunFolder:
+def open_in_place(path: Path, *, background: InBackground | None = None) -> RunFolder:
     """Return the run that shows an `.eval`; it is indexed again when the file has changed.
 
     Args:
         path: the log.
-        beside: runs the rest of the indexing concurrently once the first failure is indexed, with pauses that
+        background: runs the rest of the indexing concurrently once the first failure is indexed, with pauses that
             leave most processor time to the front end, such as `in_thread`; None: index everything first.
 
     Raises:
         UsageError: it cannot be read, is not such a log, or the index cannot be written.
     """
-    try:
+    with os_errors_as("cannot be read", where=path):
         status = path.stat()
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     file = str(path.resolve())
     identity = repr((_LAYOUT, file, status.st_size, status.st_mtime_ns)).encode("utf-8", "surrogatepass")
     name = hashlib.sha256(identity).hexdigest()[:24]
@@ -87,15 +85,15 @@ def open_in_place(path: Path, *, beside: Beside | None = None) -> RunFolder:
         try:
             growing = GrowingRun(folder)
         except RunLocked:  # another process indexes it
-            if wait_for_writer(folder, until_whole=beside is None):
+            if wait_for_writer(folder, until_whole=background is None):
                 break
             continue
-        _list_samples(path, _LogFile(file, status.st_size, status.st_mtime_ns, ""), growing, beside)
+        _list_samples(path, _LogFile(file, status.st_size, status.st_mtime_ns, ""), growing, background)
         break
     return folder
 
 
-def _list_samples(path: Path, file: _LogFile, growing: GrowingRun, beside: Beside | None) -> None:
+def _list_samples(path: Path, file: _LogFile, growing: GrowingRun, background: InBackground | None) -> None:
     try:
         log = EvalLog(path)
         summaries = log.summaries()
@@ -110,15 +108,15 @@ def _list_samples(path: Path, file: _LogFile, growing: GrowingRun, beside: Besid
     except BaseException:
         growing.close()
         raise
-    if beside is not None:
-        beside(partial(_list_beside, growing, head, portions))
+    if background is not None:
+        background(partial(_list_in_background, growing, head, portions))
     else:
         _list_rest(growing, head, portions, 0.0)
 
 
-def _list_beside(growing: GrowingRun, head: LogHead, portions: Iterator[list[AnyRecord]]) -> None:
+def _list_in_background(growing: GrowingRun, head: LogHead, portions: Iterator[list[AnyRecord]]) -> None:
     time.sleep(_LEAD_S)
-    with contextlib.suppress(UsageError):  # the disk refused: the run stays open, and says that cases are missing
+    with contextlib.suppress(UsageError):  # the disk failed: the run stays open, and reports missing cases
         _list_rest(growing, head, portions, _PAUSES)
 
 
@@ -164,7 +162,7 @@ def _differing(summaries: Sequence[Summary]) -> list[Summary]:
 
 
 def _brief_sample(log: EvalLog, summary: Summary) -> LogSample:
-    """Return a sample's list data; its case holds the location of the sample."""
+    """Return a sample's list data; its case has the location of the sample."""
     member = None if summary.is_in_parts else log.member(summary.member)
     return brief_sample(summary, None if member is None else {IN_PLACE: member})
 
@@ -210,7 +208,7 @@ def log_in_place(manifest: Manifest) -> Path | None:
 def whole_records(manifest: Manifest, records: list[AnyRecord]) -> list[AnyRecord]:
     """Return the records of a conversation, replacing brief ones by those read from the log.
 
-    Records of other runs are returned unchanged, as are those of unreadable samples, with a note that says why.
+    Records of other runs are returned unchanged, as are those of unreadable samples, with a note on the reason.
 
     Raises:
         UsageError: the log is missing or was changed.
@@ -244,10 +242,8 @@ def _with_note(records: list[AnyRecord], started: Started, why: str) -> list[Any
 
 def _unchanged(file: _LogFile) -> Path:
     path = Path(file.path)
-    try:
+    with os_errors_as("the log can no longer be read", where=file.path):
         status = path.stat()
-    except OSError as error:
-        raise UsageError(f"the log can no longer be read: {error.strerror}", where=file.path) from None
     if (status.st_size, status.st_mtime_ns) != (file.size, file.modified_ns):
         raise UsageError("the log has changed since it was opened", where=file.path, hint="Open it again.")
     return path

@@ -50,7 +50,7 @@ from console.insight.conversation import SIMULATED_USER
 
 TOOL = "inspect_ai"
 _OWN = f"{TOOL}/"
-"""Begins the names of Inspect's own metrics."""
+"""Prefix of the names of Inspect's own metrics."""
 _VERSIONS = (1, 2)
 _LISTS = {("samples",), ("reductions",)}
 _ATTACHMENT = "attachment://"
@@ -59,7 +59,7 @@ _LARGEST_RESOLVED = 64 << 20
 _MOST_MESSAGES = 20_000
 """Maximum messages read of one request."""
 _LARGEST_REQUESTS = 1 << 30
-"""Maximum characters of all requests of one sample, which name ranges of its messages and so may be far longer."""
+"""Maximum characters of all requests of one sample, which refer to ranges of its messages and so may be far longer."""
 _SCORING = ("scorers", "scorer")
 _JUDGES = ("grader", "second_judge")
 """Roles of models that judge, in Inspect's words and in those of our exports."""
@@ -68,7 +68,7 @@ _FINISH = {"max_tokens": "length", "model_length": "length", "content_filter": "
 _SAMPLES, _SUMMARIES, _HEADER, _START = "samples/", "summaries.json", "header.json", "_journal/start.json"
 _SHELL = "/sample.json"
 _SAMPLE_MEMBER = re.compile(r"_epoch_\d+(\.json|/sample\.json)\Z", re.ASCII)
-"""Ends the name of a sample's member; ids may have slashes."""
+"""End of the name of a sample's member; ids may contain slashes."""
 _PART_OF_SUMMARIES = "_journal/summaries/"
 
 
@@ -87,7 +87,7 @@ class Summary(msgspec.Struct):
     completed_at: Any = None
     total_time: Any = 0
     member: str = ""
-    """Archive member that holds the sample; empty if there is none."""
+    """Archive member with the sample; empty if there is none."""
 
     @property
     def is_in_parts(self) -> bool:
@@ -275,7 +275,7 @@ def _head(header: Table, path: Path) -> LogHead:
         repeats=max(1, count(config.get("epochs"))),
         samples=_planned(results, dataset, config),
         ended=_STATUS.get(status, "completed"),
-        message=error or ("" if status in ("success", "") else f"the log says: {status}"),
+        message=error or ("" if status in ("success", "") else f"the log's status: {status}"),
         decisive=_decisive(results),
         reported=_reported(results),
         recipes=_recipes(results, config),
@@ -336,7 +336,7 @@ def _recipes(results: Table, config: Table) -> dict[str, dict[str, Recipe]]:
 
 
 def _recipe(plain: Recipe, metric: Table) -> Recipe:
-    """Return how the total of one metric is computed; functions with parameters of their own are unknown."""
+    """Return how the total of one metric is computed; functions with their own parameters are unknown."""
     params = table(metric.get("params"))
     if (group := text(metric.get("group"))) != "grouped":
         name = "" if group or without(params) else text(metric.get("name"))

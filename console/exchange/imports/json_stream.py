@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.store.atomic import open_regular
 
 PIECE_BYTES = 1 << 20
@@ -184,24 +184,21 @@ def placed_lines(path: Path) -> Iterator[tuple[int, int, bytes | None]]:
     Raises:
         UsageError: the file cannot be read.
     """
-    try:
-        with open_regular(path) as file:
-            number, place = 0, 0
-            while line := file.readline(LARGEST_BYTES):
-                number += 1
-                start, place = place, place + len(line)
-                is_whole = line.endswith(b"\n") or len(line) < LARGEST_BYTES
-                while not is_whole:
-                    rest = file.readline(LARGEST_BYTES)
-                    place += len(rest)
-                    is_whole = not rest or rest.endswith(b"\n")
-                    line = b""
-                    if place - start > _MOST_SKIPPED:
-                        raise UsageError(f"has no line end in {_MOST_SKIPPED >> 20} MiB", where=f"{path}:{number}")
-                if line.strip() or not line:
-                    yield number, start, line.strip() or None
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    with os_errors_as("cannot be read", where=path), open_regular(path) as file:
+        number, place = 0, 0
+        while line := file.readline(LARGEST_BYTES):
+            number += 1
+            start, place = place, place + len(line)
+            is_whole = line.endswith(b"\n") or len(line) < LARGEST_BYTES
+            while not is_whole:
+                rest = file.readline(LARGEST_BYTES)
+                place += len(rest)
+                is_whole = not rest or rest.endswith(b"\n")
+                line = b""
+                if place - start > _MOST_SKIPPED:
+                    raise UsageError(f"has no line end in {_MOST_SKIPPED >> 20} MiB", where=f"{path}:{number}")
+            if line.strip() or not line:
+                yield number, start, line.strip() or None
 
 
 def line_at(file: BinaryIO, place: int) -> bytes:

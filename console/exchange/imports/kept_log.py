@@ -129,7 +129,7 @@ def _in_archive(sample: str) -> str:
 
 
 def _summary(record: Table) -> Table:
-    """Return the summary of a sample, short as Inspect's are."""
+    """Return the summary of a sample, as short as Inspect's."""
     summary = {name: record[name] for name in _OF_SUMMARY if record.get(name) is not None}
     if isinstance(record.get("input"), list):
         summary["input"] = [_short_message(message) for message in tables(record["input"])]

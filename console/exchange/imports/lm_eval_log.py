@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from console.core.chat import Reply
-from console.core.fault import UsageError
+from console.core.fault import os_errors_as
 from console.core.json_text import decode_as, read_json
 from console.core.ready_type import ready_type
 from console.exchange.imports.chat import conversation
@@ -82,13 +82,10 @@ class SamplesLog:
 
     def samples(self) -> Iterator[LogSample]:
         several = len(self._lines.filters) > 1
-        try:
-            with open_regular(self._path) as file:
-                for places in self._lines.documents.values():
-                    records = list(self._records(file, places))
-                    yield from _samples(records, self._task, several=several) if records else ()
-        except OSError as error:
-            raise UsageError(f"cannot be read: {error.strerror}", where=str(self._path)) from None
+        with os_errors_as("cannot be read", where=self._path), open_regular(self._path) as file:
+            for places in self._lines.documents.values():
+                records = list(self._records(file, places))
+                yield from _samples(records, self._task, several=several) if records else ()
 
     def _records(self, file: BinaryIO, places: list[tuple[int, int]]) -> Iterator[Table]:
         for number, place in places:
@@ -244,7 +241,7 @@ def _scores(record: Table, *, several: bool) -> Iterator[tuple[str, LogScore]]:
 
 
 def _of_repeat(score: LogScore, repeat: int, repeats: int) -> LogScore | None:
-    """Return the score of one response: its own, or for the first one, the score of all together."""
+    """Return the score of one response: its own, or for the first one, the joint score."""
     values = listed(score.value)
     if repeats > 1 and len(values) == repeats:
         return LogScore(values[repeat], score.answer)

@@ -61,9 +61,9 @@ class LogSample(msgspec.Struct, frozen=True):
     scores: dict[str, LogScore] = {}
     """By scorer, in order."""
     passed: bool | None = None
-    """The tool's own verdict; None if it gives none, so that the decisive score decides."""
+    """The tool's own verdict; if None, the decisive score decides."""
     unscored: str = ""
-    """Why the tool gave it no score; empty if unknown, or if it has one."""
+    """Reason for a missing score of the tool; empty if unknown, or if it has one."""
     error: str = ""
     """Reason for not finishing; empty if it finished."""
     earlier_errors: tuple[str, ...] = ()

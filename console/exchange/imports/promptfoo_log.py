@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from console.core.chat import Reply, Usage
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import read_json
 from console.exchange.imports.chat import conversation
 from console.exchange.imports.json_log import placed_pieces, read_pieces
@@ -91,7 +91,7 @@ class ProviderLog:
     def samples(self) -> Iterator[LogSample]:
         path = self._results.path
         repeats: dict[int, int] = {}
-        try:
+        with os_errors_as("cannot be read", where=path):
             places, problems = self._results.found
             self.problems += problems
             with open_regular(path) as file:
@@ -105,8 +105,6 @@ class ProviderLog:
                     test = count(record.get("testIdx"))
                     yield _sample(record, test, repeats.get(test, 0))
                     repeats[test] = repeats.get(test, 0) + 1
-        except OSError as error:
-            raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
 
 
 def _open(path: Path) -> list[Log]:

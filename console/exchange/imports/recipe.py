@@ -9,7 +9,7 @@ class Recipe(msgspec.Struct, frozen=True):
     score: str
     """Name of the score in verdicts."""
     scorer: str = ""
-    """Scorer that gave it, which begins its name if other scorers have one of the same name."""
+    """Scorer of the score; prefixed to its name if another scorer has one with the same name."""
     reducer: str = "mean"
     """Reduces the scores of a sample to one, such as `at_least_2`; empty: each counts by itself."""
     metric: str = ""
@@ -17,7 +17,7 @@ class Recipe(msgspec.Struct, frozen=True):
     group_key: str = ""
     """Key of the samples' metadata by which they are grouped; empty: not grouped."""
     name: str = ""
-    """Name of this total among those of a grouping: of one group, or of all."""
+    """Name of this total in a grouping: that of a group, or of all groups."""
     template: str = "{group_name}"
     """Name of a group's total."""
     all_label: str = "all"

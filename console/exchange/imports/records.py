@@ -1,7 +1,7 @@
 """Convert a sample of another tool's log to journal records, and the log's header to a manifest. Pure.
 
 The run belongs to the suite `TOOL/TASK` of the format `recorded`, which needs no data: nothing is asked or judged
-again. Data without a place in our records is kept as a `Performed` of the kind `source`, which Review shows under Raw.
+again. Data that our records lack is kept as a `Performed` of the kind `source`, which Review shows under Raw.
 """
 
 import time
@@ -18,7 +18,7 @@ from console.exchange.imports.log import LogHead, LogSample
 from console.exchange.imports.verdict import RECORDED_ERROR, verdict_of
 
 UNREAD_RESULT = "unread"
-"""Kind of a note that holds a message after the model's last reply."""
+"""Kind of a note that contains a message after the model's last reply."""
 _LONGEST_TITLE = 2000
 
 
@@ -32,7 +32,7 @@ class SampleRecords:
         self._at = started_at(head)
 
     def records(self, sample: LogSample, case_id: str) -> Iterator[AnyRecord]:
-        """Yield the records of a sample; earlier failed tries become attempts of their own."""
+        """Yield the records of a sample; earlier failed tries become separate attempts."""
         case = case_of(sample, case_id, self._head.task)
         for number, error in enumerate(sample.earlier_errors, 1):
             key = Key(case_id, sample.epoch, number)

@@ -1,8 +1,8 @@
 """Verdicts for samples that another tool scored; scores keep their names. Pure.
 
 1 and C mean passed, 0 and I failed. Any other number is a score without a verdict: it becomes the run's headline
-(`Manifest.headline`), and a rollout passes from 1, as Inspect's own `pass_at` and `at_least` count. Between 0 and 1 it
-fails, with a reason of its own, unless the tool says whether it passed. Without a score the rollout is undecided.
+(`Manifest.headline`), and a rollout passes at 1 or more, as in Inspect's own `pass_at` and `at_least`. Between 0 and 1
+it fails, with its own reason, unless the tool says whether it passed. Without a score the rollout is undecided.
 """
 
 import re
@@ -19,7 +19,7 @@ RECORDED_ERROR = "error in the log"
 NOT_SCORED = "no score in the log"
 """Reason of a sample without a score."""
 RIGHT = 1 - 1e-9
-"""Score from which a rollout passes; the tolerance is for sums of weighted parts."""
+"""Lowest score that passes; the tolerance is for sums of weighted parts."""
 PARTIAL = "partial score"
 """Reason of a sample whose score is between 0 and 1."""
 
@@ -69,14 +69,14 @@ def verdict_of(sample: LogSample, decisive: str) -> Verdict:
     reason, subject = name, ""
     if is_partial(sample, numbers[name]):
         reason, subject = PARTIAL, name
-        messages = (f"{name} is {numbers[name]:.6g}: a rollout passes from 1", *messages)
+        messages = (f"{name} is {numbers[name]:.6g}: a rollout passes at 1 or more", *messages)
     if sample.limit:
         reason, subject = f"{sample.limit} limit", ""
     return Verdict(Outcome.FAILED, reason=reason, subject=subject, messages=messages, scores=numbers)
 
 
 def is_partial(sample: LogSample, number: float) -> bool:
-    """Return whether the decisive score is neither wrong nor right, and the tool does not say which it is."""
+    """Return whether the decisive score is neither wrong nor right, and the tool gives no verdict."""
     return sample.passed is None and 0 < number < RIGHT
 
 

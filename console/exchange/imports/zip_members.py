@@ -16,7 +16,7 @@ from typing import BinaryIO, Protocol
 
 import msgspec
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.store.atomic import open_regular
 
 LARGEST_BYTES = 128 << 20
@@ -122,14 +122,12 @@ class ZipMembers:
         """In file order; of members with the same name the last one wins, as usual."""
         self.doubled: list[str] = []
         """Names that occur more than once."""
-        try:
+        with os_errors_as("cannot be read", where=path):
             size = path.stat().st_size
             members = self._listed()
             if members is None:
                 self.is_cut_off = True
                 members = self._scanned(size)
-        except OSError as error:
-            raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
         if not members:
             raise UsageError("is not a zip file, or contains no complete member", where=str(path))
         if sum(member.compressed for member in members) > size:
@@ -202,7 +200,7 @@ def read_member(path: Path, member: Member) -> bytes:
         OSError: the file cannot be read.
     """
     if member.size > LARGEST_BYTES:
-        raise BadMember(f"holds {member.size >> 20} MB, more than the limit of {LARGEST_BYTES >> 20} MB")
+        raise BadMember(f"has {member.size >> 20} MB, more than the limit of {LARGEST_BYTES >> 20} MB")
     with open_regular(path) as file:
         return _content(file, member)
 

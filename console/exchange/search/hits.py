@@ -26,7 +26,7 @@ from console.store.search_index import IndexDamaged, OtherLayout, SearchReader, 
 FEW_HITS = 3
 """Hits shown of each run unless one run is asked for."""
 _PATIENCE_S = 0.1
-"""Seconds after which the first hits of a run with very many are shown."""
+"""Seconds after which the first hits of a run are shown while its search continues."""
 _decode_run = msgspec.msgpack.Decoder(ready_type(RunFacts)).decode
 _decode_conversation = msgspec.msgpack.Decoder(ready_type(ConversationFacts)).decode
 
@@ -70,7 +70,7 @@ class NoIndex(Exception):
 
 
 @contextlib.contextmanager
-def _trouble_reported(root: Path) -> Generator[None]:
+def _index_errors_reported(root: Path) -> Generator[None]:
     """Raise `NoIndex` in place of errors of the index, and delete a damaged one."""
     try:
         yield
@@ -91,7 +91,7 @@ class Search:
             NoIndex: there is none yet, or it must be rebuilt.
         """
         self.root = root
-        with _trouble_reported(root):
+        with _index_errors_reported(root):
             self._reader = SearchReader(root, LAYOUT)
             self.coverage = Coverage(*self._reader.count())
 
@@ -107,7 +107,7 @@ class Search:
         Raises:
             NoIndex: the index is damaged, or was removed.
         """
-        with _trouble_reported(self.root):
+        with _index_errors_reported(self.root):
             run = self._reader.run(number)
             if run is None:
                 return None
@@ -125,13 +125,13 @@ class Search:
         Raises:
             NoIndex: the index is damaged, or was removed.
         """
-        with _trouble_reported(self.root):
+        with _index_errors_reported(self.root):
             return [(number, _decode_conversation(facts)) for number, facts in self._reader.of_case(suite, case)]
 
     def run(
         self, query: SearchQuery, most: int = FEW_HITS, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[RunHits]:
-        """Yield the runs with matches, newest first; one with very many several times, with growing counts.
+        """Yield the runs with matches, newest first; one with many matches is yielded repeatedly, with growing counts.
 
         Args:
             query: what to search for; without terms, nothing matches.
@@ -141,7 +141,7 @@ class Search:
         Raises:
             NoIndex: the index is damaged, or was removed.
         """
-        with _trouble_reported(self.root):
+        with _index_errors_reported(self.root):
             if query.expression:
                 for number, conversations in itertools.groupby(self._matches(query), lambda match: match[0]):
                     if (run := self.run_of(number)) is not None:
@@ -185,7 +185,7 @@ class Search:
 
 
 class RunConversations:
-    """Conversations of one run as a query sees them."""
+    """Conversations of one run, for matching with a query."""
 
     def __init__(self, folder: RunFolder, facts: RunFacts, query: SearchQuery) -> None:
         self._folder = folder

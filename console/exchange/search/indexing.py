@@ -49,11 +49,11 @@ class ConversationFacts(msgspec.Struct, array_like=True):
     """Facts about a conversation, stored next to its words."""
 
     rollout: Rollout
-    """Without texts that its journal holds."""
+    """Without texts, which its journal contains."""
     digest: str
     """Digest of the case as played."""
     starts: list[int]
-    """First bytes of its records in the journal."""
+    """Offsets of its records in the journal."""
 
 
 LAYOUT = crc32(
@@ -81,17 +81,17 @@ class IndexUpdate:
         root: Path,
         *,
         stopped: Callable[[], bool] = lambda: False,
-        told: Callable[[Progress], None] = lambda progress: None,
+        notify: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
         """Prepare an update.
 
         Args:
             root: the runs folder.
             stopped: called often; True ends the update, which the next one continues.
-            told: called now and then with the progress.
+            notify: called occasionally with the progress.
         """
         self._root = root
-        self._stopped, self._told = stopped, told
+        self._stopped, self._notify = stopped, notify
         self._done = self._total = 0
         self._committed_at = 0.0
 
@@ -130,10 +130,10 @@ class IndexUpdate:
             for folder in folders:
                 if self._stopped():
                     break
-                with contextlib.suppress(UsageError, OSError):  # not a run (any more), or not ours to read
+                with contextlib.suppress(UsageError, OSError):  # no longer a run, or not readable
                     RunUpdate(writer, folder, by_name.get(folder.name), self._pause).run()
             writer.commit()
-            self._told(Progress(self._total, self._total))
+            self._notify(Progress(self._total, self._total))
 
     def _pause(self, writer: SearchWriter, read: int) -> bool:
         """Commit if it is time; return whether to stop."""
@@ -141,7 +141,7 @@ class IndexUpdate:
         if time.monotonic() - self._committed_at > COMMIT_AFTER_S:
             writer.commit()
             self._committed_at = time.monotonic()
-            self._told(Progress(min(self._done, self._total), self._total))
+            self._notify(Progress(min(self._done, self._total), self._total))
             return self._stopped()
         return False
 

@@ -11,12 +11,12 @@ from console.exchange.exports.html_parts import CLASSES, comparison_table, failu
 from console.exchange.exports.media_content import media_html
 from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.site_run import SiteRun, above
-from console.insight.number_format import duration, money
+from console.insight.number_format import cost_of, duration
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import hint
 
 _SHARED_FROM = 400
-"""Minimum characters of a repeated text that gets a page of its own."""
+"""Minimum characters of a repeated text that gets its own page."""
 _MOST_SHARED = 5_000_000
 """Maximum bytes of such pages in a site; repeated texts beyond it are cut on each page."""
 _STEPS = ((4000, 2000), (1000, 200), (300, 60), (120, 20), (60, 6))
@@ -76,7 +76,7 @@ def case_page(run: SiteRun, item: Item, partners: Sequence[Link], shared: Shared
     def page(body: Iterable[str]) -> str:
         return site_page(title, body, root=root, up=above(run, root), simulated_note=run.reader.manifest.simulated_note)
 
-    parts = [_steps(run, item), *_verdict(item, partners, min(4000, room // 8))]
+    parts = [_steps(run, item), *_verdict(run, item, partners, min(4000, room // 8))]
     left = room - len(page(parts).encode())
     if item.comparison is not None:
         parts += _comparison(item, left * 2 // 3)
@@ -103,14 +103,15 @@ def _steps(run: SiteRun, item: Item) -> str:
     return f'<nav class="steps" aria-label="Cases">{" ".join(map(anchor, links))}</nav>' if links else ""
 
 
-def _verdict(item: Item, partners: Sequence[Link], longest: int) -> Iterable[str]:
+def _verdict(run: SiteRun, item: Item, partners: Sequence[Link], longest: int) -> Iterable[str]:
     rollout = item.rollout
     kind = CLASSES.get(rollout.outcome, "muted") if rollout.outcome else "muted"
     word = item.outcome.replace("_", " ")
     words = failure_words(item) if rollout.is_failure or rollout.reason else ""
     why = f": {safe(words, longest)}" if words and words != word else ""
     yield f'<p class="verdict {kind}"><strong>{safe(word)}</strong>{why}</p>'
-    facts = [rollout.category, duration(rollout.seconds), money(rollout.cost_usd), rollout.reason]
+    cost = cost_of(rollout.cost_usd, run.reader.manifest.simulated_note)
+    facts = [rollout.category, duration(rollout.seconds), cost, rollout.reason]
     yield f'<p class="muted">{", ".join(safe(fact, longest) for fact in facts if fact)}</p>'
     if rollout.title:
         yield f"<p>{safe(rollout.title, longest)}</p>"

@@ -71,5 +71,5 @@ def site_page(
 
 
 def scrolling(label: str, table: str) -> str:
-    """Wrap a wide table so that it scrolls by itself, also with the keyboard."""
+    """Wrap a wide table so that it scrolls separately, also with the keyboard."""
     return f'<div class="wide" role="region" aria-label="{safe(label)}" tabindex="0">{table}</div>' if table else ""

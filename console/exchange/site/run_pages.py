@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from console.core.case import Slot
+from console.core.statistics.intervals import WEIGHTED
 from console.core.text import visible_line
 from console.exchange.document import Item, RunDocument
 from console.exchange.exports.html_parts import (
@@ -17,7 +18,7 @@ from console.exchange.exports.html_parts import (
 from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.site_run import SiteRun, above
 from console.insight.failures import Group
-from console.insight.number_format import headline, scored_by
+from console.insight.number_format import headline, headline_gap, ranking_number, scored_by
 
 LIST = "data/list.js"
 _PER_PAGE = 500
@@ -70,10 +71,17 @@ def overview_page(run: SiteRun, document: RunDocument) -> str:
 
 def _basis(document: RunDocument) -> str:
     """Describe the headline and its basis."""
-    tally = document.summary.tally
-    if scored_by(document.summary):
-        return f"of {tally.finished} rollouts"
-    return f"passed of {tally.graded} graded, with the 95 % interval"
+    summary = document.summary
+    gap = safe(headline_gap(summary))
+    if scored_by(summary):
+        basis = f"of {summary.tally.finished} rollouts"
+    elif (number := ranking_number(summary)).value is None:
+        basis = ""
+    elif number.method == WEIGHTED:
+        basis = "by the official formula, with the 95 % interval"
+    else:
+        basis = f"passed of {summary.tally.graded} graded, with the 95 % interval"
+    return "; ".join(filter(None, (basis, gap)))
 
 
 def _failing(run: SiteRun) -> list[Group]:

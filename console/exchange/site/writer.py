@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from console.core.case import Slot
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.run import simulated_note_of
 from console.exchange.document import Item, RunDocument
 from console.exchange.document_reader import document_of
@@ -23,15 +23,15 @@ from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.run_pages import LIST, list_data, list_pages, overview_page
 from console.exchange.site.site_run import SiteRun
 from console.insight.comparison import RunComparison, compare
-from console.insight.number_format import headline
+from console.insight.number_format import headline, headline_legend
 from console.store.runs import RunFolder
 
 CASE_BYTES = 40_000_000
 """Maximum bytes of all case pages of a site, so that ten thousand fit into 50 MB with everything else."""
 _LEAST, _MOST = 3_000, 400_000
-"""Minimum and maximum bytes of a case page, regardless of their number."""
+"""Minimum and maximum bytes of a case page, regardless of the number of pages."""
 _MARKER = "eval-console-site.json"
-"""File that marks a folder as a site of ours, which may be replaced."""
+"""File that marks a folder as an exported site, which may be replaced."""
 _OURS = re.compile(
     rf"(run-\d+/)?(index\.html|list-\d+\.html|{LIST}|cases/\d+\.html)|texts/\d+\.html|compare-\d+\.html"
     rf"|site\.css|site\.js|{re.escape(_MARKER)}"
@@ -52,30 +52,26 @@ def export_site(
 
     Args:
         folders: the runs, each once; the first is compared with each other one.
-        out: the folder, which must not exist, be empty, or hold an earlier site and nothing else.
+        out: the folder, which must be missing, empty, or contain only an earlier site.
         data_path: folder of suites, if one was named.
         progress: called with the number of case pages written and planned.
 
     Raises:
-        UsageError: the folder holds something else, a run cannot be read, or the disk refuses.
+        UsageError: the folder contains anything else, a run cannot be read, or the disk cannot be written.
     """
     out = out.resolve()
     require_replaceable(out)
     several = len(folders) > 1
     runs = [SiteRun(RunReader(folder), f"run-{number}/" if several else "") for number, folder in enumerate(folders, 1)]
-    try:
+    with os_errors_as("cannot be written", where=out, hint="Choose another folder with -o."):
         staging = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
         try:
-            with contextlib.suppress(OSError):  # where modes cannot be set, the site is its owner's
+            with contextlib.suppress(OSError):  # where modes cannot be set, the site stays private to its owner
                 staging.chmod(0o755)
             whys = _write(runs, staging, data_path, _PageCount(sum(len(run.order) for run in runs), progress))
             _publish(staging, out)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
-    except OSError as error:
-        raise UsageError(
-            f"cannot be written: {error.strerror}", where=str(out), hint="Choose another folder with -o."
-        ) from None
     return whys
 
 
@@ -108,7 +104,7 @@ def require_replaceable(out: Path) -> None:
 
 
 def _publish(staging: Path, out: Path) -> None:
-    """Move the new site into place; until then the old one stays whole."""
+    """Move the new site into place; until then the old one stays intact."""
     if out.exists():
         old = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}.old."))
         try:
@@ -223,6 +219,7 @@ def _start_page(
     head = '<tr><th>run</th><th>model and suite</th><th class="n">result with its 95 % interval</th>'
     table = f"<table>{head}<td></td><th>name</th></tr>{rows}</table>"
     body = [scrolling("Runs", table)]
+    body += [f"<p>{safe(words)}</p>" for words in headline_legend([headline(each.summary) for each in documents])]
     if comparisons:
         links = [Link(f"Run 1 (A) and run {number} (B) compared", f"compare-{number}.html") for number in comparisons]
         body.append(f"<h2>Comparisons</h2><ul>{''.join(f'<li>{anchor(link)}</li>' for link in links)}</ul>")

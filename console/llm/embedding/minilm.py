@@ -53,7 +53,7 @@ def embed(texts: Sequence[str], data: Path | str | None = None) -> list[list[flo
 
 
 class LocalEndpoint:
-    """Embeds on this machine, one call at a time, so that only one core is used."""
+    """Embeds on this machine, one call at a time, to use only one core."""
 
     def __init__(self, model: ModelConfig) -> None:
         self._model = model

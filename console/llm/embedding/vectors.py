@@ -50,7 +50,7 @@ class VectorReader:
 
 
 def tokens_of(value: object) -> int | None:
-    """Return the token count of an answer, or None if it is missing or not credible."""
+    """Return the token count of an answer, or None if it is missing or implausible."""
     return token_count(as_object(as_object(value).get("usage")).get("prompt_tokens"))
 
 

@@ -1,1 +1,1 @@
-"""A server on loopback through which programs of others ask our models, in the dialects they speak."""
+"""A server on loopback through which other programs call our models, in the dialects they speak."""

@@ -11,7 +11,7 @@ from console.llm.gateway.dialect import CannotConvert, Dialect, GatewayCall, as_
 _API = "anthropic"
 _OF_TRANSPORT = ("metadata", "service_tier", "container", "context_management", "betas")
 _VOLATILE = re.compile(r"^x-anthropic-billing-header:.*$\n?", re.MULTILINE)
-"""Text that coding agents renew in their instructions with every call, so that no two calls are equal."""
+"""Text in the instructions of coding agents that changes with every call, so that no two calls are equal."""
 _FINISH = {"tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 
@@ -64,7 +64,7 @@ def _text(content: Any) -> str:
 
 
 def _messages(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the chat messages for one message: results of tools first, as their calls come before it."""
+    """Yield the chat messages for one message: tool results first, as their calls precede it."""
     role, content = message.get("role"), message.get("content")
     if isinstance(content, str):
         yield {"role": role, "content": content}
@@ -98,7 +98,7 @@ def _part(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _assistant(blocks: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return an assistant message; thoughts are added again from our own reply (see `Reply.native`)."""
+    """Return an assistant message; thoughts are restored from our own reply (see `Reply.native`)."""
     texts, calls = [block["text"] for block in blocks if block.get("type") == "text"], list[dict[str, Any]]()
     for block in blocks:
         if block.get("type") == "tool_use":
@@ -118,7 +118,7 @@ def _blocks(reply: Reply) -> list[dict[str, Any]]:
 
 
 def _input(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments as an object; the API has no other form for what a model wrote wrongly."""
+    """Return the arguments as an object, wrapping malformed ones, since the API has no other format for them."""
     try:
         value = json.loads(call.arguments or "{}")
     except ValueError:
@@ -159,7 +159,7 @@ def _events(reply: Reply, call: GatewayCall) -> Iterator[str]:
 
 
 def _pieces(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return a block as it starts, and what is added to it."""
+    """Return the start of a block and the piece added to it."""
     match block["type"]:
         case "text":
             return block | {"text": ""}, [{"type": "text_delta", "text": block["text"]}]

@@ -1,4 +1,4 @@
-"""Chat completions, as most clients speak them: messages, tools and settings are passed on as they are."""
+"""Chat completions, spoken by most clients: messages, tools and settings are passed on unchanged."""
 
 import json
 import time
@@ -9,9 +9,9 @@ from console.core.chat import Message, Reply
 from console.llm.gateway.dialect import CannotConvert, Dialect, GatewayCall, take
 
 _OF_TRANSPORT = ("stream_options", "user", "metadata", "store", "service_tier", "prompt_cache_key", "safety_identifier")
-"""Settings that change nothing of the answer; some of them are new with every run."""
+"""Settings that do not affect the answer; some change with every run."""
 _UNANSWERED = ("audio", "prediction", "functions", "function_call")
-"""Settings that ask for what our replies do not hold."""
+"""Settings that request parts our replies do not have."""
 
 
 def _read(body: dict[str, Any]) -> GatewayCall:

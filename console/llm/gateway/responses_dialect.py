@@ -54,7 +54,7 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_item(messages: list[dict[str, Any]], item: dict[str, Any]) -> None:
-    """Add an item to the conversation; calls join the message of the assistant before them."""
+    """Add an item to the conversation; calls join the preceding assistant message."""
     match item.get("type", "message"):
         case "message":
             role = "system" if item["role"] == "developer" else item["role"]
@@ -68,7 +68,7 @@ def _add_item(messages: list[dict[str, Any]], item: dict[str, Any]) -> None:
         case "function_call_output":
             messages.append({"role": "tool", "tool_call_id": item["call_id"], "content": _content(item["output"])})
         case "reasoning":
-            pass  # only its own server can read it
+            pass  # only the provider's server can read it
         case kind:
             raise CannotConvert(f"an item of the type `{kind}`")
 

@@ -1,12 +1,12 @@
-"""The gateway: an HTTP server on loopback that answers for our models, each call for the rollout whose token it names.
+"""The gateway: an HTTP server on loopback that passes calls to our models, each for the rollout whose token it names.
 
     http://127.0.0.1:PORT/c/TOKEN/v1/…            a rollout's own address
     http://127.0.0.1:PORT/c/TOKEN/r/ROLE/v1/…     the same, of the model that plays a role
     http://127.0.0.1:PORT/r/ROLE/v1/…             one address for all rollouts; a header names the token
 
-A token is random, and dead when its rollout ends: calls with a dead one are never answered, only held, so that what
-asks them neither fails nor goes on until it is ended. (Refused calls would end as errors of its case.) Calls without
-any are refused.
+A token is random, and expires when its rollout ends: calls with an expired one are held and never answered, so that the
+caller neither fails nor continues until it is ended. (Refused calls would count as errors of its case.) Calls without a
+token are refused.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ from console.llm.gateway.responses_dialect import RESPONSES
 ROLLOUT = "x-console-rollout"
 _MOST_BYTES = 256 << 20
 _UNANSWERED = ("logprobs", "top_logprobs")
-"""Settings that ask for what our replies do not hold, in every dialect."""
+"""Settings that request parts our replies do not have, in every dialect."""
 _DIALECTS = {"chat/completions": CHAT, "responses": RESPONSES, "messages": ANTHROPIC}
 _EMBEDDING = "embedding"
-"""Role that answers calls for embeddings, unless their address names another."""
+"""Role for embedding calls, unless their address names another."""
 
 
 class Answers(NamedTuple):
-    """Answers for the models of a rollout, each given the role. A `Fault` is told to the client."""
+    """Functions that answer for the models of a rollout, given the role; a `Fault` is reported to the client."""
 
     ask: Callable[[str, GatewayCall], Awaitable[Reply]]
     embed: Callable[[str, list[str]], Awaitable[list[list[float]]]]
@@ -51,7 +51,7 @@ _Respond = Callable[[web.Request, Dialect, Answers], Awaitable[web.StreamRespons
 
 
 class Held(Exception):
-    """Raised in place of an answer that never comes, as its rollout does not go on."""
+    """Raised in place of an answer that never comes, because its rollout has ended."""
 
 
 class Gateway:
@@ -106,7 +106,7 @@ class Gateway:
 
             token = request.match_info.get("token") or request.headers.get(ROLLOUT, "")
             if not token:  # before its body is read, which may be large
-                words = "eval-console cannot tell which case this call is of: it has no token of a rollout"
+                words = "eval-console cannot tell to which case this call belongs: it has no token of a rollout"
                 return refuse(words, 403)
             try:
                 return await respond(request, dialect, self._admitted(token))
@@ -132,7 +132,7 @@ async def _respond(request: web.Request, dialect: Dialect, answers: Answers) -> 
 
 
 async def _count_tokens(request: web.Request, _dialect: Dialect, _answers: Answers) -> web.StreamResponse:
-    """Estimate the tokens of a body, for clients that ask before they send it."""
+    """Estimate the tokens of a body, for clients that ask before sending it."""
     return web.json_response({"input_tokens": len(await request.read()) // 4})
 
 
@@ -141,7 +141,7 @@ async def _embed(request: web.Request, _dialect: Dialect, answers: Answers) -> w
     asked = body.get("input")
     texts = [asked] if isinstance(asked, str) else asked
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in cast("list[Any]", texts)):
-        raise CannotConvert("`input` is neither a text nor a list of texts")
+        raise CannotConvert("`input` is neither a string nor a list of strings")
     if body.get("dimensions") is not None:
         raise CannotConvert("`dimensions` cannot be passed on: models.toml sets them")
     vectors = await answers.embed(request.match_info.get("role", _EMBEDDING), cast("list[str]", texts))
@@ -155,7 +155,7 @@ async def _embed(request: web.Request, _dialect: Dialect, answers: Answers) -> w
 
 
 def _packed(vector: list[float]) -> str:
-    """Return a vector in the form that OpenAI's own client asks for: 32-bit floats."""
+    """Return a vector in the format requested by OpenAI's own client: 32-bit floats."""
     return b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
 
 
@@ -167,15 +167,15 @@ def _read_object(data: bytes) -> dict[str, Any]:
         raise CannotConvert(str(error)) from error
     try:
         json.dumps(body, allow_nan=False)
-    except ValueError as error:  # Python's clients send them, and no model can be asked with them
-        raise CannotConvert("it holds NaN or an infinity, which are not JSON") from error
+    except ValueError as error:  # sent by Python clients, but valid for no model
+        raise CannotConvert("it contains NaN or an infinity, which are not JSON") from error
     if not isinstance(body, dict):
         raise CannotConvert("its body is not a JSON object")
     return cast("dict[str, Any]", body)
 
 
 def _read(dialect: Dialect, data: bytes) -> GatewayCall:
-    """Read a call, and check what all models need before one is asked and paid."""
+    """Parse a call, and check requirements common to all models before any paid call."""
     body = _read_object(data)
     try:
         call = dialect.read(body)
@@ -190,12 +190,14 @@ def _check(call: GatewayCall) -> None:
         raise CannotConvert("it has no messages")
     if call.params.get("n") not in (None, 1):
         raise CannotConvert("`n` is not 1: ask once for each answer")
+    if (most := call.params.get("max_tokens")) is not None and (type(most) is not int or most < 1):
+        raise CannotConvert("the most tokens of an answer are not a whole number above 0")
     if unanswered := [name for name in _UNANSWERED if call.params.get(name)]:
         raise CannotConvert(f"`{unanswered[0]}` cannot be passed on")
     for message in cast("list[Any]", call.messages):
         if not isinstance(message, dict) or not isinstance(cast("dict[str, Any]", message).get("role"), str):
             raise CannotConvert("a message has no role")
-        if "native" in message:  # what we send back to a model as it wrote it; a client has nothing to say there
+        if "native" in message:  # our channel for a model's own output; clients must not use it
             raise CannotConvert("`native` of a message cannot be passed on")
     if not all(isinstance(tool, dict) for tool in cast("list[Any]", call.tools)):
         raise CannotConvert("a tool is not an object")
@@ -208,7 +210,7 @@ async def _not_found(request: web.Request) -> web.StreamResponse:
 
 
 def _is_of_client(record: logging.LogRecord) -> bool:
-    """Return whether a message is about a client that broke off, or that does not speak HTTP."""
+    """Return whether a log message is about a client that disconnected or does not speak HTTP."""
     error = record.exc_info[1] if record.exc_info else None
     return isinstance(error, ConnectionError | HttpProcessingError | web.RequestPayloadError)
 

@@ -1,1 +1,1 @@
-"""Rate limits and concurrency, shared by the processes that ask one endpoint."""
+"""Rate limits and concurrency, shared by the processes that use one endpoint."""

@@ -1,37 +1,37 @@
-"""Refusals by chance: rate limits that some providers answer at any load, so that sending fewer calls avoids none.
+"""Refusals by chance: rate limits that some providers return at any load, so that sending fewer calls does not help.
 
-A call is *light* if it is sent while clearly fewer calls are allowed than when one was refused. The share of light
-calls that is refused is what chance refuses; about twice as many are accepted without consequences. Several calls in a
-row that are refused, in the order of sending, are never chance.
+A call is *light* if it is sent while clearly fewer calls are allowed than when one was refused. The refused share of
+light calls is due to chance; about twice as many refusals are accepted without consequences. Several calls in a row
+that are refused, in the order of sending, are never chance.
 """
 
 from collections import deque
 from typing import NamedTuple
 
 _TOGETHER = 3
-"""Refusals in a row that are never chance, if chance refuses hardly any."""
+"""Consecutive refusals that are never chance if refusals by chance are rare."""
 _TOGETHER_PER_SHARE = 10.0
-"""More of them per share of refusals by chance: a fifth may refuse four in a row."""
+"""Further consecutive refusals per share of refusals by chance: at a fifth, four in a row may be chance."""
 _MEMORY = 50.0
-"""Calls after which earlier ones count for little."""
+"""Number of calls after which earlier ones count for little."""
 _DOUBT = 4.0
-"""Calls assumed to have been accepted before any was sent."""
+"""Calls assumed accepted before any was sent."""
 _LEAST_FALL = 0.5
-"""Refused share of light calls, relative to that of others, below which load explains the refusals of both."""
+"""Refused share of light calls, relative to that of other calls, below which load explains both."""
 _MOST = 0.25
-"""Maximum share of refusals taken for chance."""
+"""Maximum share of refusals attributed to chance."""
 NEGLIGIBLE = 0.03
-"""Share of refusals by chance that changes nothing."""
+"""Share of refusals by chance that is too small to matter."""
 _TOLERANCE = 2.0
 """Accepted refusals, as a multiple of those expected by chance."""
 _SLACK, _MOST_SLACK = 40.0, 4.0
-"""Refusals accepted beyond that: per share, and at most."""
+"""Additional accepted refusals: per share, and at most."""
 _REMEMBERED = 32
-"""Refusals among which those in a row are counted."""
+"""Number of refusals searched for consecutive ones."""
 
 
 class Refusal(NamedTuple):
-    """A rate limit, as the learner sees it."""
+    """A rate limit, as passed to the learner."""
 
     cuts: int
     """Rate-limit episodes known when the call was sent."""
@@ -42,7 +42,7 @@ class Refusal(NamedTuple):
 
 
 def are_together(row: int, share: float) -> bool:
-    """Return whether so many refusals in a row are not chance, which refuses this share."""
+    """Return whether this many consecutive refusals exceed chance at this share."""
     return row >= _TOGETHER + _TOGETHER_PER_SHARE * share
 
 
@@ -73,7 +73,7 @@ class Chance:
         self._heavy_refused += heavy
 
     def follow(self, share: float) -> None:
-        """Take over a share that was estimated elsewhere."""
+        """Adopt a share estimated elsewhere."""
         self._light = _MEMORY / 2
         self._light_refused = share * (self._light + _DOUBT)
 
@@ -89,7 +89,7 @@ class Tolerance:
         self._excess = max(0.0, self._excess - _TOLERANCE * share)
 
     def accepts(self, row: int, share: float) -> bool:
-        """Record a refusal, one of so many in a row; return whether it may be chance."""
+        """Record a refusal, the last of a number in a row; return whether it may be chance."""
         self._excess += 1.0
         slack = min(_MOST_SLACK, _SLACK * max(0.0, share - NEGLIGIBLE))
         if self._excess < 1.0 + slack and not are_together(row, share):
@@ -104,7 +104,7 @@ class RefusedCalls:
     def __init__(self) -> None:
         self._numbers = deque[int](maxlen=_REMEMBERED)
         self._light: list[int] = []
-        """Light calls among them after which none has been answered yet."""
+        """Light calls among them with no later answer yet."""
 
     def add(self, number: int, *, is_light: bool) -> int:
         """Add a call; return the refusals in a row around it."""
@@ -114,14 +114,14 @@ class RefusedCalls:
         return self._row(number)
 
     def answered(self, number: int, share: float) -> int:
-        """Return how many light calls were refused by chance, now that a call sent later was answered."""
+        """Return the number of light calls refused by chance, now that a later call was answered."""
         earlier = [light for light in self._light if light < number]
         if earlier:
             self._light = [light for light in self._light if light > number]
         return sum(not are_together(self._row(light), share) for light in earlier)
 
     def paused(self) -> None:
-        """Record that all calls wait; that one is answered afterwards does not make a refusal chance."""
+        """Record that all calls wait, so that a later answer does not prove a refusal to be chance."""
         self._light.clear()
 
     def _row(self, number: int) -> int:

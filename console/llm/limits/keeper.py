@@ -2,8 +2,8 @@
 
 It leases concurrent calls and, under a limit of requests per minute, allows single starts. The number of calls is
 learned from the answers of all processes (`learned`), below the configured ceiling. The sum of leases never exceeds it:
-calls taken from one process go to another only once they have ended, and those of a dead process count until they
-must have ended. Pauses apply to all. No I/O: time and messages come from outside (`keeper_socket`).
+calls taken from one process go to another only once they have ended, and those of a dead process count until their
+maximum duration has passed. Pauses apply to all. Does no I/O: time and messages come from `keeper_socket`.
 """
 
 import math
@@ -21,7 +21,7 @@ GRACE_S = 1.0
 _ANSWERS = 4.0
 """Assumed maximum duration of a dead process's calls, in usual answer times."""
 _UNKNOWN_S = 10.0
-"""The same in seconds, if no answer time is known."""
+"""Assumed maximum duration of those calls in seconds, if no answer time is known."""
 _LEAST_S = 0.5
 _TURN_S = 1.0
 """Seconds per turn when there are fewer calls than processes."""
@@ -64,13 +64,13 @@ class Want(KeeperMessage, frozen=True):
     ended: int = 0
     """Calls ended since its `Join`."""
     good: int = 0
-    """Those with a good answer."""
+    """Number of ended calls with a good answer."""
     good_when_full: int = 0
-    """Those with a good answer while the whole lease was in use."""
+    """Number of good answers received while the whole lease was in use."""
     light: int = 0
     """Light calls sent since its `Join`; see `chance`."""
     light_refused: int = 0
-    """Those that met a rate limit by chance."""
+    """Number of light calls that met a rate limit by chance."""
     heavy_refused: int = 0
     """Other calls that met a rate limit."""
 
@@ -100,7 +100,7 @@ class Refused(KeeperMessage, frozen=True):
 
 
 class Forget(KeeperMessage, frozen=True):
-    """Ignore how many calls were accepted since the last rate limit: the provider was down."""
+    """Reset the count of calls accepted since the last rate limit: the provider was down."""
 
     pace: bool = False
     """True if the user asked to continue at once: also end the pause and forget the pace."""
@@ -150,7 +150,7 @@ class _Process:
     number: int
     join: Join
     demand: Want
-    """Its last report."""
+    """Last report of the process."""
     lease: int = 0
     still_out: int = 0
     """Calls possibly still in flight from a larger lease."""
@@ -160,7 +160,7 @@ class _Process:
     serial: int = 0
     """Number of its last lease; 0 before the first."""
     sent: tuple[object, ...] = ()
-    """What its last lease said; an equal one is not sent again."""
+    """Content of its last lease; an equal one is not sent again."""
 
     @property
     def counted(self) -> int:
@@ -191,9 +191,9 @@ class Keeper:
         self._why = ""
         self._rpm: int | None = None
         self._is_stale = True
-        """True if something has happened that may change leases; most messages only ask for starts."""
+        """True if an event may have changed leases; most messages only ask for starts."""
         self._lent: tuple[object, ...] = ()
-        """What the last leases were made of, besides the demands."""
+        """Inputs of the last leases, besides the demands."""
         self._is_scarce = False
 
     def __len__(self) -> int:
@@ -202,7 +202,7 @@ class Keeper:
 
     @property
     def ceiling(self) -> int | None:
-        """Widest ceiling of any process, as among the models of one process."""
+        """Widest ceiling of any process, following the same rule as for the models of one process."""
         given = [process.join.ceiling for process in self._processes.values() if process.join.ceiling is not None]
         return max(given) if given else None
 
@@ -326,7 +326,7 @@ class Keeper:
                 process.lease = targets[process.number]
         free = available - sum(process.counted for process in processes)
         for process in processes:
-            room = free + process.counted  # a process may keep what it holds
+            room = free + process.counted  # a process may keep its lease
             lease = min(targets[process.number], room)
             if lease > process.lease:
                 free -= max(0, lease - process.counted)
@@ -336,7 +336,7 @@ class Keeper:
         return is_scarce
 
     def _targets(self, available: int) -> dict[int, int]:
-        """Return even shares of the demand; surplus stays with its holder, or goes to a sole process."""
+        """Return even shares of the demand; a surplus stays with its process, or goes to the only one."""
         processes = list(self._processes.values())
         targets, left, open_ = dict[int, int](), available, sorted(processes, key=lambda process: process.want)
         while open_:
@@ -359,7 +359,7 @@ class Keeper:
         return {number: int(number in turn) for number in self._processes}
 
     def _send_leases(self, processes: Sequence[_Process]) -> None:
-        """Send the leases that differ from the last ones in what matters."""
+        """Send the leases that differ from the last ones in relevant fields."""
         learned, why_paced = self._learned.learned, self._pace()[1]
         grows, is_light = self._learned.can_grow, self._learned.is_light
         shared = self._shared_terms()
@@ -401,5 +401,5 @@ class Keeper:
 
 
 def share_alone(ceiling: int | None, processes: int) -> int | None:
-    """Return each process's part of the ceiling without a keeper; all together never exceed it."""
+    """Return each process's part of the ceiling without a keeper; the parts never exceed it in total."""
     return None if ceiling is None else math.floor(ceiling / max(1, processes))

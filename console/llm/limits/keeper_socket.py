@@ -1,7 +1,7 @@
 """Keepers of this machine: one local socket per endpoint, served by the first process that needs it.
 
-When that process ends, another connected one takes over: the one that gets the file lock next to the socket. The folder
-belongs to the user alone. Without a usable folder, nothing is shared.
+When that process ends, another connected one takes over: the one that gets the file lock next to the socket. Only the
+user has access to the folder. Without a usable folder, nothing is shared.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ def keepers_folder() -> Path:
         folder.mkdir(mode=0o700)
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
-        raise PermissionError(f"{folder} is not this user's alone")
+        raise PermissionError(f"{folder} is not private to this user")
     return folder
 
 
@@ -80,7 +80,7 @@ class LocalKeepers:
     """Connections of this process to the machine's keepers. Belongs to one event loop."""
 
     def __init__(self, start_task: StartTask) -> None:
-        """Connect to none yet; `start_task` starts a task by this name and reports its failure."""
+        """Start without connections; `start_task` starts a named task and reports its failure."""
         self._start_task = start_task
         self._tasks: dict[asyncio.Task[None], Peer] = {}
         self._servers: dict[Path, _KeeperServer] = {}

@@ -6,7 +6,7 @@ near the number refused last. Refusals of light calls (`chance`) lower nothing. 
 rate limits becomes the pace of later starts, whatever times the provider names, and rises slightly with every good
 answer.
 
-No I/O: a process that is alone learns with it, and so does the keeper of an endpoint for all processes (`keeper`).
+Does no I/O. Used by a process on its own, and by the keeper of an endpoint for all processes (`keeper`).
 """
 
 from typing import Protocol
@@ -18,11 +18,11 @@ from console.llm.limits.chance import NEGLIGIBLE, Chance, Refusal, are_together
 _HIGHEST = 256
 _START = 32
 _CUT, _DEEP_CUT = 0.75, 0.5
-"""Parts of the refused concurrency that are kept: after a rate limit, and after several in a row."""
+"""Remaining parts of the refused concurrency: after a rate limit, and after several in a row."""
 _LIGHT = 0.85
 """Part of the refused concurrency up to which calls are light: none would be refused for load."""
 _FORGOTTEN = 0.9
-"""Part of the refused concurrency that is remembered at a lower rate limit; light calls may fail by chance."""
+"""Remembered part of the refused concurrency after a lower rate limit, since light calls may fail by chance."""
 _FIRST_GROWTH, _GROWTH, _SLOW_GROWTH = 1.0, 0.5, 0.125
 """Growth of the concurrency per good answer: before any rate limit, after one, and near the one refused last."""
 _SPEEDUP = 0.02
@@ -113,7 +113,7 @@ class Learner(Protocol):
         ...
 
     def forget_passed(self) -> None:
-        """Forget how many calls were accepted since the last rate limit, because the provider was down."""
+        """Reset the count of calls accepted since the last rate limit, because the provider was down."""
         ...
 
 
@@ -127,7 +127,7 @@ class LearnedLimit:
         self._limit = min(self._ceiling, float(_START)) if ceiling is None else self._ceiling
         self._chance = Chance()
         self._refused_at = self._before_cut = 0.0
-        """Concurrency at rate limits: the reference for light calls, and that of the first of several in a row."""
+        """Concurrency at rate limits: the reference for light calls, and the value at the first of several in a row."""
         self._light_sent = self._light_refused = 0
         """Light calls since the last cut."""
         self._cut_at = 0.0
@@ -167,10 +167,10 @@ class LearnedLimit:
     def refused(self, light: int, heavy: int) -> None:
         self._chance.refused(light, heavy)
         if light and self.chance > NEGLIGIBLE:
-            self.pace_s = 0.0  # measured between refusals that say nothing about the pace
+            self.pace_s = 0.0  # measured between refusals unrelated to the pace
 
     def follow(self, learned: Learned) -> None:
-        """Take over another keeper's limits if it knows more."""
+        """Adopt another keeper's limits if they are based on more calls."""
         if (learned.cuts, learned.limit) > (self.cuts, self._limit):
             self._limit, self.pace_s, self.cuts = min(self._ceiling, learned.limit), learned.pace_s, learned.cuts
             self._chance.follow(learned.chance)
@@ -194,7 +194,7 @@ class LearnedLimit:
         return part
 
     def allow(self, ceiling: int | None) -> None:
-        """Change the ceiling; what was learned below the old one is kept."""
+        """Change the ceiling; limits learned below the old one are kept."""
         if ceiling == self._allowed:
             return
         before, self._allowed, self._ceiling = self._ceiling, ceiling, float(ceiling or _HIGHEST)
@@ -228,7 +228,7 @@ class LearnedLimit:
                 self._refused_at = min(self._refused_at, float(in_flight))
             self._passed -= 1
             return
-        if not together and in_flight * 2 < self._limit:  # this many were never tried
+        if not together and in_flight * 2 < self._limit:  # not tried yet
             self._limit = min(self._limit, max(in_flight * 2.0, float(_START)))
             self._passed -= 1
             return

@@ -1,8 +1,9 @@
 """Adaptive concurrency and rate limits of an endpoint, learned from its answers.
 
 All conversations with one (address, key) share one limiter (specs: reliability §1.3). A request that meets a rate limit
-waits by itself for the time the provider names. All wait if several sent one after another are refused, and then also
-the next few rate limits, except those expected by `chance`. `learned` decides how many are sent, and at what pace.
+waits by itself for the time the provider names. If several requests sent one after another are refused, all wait; so
+they do at the next few rate limits, except those expected by `chance`. `learned` decides how many are sent, and at what
+pace.
 
 Other faults lower nothing while calls succeed: `retry` decides which of them belong to a single request, and only the
 rest are counted here. After three of those in a row the endpoint is suspect, and at most three calls run at once. After
@@ -41,7 +42,7 @@ _LONGEST_PROBE_S = 30.0
 _RATE_LIMITED = "rate limited"
 _ASKED_TO_WAIT = "the provider asks to wait"
 _SHARED_PAUSES = 4
-"""Rate limits that pause all calls after several refusals in a row, until refusals in a row are seen again."""
+"""Rate limits that pause all calls after several refusals in a row, until the next refusals in a row."""
 _ANSWER_TIME_WEIGHT = 0.1
 """Weight of the latest good answer in the moving average of answer times."""
 
@@ -125,7 +126,7 @@ class Limiter:
         return self._last_good_start > moment
 
     def is_overruled(self, slot: Slot) -> bool:
-        """Return True if `retry_now` came after the request was sent, so the wait it is told to make is over."""
+        """Return True if `retry_now` came after the request was sent, which cancels the wait imposed on it."""
         return slot.started < self._retried_at
 
     @property
@@ -271,7 +272,7 @@ class Limiter:
         """Record a retryable fault of the endpoint; many in a row mean an outage.
 
         Args:
-            retry_after_s: wait the provider asks for; followed only while nothing succeeds.
+            retry_after_s: wait the provider asks for; respected only while nothing succeeds.
         """
         self.faults_in_a_row += 1
         if self.is_suspect and retry_after_s:
@@ -279,7 +280,7 @@ class Limiter:
         if self.is_proven and self.faults_in_a_row >= FAULTS_UNTIL_DOWN:
             if self.down_since is None:
                 self.down_since = time.monotonic()
-            if not self.pause_s:  # of requests that fail together only the first counts as a probe
+            if not self.pause_s:  # of requests that fail together, only the first counts as a probe
                 self._probes += 1
                 self._pause(self._backoff(self._probes - 1, _LONGEST_PROBE_S), "the provider is down")
 
@@ -290,14 +291,14 @@ class Limiter:
             self._share.pause(seconds, _ASKED_TO_WAIT)
 
     def _pause_with_others(self, seconds: float, why: str) -> None:
-        """Pause because another process was told to; its rate limits count here too."""
+        """Pause because another process has paused; its rate limits count here, too."""
         if why == _RATE_LIMITED:
             self._episodes += not self.pause_s
             self._shared_pauses = max(self._shared_pauses, 1)
         self._pause(seconds, why)
 
     def share(self, *, ceiling: int | None, rpm: int | None) -> None:
-        """Add the limits of another model of the same endpoint: the widest ceiling and the strictest rpm hold."""
+        """Add the limits of another model of the same endpoint; the widest ceiling and the strictest rpm apply."""
         self._ceiling = widest(self._ceiling, ceiling)
         self._own_limit.allow(self._ceiling)
         if self._share is not None:
@@ -306,7 +307,7 @@ class Limiter:
             self._gap_s = max(self._gap_s, 60.0 / rpm)
 
     def retry_now(self) -> None:
-        """End the pause and forget the pace; refusals of requests that are in flight pause nobody."""
+        """End the pause and forget the pace; refusals of requests now in flight cause no pause."""
         self._retried_at = time.monotonic()
         self._not_before = self._next_start = 0.0
         self._episodes = self._probes = 0
@@ -434,7 +435,7 @@ class LimiterRegistry:
         longest_s: float = 600.0,
         is_shared: bool = False,
     ) -> Limiter:
-        """Return the limiter of an address and key; the widest `ceiling` and the strictest `rpm` hold.
+        """Return the limiter of an address and key; the widest `ceiling` and the strictest `rpm` apply.
 
         Args:
             name: name of the endpoint in views.

@@ -35,7 +35,7 @@ class LimitShare:
     """The limiter's side of the keeper; implements `Learner`."""
 
     def __init__(self, ceiling: int | None, rpm: int | None, longest_s: float) -> None:
-        """Allow nothing until a keeper answers or is known to be missing."""
+        """Allow nothing until a keeper answers or turns out to be missing."""
         self._ceiling, self._rpm, self._longest_s = ceiling, rpm, longest_s
         self._on_change: Callable[[], None] = _nothing
         self._on_pause: Callable[[float, str], None] = _no_pause
@@ -56,7 +56,7 @@ class LimitShare:
         self._started = self._allowed = 0
         """Starts since joining the keeper: used, and allowed."""
         self._has_to_answer = False
-        """True until the keeper is told that a smaller lease is respected."""
+        """True until the keeper has been told that a smaller lease is respected."""
         self._last_want: Want | None = None
         self._answer_s: float | None = None
         self._later: asyncio.TimerHandle | None = None
@@ -77,7 +77,7 @@ class LimitShare:
 
     @property
     def is_joining(self) -> bool:
-        """True while no keeper was found yet, or it has not answered."""
+        """True until a keeper is found and has answered."""
         return self._own is None and self._lease is None
 
     @property
@@ -184,7 +184,7 @@ class LimitShare:
             self._send_message(Holds(self._lease.serial))
 
     def widen(self, ceiling: int | None, rpm: int | None) -> None:
-        """Add the limits of another model of this process: the widest ceiling and the strictest rpm hold."""
+        """Add the limits of another model of this process: the widest ceiling and the strictest rpm apply."""
         before = self._ceiling, self._rpm
         self._ceiling = widest(self._ceiling, ceiling)
         self._rpm = min(self._rpm, rpm) if self._rpm and rpm else self._rpm or rpm
@@ -256,7 +256,7 @@ class LimitShare:
             self._send = None
 
     def _wanted_starts(self) -> int:
-        """Return the starts used and wanted; unusable ones would pile up and be sent all at once."""
+        """Return the starts used and wanted; more would pile up and be sent all at once."""
         return self._started + min(self._waiting, max(0, self.limit - self._in_flight))
 
     def _send_want_later(self) -> None:

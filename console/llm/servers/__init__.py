@@ -1,1 +1,1 @@
-"""Questions about a model's server, and local servers."""
+"""Checks and listings of a model's server, and local servers."""

@@ -1,11 +1,11 @@
-"""Asks an endpoint fixed questions, and compares the answers with those of another day: is it still the same?
+"""Detects changes of an endpoint by comparing its answers to fixed questions with those of another day.
 
-With log probabilities, one token of each answer is compared by those of its candidates; small changes of weights or
-numerics show. Otherwise short answers at temperature 0 are compared, where only changes of the text show.
+With log probabilities, one token of each answer is compared by those of its candidates; this reveals small changes of
+weights or numerics. Otherwise short answers at temperature 0 are compared, which reveals only changes of the text.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import cast
@@ -21,15 +21,16 @@ from console.llm.providers import open_endpoint
 TIMES = 5
 """Answers to each question."""
 ALPHA = 0.001
-"""Largest p at which an endpoint counts as changed; one of a thousand unchanged ones does."""
+"""Maximum p at which an endpoint counts as changed; one in a thousand unchanged ones does."""
 _THINGS = (
     *("color", "animal", "city", "fruit", "river", "verb", "first name", "adverb", "planet", "tool", "sport", "smell"),
     *("metal", "spice", "dance", "vehicle", "tree", "disease", "profession", "instrument", "language", "shape", "bird"),
     *("game", "dish", "month", "insect", "fabric", "mountain", "lake", "writer", "emotion", "weapon", "drink", "herb"),
     *("island", "gemstone", "flower", "building", "holiday"),
 )
+ANSWER_TOKENS = 24
+"""Tokens of an answer that is compared as a text."""
 _CANDIDATES = 20
-_ANSWER_TOKENS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +38,26 @@ class Drift:
     """Comparison of two fingerprints."""
 
     p: float
-    """How often chance alone makes an unchanged endpoint answer this differently."""
+    """Probability that an unchanged endpoint answers this differently by chance."""
     distance: float
-    """Mean distance of the answers of both days: of log probabilities, or the share of unequal texts."""
+    """Mean distance between the answers of both days: of log probabilities, or the share of unequal texts."""
     within: float
-    """The same among the answers of the first day."""
+    """Mean distance between the answers within the first day."""
 
     @property
     def is_changed(self) -> bool:
         return self.p < ALPHA
 
 
-async def fingerprint(model: ModelConfig, at: float, *, by_text: bool = False) -> Fingerprint:
+async def fingerprint(
+    model: ModelConfig, at: float, told: Callable[[int], None], *, by_text: bool = False
+) -> Fingerprint:
     """Ask all questions several times.
 
     Args:
         model: the model.
         at: the time to record.
+        told: called with the number of answers after each.
         by_text: True to compare whole answers even if the server gives log probabilities.
 
     Raises:
@@ -64,6 +68,9 @@ async def fingerprint(model: ModelConfig, at: float, *, by_text: bool = False) -
         is_by_text = by_text or not await _gives_logprobs(model, endpoint)
         calls = [_ask(model, endpoint, thing, by_text=is_by_text) for thing in _THINGS for _ in range(TIMES)]
         tasks += map(asyncio.ensure_future, calls)
+        for done, answered in enumerate(asyncio.as_completed(tasks), 1):
+            await answered
+            told(done)
         replies = await asyncio.gather(*tasks)
     finally:
         for task in tasks:
@@ -98,7 +105,7 @@ async def _gives_logprobs(model: ModelConfig, endpoint: Endpoint) -> bool:
 
 async def _ask(model: ModelConfig, endpoint: Endpoint, thing: str, *, by_text: bool) -> Reply:
     if by_text:
-        question, params = f"Describe a {thing} in one sentence.", {"temperature": 0.0, "max_tokens": _ANSWER_TOKENS}
+        question, params = f"Describe a {thing} in one sentence.", {"temperature": 0.0, "max_tokens": ANSWER_TOKENS}
     else:
         question = f"Name a {thing}. Answer with one word."
         params = {"temperature": 1.0, "max_tokens": 1, "logprobs": True, "top_logprobs": _CANDIDATES}
@@ -119,7 +126,7 @@ def _text(reply: Reply) -> str:
 def _distance(one: Sample, other: Sample) -> float:
     """Return the mean difference of log probabilities, or 1 for unequal texts.
 
-    A candidate that one list lacks has at most the lowest probability of that list.
+    A candidate missing in one list has at most the lowest probability of that list.
     """
     if isinstance(one, str) or isinstance(other, str):
         return float(one != other)

@@ -1,7 +1,7 @@
-"""Asks an endpoint a dozen short questions whose right answers are known, to tell a server's faults from a model's.
+"""Asks an endpoint a dozen short questions with known answers, to tell a server's faults from a model's.
 
-A missing tool parser, a wrong chat template or a cut context looks like a weak model in a score. Only what a server
-does is called wrong; what may as well be the model's choice is only said to differ.
+A missing tool parser, a wrong chat template or a cut context looks like a weak model in a score. Only a server's
+behavior is called wrong; behavior that may be the model's choice is reported as different.
 """
 
 import json
@@ -19,8 +19,10 @@ from console.core.written_calls import written_call
 from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
 
-REQUESTS = 16
+REQUESTS = 17
 """Maximum requests of a check."""
+_SHORT, _WHOLE = 200, 1_500
+"""Tokens that an answer may have, and one that repeats the long arguments: some models never stop by themselves."""
 _PARSER = (
     "Configure the server's tool parser: vLLM --enable-auto-tool-choice --tool-call-parser NAME, "
     "SGLang --tool-call-parser NAME, llama.cpp --jinja."
@@ -38,10 +40,11 @@ _VALUES: dict[str, Any] = {
 _PLENTY = "The year was quiet and the harvest fair. " * 750
 """About 30,000 characters."""
 _ENTRY = "The entry was checked twice and is in order. " * 45
-"""About 2,000 characters: far more tokens in a result than the rest of the question has."""
+"""About 2,000 characters: as a result, far more tokens than the rest of the question."""
 _MOST_CHARACTERS = 10
 """Characters of English in a token, at most."""
-
+_REST_OF_TOKEN = 3
+"""Characters that may follow a stop sequence in the same token."""
 
 _SPELLINGS: Mapping[str, Mapping[str, str]] = {
     "responses": {"max_tokens": "max_output_tokens", "stop": "", "seed": ""},
@@ -50,7 +53,7 @@ _SPELLINGS: Mapping[str, Mapping[str, str]] = {
     "bedrock": {"stop": "stopSequences", "seed": ""},
     "cohere": {"stop": "stop_sequences"},
 }
-"""Names of parameters by provider, where they are not those of chat completions; empty if the API has none."""
+"""Parameter names by provider, where they differ from chat completions; empty if the API has none."""
 _UNCOMPARED = ("gemini", "bedrock", "cohere", "litellm")
 """Providers whose replies are always streamed, or never."""
 
@@ -72,7 +75,7 @@ class Answered:
     mark: Mark
     text: str
     effect: str = ""
-    """Its effect on scores, and how to fix it."""
+    """Effect of the finding on scores, and a remedy."""
 
 
 def _tool(name: str, text: str, properties: dict[str, Any]) -> dict[str, Any]:
@@ -97,10 +100,11 @@ _FORECAST = _tool(
     },
 )
 _NAMES = ("look_up", "store_note")
+_FREE = "Look up number 7 with the tool."
 
 
 async def check_endpoint(model: ModelConfig) -> AsyncIterator[Answered]:
-    """Ask all questions, one after another, and yield what each has shown."""
+    """Ask all questions, one after another, and yield their findings."""
     limits = msgspec.structs.replace(model.limits, max_tries=1, max_wait_s=0.0)
     model = msgspec.structs.replace(model, limits=limits)
     endpoint = open_endpoint(model)
@@ -115,7 +119,7 @@ async def check_endpoint(model: ModelConfig) -> AsyncIterator[Answered]:
             check.results,
             check.streamed,
             check.limits,
-            check.stop_text,
+            check.stop_sequence,
             check.roles,
             check.long_prompt,
             check.repeats,
@@ -132,21 +136,36 @@ class _Check:
     def __init__(self, model: ModelConfig, endpoint: Endpoint) -> None:
         self._model, self._endpoint = model, endpoint
         self._free: Reply | None = None
+        self._thinks = False
+        """True once thoughts have filled an answer: from then on the model's own limit holds."""
 
     async def _ask(
-        self, messages: Sequence[dict[str, Any]] | str, tools: Sequence[dict[str, Any]] = (), **params: Any
+        self,
+        messages: Sequence[dict[str, Any]] | str,
+        tools: Sequence[dict[str, Any]] = (),
+        *,
+        endpoint: Endpoint | None = None,
+        most: int = _SHORT,
+        **params: Any,
     ) -> Reply:
+        """Ask for an answer of at most `most` tokens, and again without that limit if it held only thoughts."""
         listed = [{"role": "user", "content": messages}] if isinstance(messages, str) else list(messages)
-        sent = {"temperature": 0.0, **params}
+        is_bounded = not (self._thinks or "max_tokens" in params)
+        sent = {"temperature": 0.0} | ({"max_tokens": most} if is_bounded else {}) | params
         spellings = _SPELLINGS.get(self._model.provider, {})
         spelled = {spellings.get(name, name): value for name, value in sent.items()}
         sent = {name: value for name, value in spelled.items() if name and name not in self._model.omit}
-        return await self._endpoint.ask(ChatRequest(cast("list[Message]", listed), list(tools), sent), Watch())
+        request = ChatRequest(cast("list[Message]", listed), list(tools), sent)
+        reply = await (endpoint or self._endpoint).ask(request, Watch())
+        if is_bounded and reply.finish == "length" and _is_thinking(reply):
+            self._thinks = True
+            return await self._ask(messages, tools, endpoint=endpoint, **params)
+        return reply
 
     async def free_call(self) -> Answered:
-        name, question = "a call", "Look up number 7 with the tool."
+        name = "a call"
         try:
-            reply = self._free = await self._ask(question, [_LOOK_UP])
+            reply = self._free = await self._ask(_FREE, [_LOOK_UP])
         except Fault as fault:
             return _refused(name, fault, 'Suites that pass tools natively cannot be played; use mode = "prompt".')
         if not reply.tool_calls:
@@ -177,7 +196,7 @@ class _Check:
         name = "arguments"
         wanted = json.dumps(_VALUES, ensure_ascii=False)
         try:
-            reply = await self._ask(f"Call store_note with exactly these arguments: {wanted}", [_FORECAST])
+            reply = await self._ask(f"Call store_note with exactly these arguments: {wanted}", [_FORECAST], most=_WHOLE)
         except Fault as fault:
             return _refused(name, fault)
         if not reply.tool_calls:
@@ -186,7 +205,7 @@ class _Check:
         try:
             given = json.loads(text)
         except ValueError:
-            effect = "Calls with long or odd arguments fail whatever the model meant."
+            effect = "Calls with long or odd arguments fail, whatever the model meant."
             return Answered(name, Mark.WRONG, f"the arguments are not JSON: …{text[-40:]}", effect)
         return _judge_arguments(name, given)
 
@@ -238,11 +257,7 @@ class _Check:
         params = self._model.params | {"stream": False}
         endpoint = open_endpoint(msgspec.structs.replace(self._model, params=params))
         try:
-            request = ChatRequest(
-                [{"role": "user", "content": "Look up number 7 with the tool."}], [_LOOK_UP],
-                {} if "temperature" in self._model.omit else {"temperature": 0.0},
-            )  # fmt: skip
-            whole = await endpoint.ask(request, Watch())
+            whole = await self._ask(_FREE, [_LOOK_UP], endpoint=endpoint)
         except Fault as fault:
             return _refused(name, fault)
         finally:
@@ -265,19 +280,21 @@ class _Check:
             return Answered(name, Mark.WRONG if is_cut else Mark.DIFFERS, f"ends with {reply.finish!r}{after}", effect)
         return Answered(name, Mark.OK, "ends with 'length'")
 
-    async def stop_text(self) -> Answered:
+    async def stop_sequence(self) -> Answered:
         name = "stop"
         if _SPELLINGS.get(self._model.provider, {}).get("stop") == "":
-            return Answered(name, Mark.OK, "not asked: this API has no stop texts")
+            return Answered(name, Mark.OK, "not asked: this API has no stop sequences")
         try:
             reply = await self._ask("Count from 1 to 9 with spaces between.", stop=["5"])
         except Fault as fault:
             return _refused(name, fault)
-        text = reply.content or ""
-        if "5" in text and "6" in text:
-            effect = "Suites with stop texts judge more than the answer."
-            return Answered(name, Mark.WRONG, "goes on after the stop text", effect)
-        return Answered(name, Mark.OK, "ends at the stop text")
+        _, stop, rest = (reply.content or "").partition("5")
+        effect = "Suites with stop sequences judge more than the answer."
+        if len(rest.strip()) > _REST_OF_TOKEN:
+            return Answered(name, Mark.WRONG, "goes on after the stop sequence", effect)
+        if stop:
+            return Answered(name, Mark.DIFFERS, "ends with the stop sequence, not before it", effect)
+        return Answered(name, Mark.OK, "ends at the stop sequence")
 
     async def roles(self) -> Answered:
         name = "roles"
@@ -351,6 +368,11 @@ def _forcing(provider: str, tool: str) -> dict[str, Any] | None:
             return {"toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [tool]}}}
         case _:
             return None
+
+
+def _is_thinking(reply: Reply) -> bool:
+    """Return whether a cut answer may hold thoughts, shown or hidden, and little else."""
+    return bool(reply.reasoning) or not reply.content or "<think>" in reply.content
 
 
 def _refused(name: str, fault: Fault, effect: str = "") -> Answered:

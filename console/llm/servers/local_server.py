@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from console.config.model import ModelConfig
 from console.config.redaction import sounds_secret
-from console.core.fault import Fault, FaultKind, UsageError
+from console.core.fault import Fault, FaultKind, UsageError, os_errors_as
 from console.llm.servers.model_list import served_models, served_models_text
 
 POLL_S = 1.0
@@ -126,12 +126,10 @@ def running_server(
 
 def _start(command: Sequence[str], output: IO[bytes]) -> "subprocess.Popen[bytes]":
     env = {name: value for name, value in os.environ.items() if name in _SERVER_KEYS or not sounds_secret(name)}
-    try:
+    with os_errors_as(f"{command[0]} cannot be started"):
         return subprocess.Popen(  # noqa: S603  # a program chosen by the user; no shell
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=env, start_new_session=True
         )
-    except OSError as error:
-        raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
 
 
 def _await_answer(server: "subprocess.Popen[bytes]", model: ModelConfig, log: Path) -> None:
@@ -167,7 +165,7 @@ def _has_processes(group: int) -> bool:
 
 @contextmanager
 def _held_signals() -> Generator[None]:
-    """Hold signals that end the program back to the end of the block, so that no process is left that it starts."""
+    """Delay signals that end the program until the end of the block, so that no process started in it is orphaned."""
     came: list[int] = []
 
     def hold(number: int, frame: FrameType | None) -> None:

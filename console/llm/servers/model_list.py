@@ -19,7 +19,7 @@ _LISTING = Limits(timeout_s=10.0)
 _HINT = Limits(timeout_s=3.0)
 _SHOWN = 5
 _MOST_PER_MILLION = 1e6
-"""Price in USD above which a listed one is a mistake."""
+"""Price in USD above which a listed price must be a mistake."""
 
 
 class ServedModel(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ class ServedModel(msgspec.Struct, frozen=True):
 
     id: str
     price: Price = Price()
-    """As far as the server states it, as OpenRouter does."""
+    """Price, if listed, as by OpenRouter."""
     context: int | None = None
     """Context length in tokens."""
 
@@ -93,7 +93,7 @@ def _models(raw: bytes, redact: Redactor) -> list[ServedModel]:
 
 
 def _model(row: Mapping[str, Any]) -> ServedModel | None:
-    """Return the model of a row of OpenAI's list or, with `name` in place of `id`, of Gemini's."""
+    """Return the model in a row of OpenAI's list or, with `name` instead of `id`, of Gemini's."""
     id = row.get("id", row.get("name"))
     if not isinstance(id, str):
         return None
@@ -105,7 +105,7 @@ def _model(row: Mapping[str, Any]) -> ServedModel | None:
 
 
 def _per_million(per_token: object) -> float | None:
-    """Return OpenRouter's price per token, which is a string, as one per million tokens; None without one."""
+    """Return OpenRouter's price per token, a string, as a price per million tokens; None without one."""
     try:
         price = round(float(per_token) * 1e6, 6) if isinstance(per_token, str) else -1.0
     except ValueError:

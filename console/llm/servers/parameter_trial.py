@@ -1,4 +1,4 @@
-"""Asks a model once with tools and once without, to learn which parameters its server refuses."""
+"""Asks a model once with tools and once without, to find the parameters that its server refuses."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from console.llm.remote_endpoint import RemoteEndpoint
 from console.llm.servers.refused_parameters import RefusedParameter, without_refused
 
 _MOST_REFUSALS = 8
-_SENT_BY_SUITES: dict[str, Any] = {"temperature": 0.7, "max_tokens": 1000, "store": False}
+_SENT_BY_SUITES: dict[str, Any] = {"temperature": 0.7, "max_tokens": 200, "store": False}
 """Parameters that suites send, regardless of models.toml."""
 _SENT_WITH_TOOLS: dict[str, Any] = {"tool_choice": "auto", "parallel_tool_calls": True}
 _TOOL = {

@@ -1,4 +1,4 @@
-"""The length limit of a text completion: the part of the model's context that its prompt leaves free.
+"""The length limit of a text completion: the part of the model's context left free by its prompt.
 
 Source: BFCL v4, `base_oss_handler.py`, which loads the model's tokenizer and configuration with `transformers`. Here
 `tokenizer.json` is read by the underlying tokenizer library, if a folder is configured; no code of a model's folder is
@@ -156,6 +156,6 @@ async def counts_tokens(model: ModelConfig) -> bool:
 
 
 def budget_of(model: ModelConfig, session: HttpSession) -> PromptBudget | None:
-    """Return the budget of a model that completes texts, or None if its settings or its API make one needless."""
+    """Return the budget of a model that completes texts, or None if its settings or its API make it unnecessary."""
     is_set = model.max_tokens is not None or "max_tokens" in model.params or "max_tokens" in model.omit
     return None if is_set or model.provider != "completions" else PromptBudget(model, session)

@@ -32,7 +32,7 @@ class RefusedParameter:
 
     @property
     def changes_nothing(self) -> bool:
-        """True if the question is the same without it: streaming, or a renamed parameter."""
+        """True if the question is the same without it: for streaming, or a renamed parameter."""
         return self.name in ("stream", "stream_options") or bool(self.instead)
 
 
@@ -76,7 +76,7 @@ def without_refused(model: ModelConfig, refused: Iterable[RefusedParameter]) -> 
 
 
 def changed_settings(before: ModelConfig, after: ModelConfig) -> list[str]:
-    """Return the lines of models.toml that differ between two settings of a model, as they are after the change."""
+    """Return the changed lines of models.toml between two settings of a model, in their new version."""
     lines: list[str] = []
     if after.omit != before.omit:
         lines.append(f"omit = {toml_value(list(after.omit))}")

@@ -35,7 +35,7 @@ _FLAT_BACKOFF_S = 0.01
 
 
 class SimulatedEndpoint:
-    """An endpoint with made-up answers, behind a real limiter and retries."""
+    """An endpoint with made-up answers, behind a real limiter and real retries."""
 
     def __init__(self, model: ModelConfig) -> None:
         """Choose the persona named by the model's `model_id`."""

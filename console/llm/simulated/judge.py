@@ -9,7 +9,7 @@ _WORD = re.compile(r"\w{3,}")
 
 
 def grade(prompt: str, rng: Random) -> str:
-    """Return a grading reply to a judge prompt, or a short sentence if it asks for no known tag."""
+    """Return a grading reply to a judge prompt, or a short sentence if it names no known tag."""
     if "<similarity_score>" in prompt:
         percent = _similarity(_last_in(prompt, "answer1"), _last_in(prompt, "answer2"))
         return f"<similarity_score>{percent}</similarity_score>"

@@ -1,7 +1,7 @@
 """Personas of the simulated models: each turns scripted answers into a planned reply.
 
 All randomness comes from the given generator, which the caller seeds with the question, so that runs are reproducible.
-Only the number of the try changes between tries, for faults that pass.
+Only the try number changes between tries, for temporary faults.
 """
 
 from collections.abc import Callable
@@ -57,7 +57,7 @@ Persona = Callable[[ChatRequest, Random, int], PlannedReply]
 
 
 def plan_reply(persona: Persona, request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Return the recorded answer if the suite has one, or else what the persona makes of the scripted ones."""
+    """Return the recorded answer if the suite has one, else the persona's version of the scripted ones."""
     if request.scripted is not None:
         answers = request.scripted()
         if answers.recorded is not None:
@@ -74,7 +74,7 @@ def careful(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
 
 
 def hasty(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Right about every other time, otherwise with wrong values or types, or missing or invented arguments."""
+    """Right about half of the time, otherwise with wrong values or types, or missing or invented arguments."""
     del number
     if rng.random() < 0.55:
         return _plan_reply(request, _pick_utterance(request, rng, right=True))
@@ -104,7 +104,7 @@ def rambling(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
 
 
 def broken(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Fails like providers: some faults pass with the next try, some never do."""
+    """Fails like real providers: some faults disappear with the next try, some never do."""
     planned = _plan_reply(request, _pick_utterance(request, rng, right=rng.random() < 0.8))
     chance = rng.random()
     if chance < 0.12:

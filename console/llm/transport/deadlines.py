@@ -1,10 +1,10 @@
 """The three time limits of a request: in total, until the first content, and between contents.
 
-SDK timeouts are none of these: they never fire while a server sends pings or single bytes (specs: reliability §0.3).
-Here only content resets the clock, and one timer serves all three limits. Time in which this program was too busy to
-read is not held against the server: if the timer of the first two waits fires late, they are extended by the delay, but
-by `_LONGEST_PUT_OFF_S` in all. The total is held by the clock alone: it is never extended, and it is checked with every
-event that is read, since a server that keeps this program busy also keeps the timer from firing.
+SDK timeouts provide none of these: they never fire while a server sends pings or single bytes (specs: reliability
+§0.3). Here only content resets the clock, and one timer serves all three limits. Time in which this program was too
+busy to read is not held against the server: if the timer of the first two waits fires late, they are extended by the
+delay, but by `_LONGEST_PUT_OFF_S` in all. The total is measured by the clock alone: it is never extended, and it is
+checked with every event, since a server that keeps this program busy also keeps the timer from firing.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ class Deadlines:
 
         Args:
             limits: configured seconds.
-            streamed: True if content arrives piece by piece.
+            streamed: whether content arrives piece by piece.
             partial: returns the partial answer, for the fault.
         """
         self._limits, self._partial = limits, partial
@@ -67,7 +67,7 @@ class Deadlines:
             raise self._fault() from None
 
     def content(self, *, final: bool = False) -> None:
-        """Record new content; `final` shortens the wait for what follows."""
+        """Record new content; `final` shortens the wait for the rest."""
         now = self._loop.time()
         if self._first is None:
             self._first = now
@@ -78,7 +78,7 @@ class Deadlines:
             self._arm(self._due)
 
     def check(self) -> None:
-        """Check the total by the clock, wherever the program may be too busy for the timer.
+        """Check the total by the clock, for use where the program may be too busy for the timer.
 
         Raises:
             Fault: `deadline`, if the time is up.

@@ -22,7 +22,7 @@ class EventReader(Protocol):
 
     @property
     def body_begins(self) -> bytes:
-        """Bytes that, as the first, mean a whole body instead of a stream."""
+        """Bytes that, at the start, indicate a whole body instead of a stream."""
         ...
 
     def feed(self, piece: bytes) -> list[Event]:
@@ -35,7 +35,7 @@ class EventReader(Protocol):
 
 
 class LineReader:
-    """Reads one JSON value per line (NDJSON), as Ollama streams; blank lines are skipped."""
+    """Reads one JSON value per line (NDJSON), the format streamed by Ollama; blank lines are skipped."""
 
     body_begins = b"[<"
 

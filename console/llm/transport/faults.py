@@ -76,9 +76,9 @@ _SUCCESS = {0, 200}
 _ERROR_FIELDS = frozenset({"error", "errors", "message", "detail", "msg", "success", "base_resp", *_NUMBERS})
 """Every error has one of these fields, or `error` as its `object` or `type`."""
 _SUCCESS_WORDS = frozenset({"", "ok", "success", "succeeded"})
-"""Texts that some providers send as the `code` of every answer, without zeros at their ends."""
+"""Strings that some providers send as the `code` of every answer, without trailing zeros."""
 _FAILURE_WORDS = frozenset({"error", "fail", "failed", "failure", "timeout", "aborted", "cancelled", "canceled"})
-"""Texts in `status` that are errors; other words name a state, such as `completed`."""
+"""Strings in `status` that mean errors; others name a state, such as `completed`."""
 _CONTEXT = re.compile(
     r"context[ _](?:length|window|size)|maximum (?:context|prompt|input) length|prompt is too long|input is too long"
     r"|too many (?:input )?tokens|token limit|reduce the length|exceeds? the (?:model'?s )?(?:maximum )?context"
@@ -92,7 +92,7 @@ _KEY = re.compile(r"(?:api[ _]?key|credentials).{0,40}(?:invalid|incorrect|not v
 
 @dataclass(frozen=True, slots=True)
 class ProviderError:
-    """A provider's error, as far as it is readable."""
+    """The readable parts of a provider's error."""
 
     message: str
     codes: tuple[str, ...] = ()
@@ -171,7 +171,7 @@ def reports_error(value: Any, *, in_answer: bool = False) -> bool:
 
 
 def _has_failed(fields: dict[str, Any]) -> bool:
-    """Return True if a code or status in words, or MiniMax's `base_resp`, reports an error."""
+    """Return True if a textual code or status, or MiniMax's `base_resp`, reports an error."""
     code, status = fields.get("code"), fields.get("status")
     if isinstance(code, str) and _number(code) is None and code.strip().strip("0").lower() not in _SUCCESS_WORDS:
         return True

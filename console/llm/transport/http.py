@@ -34,7 +34,7 @@ _CONNECT_S = 30.0
 _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL)
 _SHORTAGE_S = 0.5
 _RESERVED = 4
-"""File descriptors that connections leave to everything else, such as modules that are imported while cases play."""
+"""File descriptors reserved for everything but connections, such as modules imported while cases play."""
 
 
 class ErrorResponse(Exception):
@@ -49,7 +49,7 @@ class HttpSession:
     """Connections to one server with one key."""
 
     def __init__(self, model: ModelConfig, headers: Callable[[str], Mapping[str, str]]) -> None:
-        """Look the key up; nothing is sent.
+        """Look up the key; nothing is sent.
 
         Args:
             model: the model whose address and limits are used.
@@ -86,7 +86,7 @@ class HttpSession:
         Args:
             method: HTTP method.
             path: path and query below the model's address.
-            body: body, in JSON unless `content_type` says otherwise.
+            body: body, in JSON unless `content_type` differs.
             content_type: type of another body.
 
         Raises:
@@ -235,7 +235,7 @@ def too_large() -> Fault:
 
 
 def _new_socket(address: tuple[int, int, int, str, tuple[Any, ...]]) -> socket.socket:
-    """Return a new socket; one of the last file descriptors is refused as if there were none."""
+    """Return a new socket; the last file descriptors are refused as if none were left."""
     family, kind, protocol, *_ = address
     new = socket.socket(family, kind, protocol)
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,6 +1,6 @@
 """Reads an HTTP answer: a stream of events or a whole body, told apart by the first byte, since servers mislabel both.
 
-Faults quote the server redacted: texts are redacted before they are cut.
+Faults quote the server, redacted before any cut.
 """
 
 import asyncio
@@ -125,7 +125,7 @@ async def _receive_events(
 
 
 async def _drain(response: aiohttp.ClientResponse) -> None:
-    """Read to the end of the body, so that the connection can be reused, unless that takes long."""
+    """Read the rest of the body, so that the connection can be reused, unless that takes long."""
     if response.content.at_eof():
         return
     try:
@@ -140,18 +140,19 @@ def _add_events(events: list[Event], builder: ReplyBuilder, deadlines: Deadlines
     """Add events up to the end mark and ignore the rest; return True if the mark was found."""
     is_new = done = False
     at = 0
-    while at < len(events) and not done:
+    while at < len(events):
         deadlines.check()
+        if done := events[at].data == b"[DONE]":
+            builder.mark_end()
+            break
         rest = takewhile(lambda event: event.name != b"error", (events[place] for place in range(at, len(events))))
         if texts := builder.add_texts(event.data for event in rest):
             at, is_new = at + texts, True
-        elif done := events[at].data == b"[DONE]":
-            builder.mark_end()
         else:
             is_new = _add_event(events[at], builder) or is_new
             at += 1
     if is_new:
-        deadlines.content(final=builder.is_complete)
+        deadlines.content(final=builder.is_complete and not done)
     return done
 
 

@@ -18,7 +18,7 @@ _LONGEST_S = 366 * 86400.0
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait, or None if the headers do not say; names are case-insensitive."""
+    """Return the seconds to wait, or None if no header gives them; names are case-insensitive."""
     lower = {name.lower(): value.strip() for name, value in headers.items()}
     sent = _date(lower.get("date", ""))
     now = sent.timestamp() if sent else time.time()

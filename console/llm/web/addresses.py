@@ -1,7 +1,7 @@
 """Restricts page requests to public addresses, after names are resolved.
 
 Models must not reach this machine, its network or a cloud's metadata service. A name is resolved once and the
-connection uses the addresses that were checked, so a different second answer of the name server has no effect.
+connection uses the addresses that were checked, so a different answer to a second lookup has no effect.
 """
 
 import ipaddress
@@ -45,7 +45,7 @@ def check_literal(host: str, is_allowed: IsAllowed) -> None:
         is_allowed: returns True for allowed addresses.
 
     Raises:
-        RefusedAddress: the address is not allowed, or in a spelling that clients read differently.
+        RefusedAddress: the address is not allowed, or spelled in a way that clients parse differently.
     """
     try:
         address = ipaddress.ip_address(host.partition("%")[0])

@@ -1,6 +1,6 @@
 """Live web access for models: a search service with a key, and pages at public addresses.
 
-Search failures are machinery: after a bounded number of tries they raise a `Fault`, never an answer of the model's. A
+Search failures are machinery: after a bounded number of tries they raise a `Fault` and never count as an answer. A
 page that cannot be fetched is an observation: `NoPage` tells the model why. Redirects are followed one by one, each
 checked like the first address. Proxies and cookies are not used.
 """
@@ -160,7 +160,7 @@ def _search_result(status: int, answer: object) -> dict[str, Any]:
 
 
 def _root_cause(error: BaseException) -> str:
-    """Return the cause of a connection error."""
+    """Return the innermost cause of a connection error."""
     inner: BaseException | None = error
     while inner is not None:
         if isinstance(inner, RefusedAddress):

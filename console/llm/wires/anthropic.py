@@ -34,7 +34,7 @@ NATIVE = "anthropic"
 MAX_TOKENS = 64_000
 """Default limit, since the API requires one."""
 CACHE = "prompt_cache"
-"""Parameter that marks tools, system text and the last two user messages for the provider's cache; never sent."""
+"""Our parameter, never sent, that marks tools, system text and the last two user messages for the provider's cache."""
 _CACHE_CONTROL = {"type": "ephemeral"}
 _VERSION = "2023-06-01"
 _DELTAS = {
@@ -51,7 +51,7 @@ _PDF = "application/pdf"
 
 
 def anthropic_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
-    """Return the body of `POST /v1/messages`; settings of None are left out.
+    """Return the body of `POST /v1/messages`; settings of None are omitted.
 
     Raises:
         Fault: `bad_request`, if the arguments of an earlier call are not a JSON object.
@@ -88,7 +88,7 @@ def _tool(function: Mapping[str, Any]) -> Block:
 
 
 def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return the messages; the API wants all tool results of one step in a single user message."""
+    """Return the messages; the API requires all tool results of one step in a single user message."""
     out: list[dict[str, Any]] = []
     collecting = False
     for message in messages:
@@ -136,7 +136,7 @@ def read_message(message: Mapping[str, Any], finish: str, accepted: Accepted = N
     """Return the reply in a complete message.
 
     Raises:
-        Fault: the message has no content, or one that cannot be read.
+        Fault: the message has no readable content.
     """
     if message.get("content") is None:
         raise unread("the message has no content")
@@ -163,7 +163,7 @@ def read_message(message: Mapping[str, Any], finish: str, accepted: Accepted = N
 
 
 def _is_known(kind: object) -> bool:
-    """Return whether blocks of a type are read, or may be ignored: hidden thoughts, and the provider's own tools."""
+    """Return whether blocks of a type are read or can be ignored: hidden thoughts, and the provider's own tools."""
     known = ("text", "thinking", "tool_use", "redacted_thinking", "server_tool_use", "mcp_tool_use")
     return kind in known or str(kind).endswith("_tool_result")
 
@@ -176,7 +176,7 @@ def _words(block: Block, field: str) -> str:
 
 
 def _arguments(block: Block, finish: str) -> str:
-    """Return the arguments of a call; after a cut they may be text that is not JSON, as the model left it."""
+    """Return the arguments of a call; after a cut they may be invalid JSON, exactly as the model left them."""
     if finish in CUT and isinstance(block.get("input"), str):
         return block["input"]
     arguments = object_in(block, "input")
@@ -186,12 +186,12 @@ def _arguments(block: Block, finish: str) -> str:
 
 
 def _sendable(block: Block) -> Block:
-    """Return a block as it is sent back: the API takes only objects as inputs."""
+    """Return a block in the format to send back: the API takes only objects as inputs."""
     return {**block, "input": {}} if isinstance(block.get("input"), str) else block
 
 
 def _usage(value: object) -> Usage | None:
-    """Return the token counts, or None if they are not credible; cache reads and writes count as input."""
+    """Return the token counts, or None if they are implausible; cache reads and writes count as input."""
     usage = as_object(value)
     sent, output = token_count(usage.get("input_tokens")), token_count(usage.get("output_tokens"))
     cached = token_count(usage.get("cache_read_input_tokens") or 0)

@@ -50,7 +50,7 @@ Block = dict[str, Any]
 
 
 def converse_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
-    """Return the body of a Converse request; settings of None are left out.
+    """Return the body of a Converse request; settings of None are omitted.
 
     Raises:
         Fault: `bad_request`, if the arguments of an earlier call are not a JSON object.

@@ -1,4 +1,4 @@
-"""Assembly of an answer that is one JSON body, for APIs that are not streamed here."""
+"""Assembly of an answer that is one JSON body, for APIs used without streaming."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,11 +12,11 @@ from console.llm.wires.parts import Accepted
 
 @dataclass
 class BodyAssembly:
-    """Holds the body of an answer."""
+    """Collects an answer that is one body."""
 
     ends: Ends
     reason_field: str
-    """Field with the finish reason, next to which `message` belongs to an answer and not to an error."""
+    """Field with the finish reason; a `message` next to it belongs to an answer, not to an error."""
     show: Callable[[Mapping[str, Any], LiveTexts], None]
     """Shows the texts of a body."""
     read_reply: Callable[[dict[str, Any], str, Accepted], Reply]

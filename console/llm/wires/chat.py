@@ -1,7 +1,7 @@
 """The OpenAI APIs that every compatible server offers: chat completions, and the older text completions.
 
-Reading believes nothing: every field may be missing, null or of another type. An odd but readable answer is kept; one
-with a part that cannot be read is a fault. Only the first choice is read. No SDK objects are built.
+Reading trusts nothing: every field may be missing, null or of another type. An odd but readable answer is kept; one
+with an unreadable part is a fault. Only the first choice is read. No SDK objects are built.
 """
 
 import json
@@ -36,7 +36,7 @@ from console.llm.wires.usage import read_usage
 
 
 def chat_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
-    """Return the body of a chat request: the model's settings, then the request's; settings of None are left out."""
+    """Return the body of a chat request: the model's settings, then the request's; settings of None are omitted."""
     body: dict[str, Any] = {"model": model.model_id, "messages": without_native(request.messages)}
     settings = {"temperature": model.temperature, "max_tokens": model.max_tokens, "stream": True}
     body |= settings | model.params | request.params
@@ -100,19 +100,24 @@ class ChatAssembly:
 
     def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
         texts: list[str] = []
+        continued: int | None = None
         for event in events if self._has_deltas and self.reason is None else ():
             chunk = read_text_chunk(event)
             if chunk is None or (chunk.id, chunk.system_fingerprint) != (self._id, self._fingerprint):
                 break
-            if chunk.model and not self._model:
+            index, text = chunk.piece
+            if (chunk.model and not self._model) or (texts and index != continued):
                 break
-            texts.append(chunk.text)
+            if not self._said.has_begun(index):
+                break
+            continued = index
+            texts.append(text)
         if texts:
-            self._said.add_text("text", "".join(texts), live.show)
+            self._said.continue_with("".join(texts), continued, live.show)
         return len(texts)
 
     def _change_id(self, identity: str) -> None:
-        """Accept another chunk id, since some servers number chunks; an id that returns belongs to a second answer."""
+        """Accept another chunk id, since some servers number chunks; a recurring id means a second answer."""
         if identity in self._earlier_ids:
             raise unread("the chunks of two answers are mixed")
         self._earlier_ids.add(identity)
@@ -170,7 +175,7 @@ class ChatAssembly:
         return is_new or bool(reason)
 
     def _add_text(self, text: str, part: dict[str, Any], live: LiveTexts) -> bool:
-        """Add the text of a text completion; Together AI also sends it next to deltas, which then say the same."""
+        """Add the text of a text completion; Together AI also sends it next to deltas, which must then be equal."""
         if not any(part.get(name) for name in _SAYING):
             return self._said.add_text("text", text, live.show)
         if text and part.get("content") not in (None, "", text):
@@ -190,7 +195,7 @@ class ChatAssembly:
 
 
 _SAYING = ("content", "reasoning_content", "reasoning", "refusal", "tool_calls", "function_call")
-"""Fields of a message or delta that hold content."""
+"""Fields of a message or delta with content."""
 _SILENT_FIELDS = frozenset(
     {
         *(*_SAYING, "role", "name", "id", "prefix", "signature", "reasoning_details", "thinking_blocks"),
@@ -198,15 +203,15 @@ _SILENT_FIELDS = frozenset(
         *("extra_content", "provider_specific_fields", "content_filter_results", "content_filter_offsets"),
     }
 )
-"""Fields of a message that are read, or hold no content even if they are the only ones."""
+"""Fields of a message that are read, or that carry no content even on their own."""
 _CALL_FIELDS = frozenset({"id", "index", "type", "function", "name", "arguments", "description", "strict"}) | frozenset(
     {"extra_content", "provider_specific_fields", "thought_signature"}
 )
-"""Fields of a call and its function without arguments of their own."""
+"""Fields of a call and its function that cannot contain arguments."""
 _FILTER_RESULTS = frozenset({"content_filter_results", "content_filter_offsets"})
-"""What Azure reports of its filter, in chunks of their own."""
+"""Fields in which Azure reports on its filter, in separate chunks."""
 _SILENT_PARTS = ("reference", "tool_reference", "redacted_thinking")
-"""Parts of a content to ignore: Mistral's citations, and thoughts that only the provider can read."""
+"""Types of content parts to ignore: Mistral's citations, and thoughts that only the provider can read."""
 _Show = Callable[[str, object], bool]
 """Shows new text of a kind; returns True if there was any."""
 
@@ -220,7 +225,7 @@ class _Said:
         """Unknown types of parts."""
         self._texts: dict[str, list[str]] = {"text": [], "reasoning": []}
         self.unread: dict[str, object] = {}
-        """Fields that nothing here reads."""
+        """Fields not read by any code here."""
         self._has_content = False
         self._calls = _CallCollector()
 
@@ -254,6 +259,18 @@ class _Said:
         if text:
             self._texts[kind].append(text)
         return show(kind, text)
+
+    def has_begun(self, index: int | None) -> bool:
+        """Return whether a piece of the call with this index, or of the text, continues what is there."""
+        return index is None or index in self._calls.by_index
+
+    def continue_with(self, text: str, index: int | None, show: _Show) -> None:
+        """Add text to the arguments of the call with this index; None adds it to the text."""
+        if index is None:
+            self.add_text("text", text, show)
+        else:
+            self._calls.by_index[index].arguments.append(text)
+            show("tool", text)
 
     def message(self) -> dict[str, Any]:
         content = "".join(self._texts["text"]) if self._has_content else None
@@ -308,13 +325,13 @@ class _Said:
 class _Call:
     id: str = ""
     name: list[str] = field(default_factory=list[str])
-    """Pieces, joined at the end, as are those of the arguments."""
+    """Pieces, joined at the end like those of the arguments."""
     name_length: int = 0
     arguments: list[str] = field(default_factory=list[str])
     has_object: bool = False
-    """Whether arguments came as an object, which is whole by itself."""
+    """True if the arguments came as an object, which is complete by itself."""
     unread: dict[str, object] = field(default_factory=dict[str, object])
-    """Fields that nothing here reads."""
+    """Fields not read by any code here."""
 
     def add_name(self, name: str) -> None:
         """Add a piece of the name, unless a server repeats the whole name."""
@@ -326,13 +343,14 @@ class _Call:
 class _CallCollector:
     """Collects the native tool calls of one reply from the deltas in which servers stream them.
 
-    The arguments stay as the model wrote them, right or wrong; suites judge them. Only the frame is normalized: missing
-    indexes, missing ids, arguments sent as an object instead of a string.
+    The arguments stay as the model wrote them, right or wrong; suites judge them. Only the envelope is normalized:
+    missing indexes, missing ids, arguments sent as an object instead of a string.
     """
 
     def __init__(self) -> None:
         self._calls: list[_Call] = []
-        self._by_index: dict[int, _Call] = {}
+        self.by_index: dict[int, _Call] = {}
+        """The newest call with each index."""
         self._by_id: dict[str, _Call] = {}
         """The first call with each id."""
 
@@ -371,11 +389,11 @@ class _CallCollector:
     def _find_or_begin(self, index: int | None, identity: str, name: str) -> tuple[_Call, bool]:
         """Return the call that a delta continues, or a new one; True if it is new."""
         if index is not None:
-            call = self._by_index.get(index)
+            call = self.by_index.get(index)
             # Some servers give every call the index 0 and distinguish them by id alone.
             if call is not None and not (identity and call.id and identity != call.id and name):
                 return call, False
-            self._by_index[index] = call = self._begin()
+            self.by_index[index] = call = self._begin()
             return call, True
         call = self._by_id.get(identity)
         if call is not None:

@@ -1,7 +1,7 @@
 """Cohere's Chat API, version 2: `POST /v2/chat`, answered with one JSON body.
 
 Source: the published API, and the requests of the official BFCL handler. The plan, the calls and the content of a reply
-are sent back as they came.
+are sent back unchanged.
 """
 
 from collections.abc import Mapping
@@ -36,11 +36,11 @@ COHERE = Ends(
     {"error": FaultKind.SERVER, "timeout": FaultKind.SERVER},
 )
 _SENT_BACK = ("tool_calls", "tool_plan", "content", "citations")
-"""Fields of an answer that the API gets back; those without a value are left out."""
+"""Fields of an answer that are sent back to the API; those without a value are omitted."""
 
 
 def cohere_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
-    """Return the body of `POST /v2/chat`; settings of None are left out."""
+    """Return the body of `POST /v2/chat`; settings of None are omitted."""
     settings: dict[str, Any] = {"temperature": model.temperature, "max_tokens": model.max_tokens}
     settings |= model.params | request.params | {"stream": False}
     body: dict[str, Any] = {"model": model.model_id, "messages": [_message(message) for message in request.messages]}

@@ -1,4 +1,4 @@
-"""Decides whether an answer counts: its server has said why the model stopped, and nothing it sent contradicts that.
+"""Decides whether an answer counts: its server must state why the model stopped, and send nothing that contradicts it.
 
 A reason counts if it belongs to the API, if a provider listed here is known to send it, or if the user accepts it.
 Anything else (an unknown reason, an error in any format, no reason) is a machinery fault and never an answer.
@@ -38,7 +38,7 @@ class Quirk(NamedTuple):
 QUIRKS = (
     Quirk("eos", "stop", "Together AI", "names the token that ended the text"),
     Quirk("eos_token", "stop", "text-generation-inference before 2.3", "names the token that ended the text"),
-    Quirk("stop_sequence", "stop", "text-generation-inference before 2.3, Anthropic", "a stop text was reached"),
+    Quirk("stop_sequence", "stop", "text-generation-inference before 2.3, Anthropic", "a stop sequence was reached"),
     Quirk("end_turn", "stop", "Anthropic behind gateways, xAI", "the gateway passes on the model's reason"),
     Quirk("tool_use", "tool_calls", "Anthropic behind gateways", "the gateway passes on the model's reason"),
     Quirk("max_tokens", "length", "Anthropic and Gemini behind gateways", "the gateway passes on the model's reason"),
@@ -75,7 +75,7 @@ _FAILURES = {
 }
 """Reasons that name a failure."""
 _NATIVE_FAILURES = frozenset({"malformed_function_call", "unexpected_tool_call", "too_many_tool_calls", "other"})
-"""Further ones of Gemini, which gateways hand on as `stop`."""
+"""Further failures of Gemini, passed on as `stop` by gateways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Ends:
     """Meaning in a `Reply` of each reason (in lower case) that proves completeness; empty if the answer continues."""
     failures: Mapping[str, FaultKind] = field(default_factory=dict[str, FaultKind])
     marked: bool = False
-    """True if streams have an end mark; text after a reason is proven by that mark, else by the end of the body."""
+    """True if streams have an end mark; text after a reason is proven complete by it, else by the end of the body."""
 
 
 CHAT = Ends(STANDARD | {quirk.reason: quirk.finish for quirk in QUIRKS}, _FAILURES, marked=True)
@@ -148,7 +148,7 @@ def finish_of(reason: str, ends: Ends = CHAT, accepted: Accepted = NONE_ACCEPTED
 
 
 def check_native(reason: str, native: str | None) -> None:
-    """Compare a finish reason with the one that the model's own provider gave, as OpenRouter hands it on.
+    """Compare a finish reason with that of the model's own provider, as passed on by OpenRouter.
 
     Raises:
         Fault: `bad_answer`, if the latter names a failure, or a cut that the former hides.
@@ -160,7 +160,7 @@ def check_native(reason: str, native: str | None) -> None:
 
 
 def agreed_finish(before: str | None, now: str) -> str:
-    """Return the meaning of two reasons of one answer; servers that end calls with `stop` may also say `tool_calls`.
+    """Return the common meaning of two reasons of one answer; servers may end calls with `stop` and also `tool_calls`.
 
     Raises:
         Fault: they contradict each other.
@@ -173,7 +173,7 @@ def agreed_finish(before: str | None, now: str) -> str:
 
 
 def check(reply: Reply, streamed: Callable[[str], str]) -> None:
-    """Compare a reply with the reason at its end and with what was streamed.
+    """Compare a reply with its finish reason and with the streamed text.
 
     Args:
         reply: the reply, not redacted.
@@ -198,7 +198,7 @@ def check(reply: Reply, streamed: Callable[[str], str]) -> None:
 
 
 def agree(said: str, whole: str) -> bool:
-    """Return whether two forms of a text agree, apart from spaces; one that was not sent agrees with any."""
+    """Return whether two versions of a text agree, apart from spaces; a missing one agrees with any."""
     return not said or said == whole or "".join(said.split()) == "".join(whole.split())
 
 

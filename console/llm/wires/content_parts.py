@@ -1,4 +1,4 @@
-"""Content of a message as text, pictures, sound and files, for APIs that have parts of their own for them."""
+"""Content of a message as text, pictures, sound and files, for APIs with their own types of parts."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -22,12 +22,12 @@ class MediaData(NamedTuple):
 
     @property
     def is_link(self) -> bool:
-        """True if the provider is to fetch it."""
+        """True if the provider has to fetch the data."""
         return not self.media_type
 
 
 def parts_of(message: Mapping[str, Any]) -> Iterator[str | MediaData]:
-    """Yield the parts of a message; a plain text is one part, and no content none.
+    """Yield the parts of a message; plain text is one part; missing content has none.
 
     Raises:
         Fault: `bad_request`, for a part of an unknown type.
@@ -61,16 +61,16 @@ def mapped(
     media: Callable[[MediaData], dict[str, Any] | None],
     api: str,
 ) -> list[dict[str, Any]]:
-    """Return the parts of a message in the form of an API; a message without content is an empty text.
+    """Return the parts of a message in an API's format; a message without content is an empty text.
 
     Args:
         message: the message.
         text: makes a part of a text.
-        media: makes a part of anything else, or returns None for what the API has no part for.
+        media: makes a part of anything else, or returns None if the API has no such part.
         api: name of the API, for errors.
 
     Raises:
-        Fault: `bad_request`, for a part that the API does not take.
+        Fault: `bad_request`, for a part that the API does not accept.
     """
     parts: list[dict[str, Any]] = []
     for part in parts_of(message):
@@ -82,7 +82,7 @@ def mapped(
 
 
 def text_only(message: Mapping[str, Any], api: str) -> str:
-    """Return the text of a message where an API takes nothing else.
+    """Return the text of a message for an API that accepts nothing else.
 
     Raises:
         Fault: `bad_request`, for any other part.
@@ -96,7 +96,7 @@ def text_only(message: Mapping[str, Any], api: str) -> str:
 
 
 def refused(part: MediaData, api: str) -> Fault:
-    """Return the fault for a part that an API does not take."""
+    """Return the fault for a part that an API does not accept."""
     what = {"image": "pictures", "audio": "sound", "file": "files"}[part.kind]
     what = f"links to {what}" if part.is_link else f"{what} of the type {part.media_type}"
     return Fault(FaultKind.BAD_REQUEST, f"{api} takes no {what}", hint="Use a model with another API for these cases.")

@@ -88,7 +88,7 @@ def _schema(schema: Any) -> Any:
 
 
 def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return the contents; the tool results of one step share a user content and carry the names of their functions."""
+    """Return the contents; the tool results of one step share a user content and include their functions' names."""
     out: list[dict[str, Any]] = []
     names: dict[str, str] = {}
     collecting = False
@@ -136,7 +136,7 @@ def read_candidates(message: Mapping[str, Any], finish: str, accepted: Accepted 
     """Return the reply in a complete answer.
 
     Raises:
-        Fault: the answer has no candidate, or one that cannot be read.
+        Fault: the answer has no readable candidate.
     """
     first = next(iter(objects_in(message, "candidates")), None)
     if first is None:
@@ -144,7 +144,7 @@ def read_candidates(message: Mapping[str, Any], finish: str, accepted: Accepted 
     parts: list[Part] = objects_in(object_in(first, "content") or {}, "parts")
     calls: list[ToolCall] = []
     texts: dict[bool, list[str]] = {False: [], True: []}
-    """By whether they are thoughts."""
+    """Texts, keyed by whether they are thoughts."""
     for part in parts:
         call, text = object_in(part, "functionCall"), text_in(part, "text")
         if call is not None and text:
@@ -172,7 +172,7 @@ def read_candidates(message: Mapping[str, Any], finish: str, accepted: Accepted 
 
 
 def _call(call: dict[str, Any], number: int) -> ToolCall:
-    """Return a call; missing arguments mean none, unless unread fields may hold them."""
+    """Return a call; missing arguments mean none, unless unread fields may contain them."""
     if call.get("willContinue") is True:
         raise unread("the arguments of a call come in pieces, which are not read")
     if not call.get("args"):
@@ -201,7 +201,7 @@ def _block_reason(message: Mapping[str, Any]) -> str | None:
 
 
 def _usage(value: object) -> Usage | None:
-    """Return the token counts, or None if they are not credible; thoughts count as output."""
+    """Return the token counts, or None if they are implausible; thoughts count as output."""
     usage = as_object(value)
     sent = token_count(usage.get("promptTokenCount"))
     names = ("candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")

@@ -1,6 +1,6 @@
 """Log probabilities of tokens: whether a request asks for them, and their formats in the answers of several APIs.
 
-A suite asks in the words of OpenAI's chat API, `{"logprobs": True, "top_logprobs": 5}`, whatever the model's API.
+A suite asks in the format of OpenAI's chat API, `{"logprobs": True, "top_logprobs": 5}`, for any API.
 """
 
 import math
@@ -41,7 +41,7 @@ def no_logprobs(provider: str) -> Fault:
 
 
 def for_responses(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of the Responses API with its way of asking."""
+    """Return the body of the Responses API with its own parameters for log probabilities."""
     if not isinstance(body.get("logprobs"), bool):
         return body
     is_asked = body.pop("logprobs")
@@ -50,7 +50,7 @@ def for_responses(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def for_gemini(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the generation settings of Gemini with its way of asking."""
+    """Return the generation settings of Gemini with its own parameters for log probabilities."""
     if not isinstance(settings.get("logprobs"), bool):
         return settings
     settings["responseLogprobs"] = settings.pop("logprobs")
@@ -59,7 +59,7 @@ def for_gemini(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def for_completions(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of a text completion with its way of asking: the number of alternatives."""
+    """Return the body of a text completion with its own parameter: the number of alternatives."""
     if not isinstance(body.get("logprobs"), bool):
         return body
     is_asked, top = body.pop("logprobs"), body.pop("top_logprobs", 1)
@@ -67,7 +67,7 @@ def for_completions(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_logprobs(fragments: Sequence[object], read: Callable[[Mapping[str, Any]], Tokens]) -> Read:
-    """Return the tokens in the fragments of an answer; a flag, and no tokens, if they cannot be read.
+    """Return the tokens in the fragments of an answer; no tokens but a flag if they cannot be read.
 
     Args:
         fragments: objects of one API with log probabilities, in order.
@@ -81,7 +81,7 @@ def read_logprobs(fragments: Sequence[object], read: Callable[[Mapping[str, Any]
 
 
 def without_logprobs(reply: Reply) -> Reply:
-    """Return a reply without the log probabilities of a server that sends them unasked."""
+    """Return a reply without log probabilities that were not requested."""
     flags = tuple(flag for flag in reply.flags if flag != UNREADABLE)
     return msgspec.structs.replace(reply, logprobs=(), flags=flags)
 
@@ -100,7 +100,7 @@ def gemini_tokens(result: Mapping[str, Any]) -> Tokens:
     """Return the tokens of a candidate's `logprobsResult`."""
     chosen, top = objects_in(result, "chosenCandidates"), objects_in(result, "topCandidates")
     if len(top) not in (0, len(chosen)):
-        raise unread("the logprobs are not of the tokens")
+        raise unread("the logprobs do not match the tokens")
     return [
         (
             *_pair(item, "logProbability"),
@@ -114,7 +114,7 @@ def _completion_tokens(logprobs: Mapping[str, Any]) -> Tokens:
     """Return the tokens of a text completion, which come as parallel lists."""
     texts, numbers, tops = (_list(logprobs.get(name)) for name in ("tokens", "token_logprobs", "top_logprobs"))
     if len(texts) != len(numbers) or len(tops) not in (0, len(texts)):
-        raise unread("the logprobs are not of the tokens")
+        raise unread("the logprobs do not match the tokens")
     return [
         (_text(text), _number(number), [(name, _number(other)) for name, other in _object(top).items()])
         for text, number, top in zip_longest(texts, numbers, tops)
@@ -144,7 +144,7 @@ def _object(value: object) -> Mapping[str, Any]:
 
 
 def _number(value: object) -> float:
-    """Return a log probability; null stands for none, as for the first token of an echoed prompt."""
+    """Return a log probability; null means none, as for the first token of an echoed prompt."""
     if isinstance(value, bool) or not isinstance(value, int | float | None):
         raise unread("a logprob is not a number")
     return _LOWEST if value is None or not math.isfinite(value) else max(_LOWEST, min(0.0, round(value, _DIGITS)))

@@ -1,4 +1,4 @@
-"""Ollama's own API: `POST /api/chat`, streamed as one JSON object a line.
+"""Ollama's own API: `POST /api/chat`, streamed as one JSON object per line.
 
 Source: the published API (docs/api.md of Ollama). Thoughts are not sent back, since its templates drop them.
 """
@@ -28,7 +28,7 @@ from console.llm.wires.request_body import as_accepted, call_arguments, without_
 from console.llm.wires.usage import token_count
 
 _TOP = frozenset({"format", "keep_alive", "stream", "think"})
-"""Parameters of the top level; all others go into `options`."""
+"""Top-level parameters; all others go into `options`."""
 _MESSAGE_FIELDS = frozenset({"role", "content", "thinking", "tool_calls", "tool_name", "images"})
 
 
@@ -50,7 +50,7 @@ class _MessageAssembly:
         if fields is None:
             raise unread("a line of the answer has no message")
         if self._last:
-            raise unread("the answer goes on behind its end")
+            raise unread("the answer continues after its end")
         refuse_other_roles(fields)
         self._unread |= {name: value for name, value in fields.items() if name not in _MESSAGE_FIELDS}
         for name, kind in (("thinking", "reasoning"), ("content", "text")):
@@ -115,7 +115,7 @@ def _body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
 
 
 def _messages(request: ChatRequest) -> list[dict[str, Any]]:
-    """Return the messages; here arguments are objects and results name their function."""
+    """Return the messages, with arguments as objects and results that name their function."""
     names: dict[str, str] = {}
     messages: list[dict[str, Any]] = []
     for message in without_native(request.messages):

@@ -1,6 +1,6 @@
 """Strict reading of the parts of an answer: a part of the wrong type is a fault and never skipped.
 
-Null counts as missing, because servers send either. An unreadable part may have held anything, so its reply proves
+Null counts as missing, because servers send either. An unreadable part may have contained anything, so its reply proves
 nothing.
 """
 
@@ -26,7 +26,7 @@ def unread(what: str) -> Fault:
 
 
 class Accepted(NamedTuple):
-    """Words of a server that this program does not know, and that the user accepts: finish reasons, types of parts."""
+    """Finish reasons and types of parts unknown to this program but accepted by the user."""
 
     words: Collection[str] = ()
     """Case-insensitive."""
@@ -37,8 +37,8 @@ class Accepted(NamedTuple):
 
         Args:
             word: as the server sent it.
-            sentence: says what is wrong, with `{}` for the word.
-            condition: what must hold so that the word can be accepted.
+            sentence: describes the problem, with `{}` for the word.
+            condition: requirement for accepting the word.
 
         Raises:
             Fault: `bad_answer`, with the entry that accepts the word.
@@ -111,18 +111,18 @@ def place_in(fields: Mapping[str, Any], name: str) -> int:
 class Choices:
     """The choices of an answer, of which only the first is read.
 
-    Others may have been asked for, as with `n = 2`, and have a finish reason of their own. One without a finish reason
-    is a piece of the first choice under a wrong index.
+    Others may have been requested, as with `n = 2`, and have a finish reason of their own. A choice without one is a
+    piece of the first choice under a wrong index.
     """
 
     def __init__(self, *, by_place: bool) -> None:
-        """Begin an answer; with `by_place`, a choice without an index has that of its place, else 0."""
+        """Begin an answer; with `by_place`, a choice without an index gets that of its position, else 0."""
         self._by_place = by_place
         self._others: dict[int, bool] = {}
-        """Whether each has ended."""
+        """Whether each choice has ended."""
 
     def first_of(self, choices: list[dict[str, Any]]) -> dict[str, Any] | None:
-        """Return the first choice in a chunk, or None if it is not there."""
+        """Return the first choice in a chunk, or None if it is missing."""
         first: dict[str, Any] | None = None
         for place, choice in enumerate(choices):
             index = place_in(choice, "index") if choice.get("index") is not None else place * self._by_place
@@ -136,20 +136,20 @@ class Choices:
         return first
 
     def check_ended(self) -> None:
-        """Raise a fault if a choice besides the first has not ended."""
+        """Raise a fault if a choice other than the first has not ended."""
         if not all(self._others.values()):
             raise unread("the answer has a piece of another choice, which never ends")
 
 
 def refuse_other_roles(message: Mapping[str, Any]) -> None:
-    """Raise a fault if a message names someone else as its author, such as the user whose words a gateway echoes."""
+    """Raise a fault if a message names another author, such as the user echoed by a gateway."""
     role = message.get("role")
     if isinstance(role, str) and role.strip().lower() in _OTHER_ROLES:
         raise unread(f"the answer is a message of the role {role.strip().lower()}")
 
 
 def refuse_unknown(fields: Mapping[str, Any], known: Set[str], what: str) -> None:
-    """Raise a fault if fields besides the known ones hold text or more: unread content may be the answer."""
+    """Raise a fault if unknown fields contain text or more: unread content may be the answer."""
     for name, value in fields.items():
         if name not in known and value and isinstance(value, str | list | dict):
             raise unread(f"{what} has the unknown field {name[:40]!r}")

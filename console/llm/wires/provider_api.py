@@ -39,7 +39,7 @@ class Assembly(Protocol):
         ...
 
     def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
-        """Add and show the first events that hold one more text each and nothing else.
+        """Add and show the leading events that contain only a piece of text.
 
         Returns:
             Their number. The next event, if there is one, is decoded and given to `add`.
@@ -54,7 +54,7 @@ class Assembly(Protocol):
         """Return the reply in a redacted message, without parts of types that only the user accepts.
 
         Raises:
-            Fault: the message holds no reply.
+            Fault: the message contains no reply.
         """
         ...
 
@@ -76,9 +76,9 @@ class ProviderApi:
     headers: Callable[[str], Mapping[str, str]] = _bearer
     """Returns the headers that carry the key and the API's version."""
     always_streams: bool = False
-    """True if streaming is not chosen by a field of the body."""
+    """True if streaming is not selected by a field of the body."""
     gives_logprobs: bool = False
-    """True if log probabilities can be asked for, and are read."""
+    """True if log probabilities can be requested and are read."""
 
     def path_of(self, model_id: str) -> str:
         """Return the path of a model's requests."""

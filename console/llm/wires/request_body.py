@@ -1,4 +1,4 @@
-"""Parts of request bodies that several APIs share."""
+"""Parts of request bodies shared by several APIs."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -49,6 +49,9 @@ def as_accepted(model: ModelConfig, body: dict[str, Any]) -> dict[str, Any]:
     return {model.rename.get(name, name): value for name, value in body.items() if name not in model.omit}
 
 
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
 def encode(body: dict[str, Any]) -> bytes:
     """Return a body as ASCII JSON, which can carry lone surrogates.
 
@@ -56,6 +59,6 @@ def encode(body: dict[str, Any]) -> bytes:
         Fault: `bad_request`, if a value cannot be written as JSON.
     """
     try:
-        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode("ascii")
+        return _encode(body).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
         raise Fault(FaultKind.BAD_REQUEST, f"the request cannot be encoded as JSON: {error}") from None

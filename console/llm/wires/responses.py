@@ -50,7 +50,7 @@ _WHOLE_TEXTS = {"response.output_text.done": "text", "response.function_call_arg
 
 
 def responses_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
-    """Return the body of `POST /responses`; settings of None are left out."""
+    """Return the body of `POST /responses`; settings of None are omitted."""
     body: dict[str, Any] = {
         "model": model.model_id,
         "input": [item for message in request.messages for item in _items(message)],
@@ -104,7 +104,7 @@ def read_response(message: Mapping[str, Any], finish: str, accepted: Accepted = 
     """Return the reply in a complete response.
 
     Raises:
-        Fault: the response has no output, or one that cannot be read.
+        Fault: the response has no readable output.
     """
     if message.get("output") is None:
         raise unread("the response has no output")
@@ -128,7 +128,7 @@ def read_response(message: Mapping[str, Any], finish: str, accepted: Accepted = 
 
 
 def _without_logprobs(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an output item to be sent back: the log probabilities of its texts are kept once, in the reply."""
+    """Return an output item to send back, without log probabilities, which are kept once, in the reply."""
     if item.get("type") != "message":
         return item
     parts = objects_in(item, "content")
@@ -191,7 +191,7 @@ class _Reading:
 
 
 class _ResponseAssembly:
-    """Takes the whole response from the last event; earlier events are shown, and must agree with it."""
+    """Takes the whole response from the last event; earlier events are shown and must agree with it."""
 
     ends = RESPONSES
     read = staticmethod(read_response)
@@ -202,7 +202,7 @@ class _ResponseAssembly:
         self._names: list[str] = []
         self._arguments: list[str] = []
         self._whole: list[str] = []
-        """Texts and arguments that the server has called complete."""
+        """Texts and arguments that the server has marked as complete."""
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
         return chunk.get("object") == "response" or str(chunk.get("type")).startswith("response.")

@@ -13,7 +13,7 @@ _MOST_TOKENS = 1_000_000_000
 
 
 def read_usage(value: object) -> Usage | None:
-    """Return the usage in an OpenAI-style report (either API), or None if it is not credible."""
+    """Return the usage in an OpenAI-style report (either API), or None if it is implausible."""
     usage = as_object(value)
     sent = token_count(usage.get("prompt_tokens", usage.get("input_tokens")))
     default = 0 if "prompt_tokens" in usage else None
@@ -28,7 +28,7 @@ def read_usage(value: object) -> Usage | None:
 
 
 def token_count(value: object) -> int | None:
-    """Return a token count, or None if it is not credible."""
+    """Return a token count, or None if it is implausible."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):

@@ -6,7 +6,7 @@ from console.core.fault import Fault, FaultKind
 
 
 def whole_objects(value: object, what: str) -> list[dict[str, Any]]:
-    """Return a list of objects; None is an empty one.
+    """Return a list of objects; None counts as empty.
 
     Args:
         value: part of a decoded answer.

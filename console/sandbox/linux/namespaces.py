@@ -46,7 +46,7 @@ def arrange_mounts(scratch: str, size: int) -> str:
     """Make every file system read-only and mount an empty one of limited size at `scratch`.
 
     Returns the reason for a failure, empty on success; partial results stay usable. Call it in process 1, which also
-    gets a /proc of its own, if allowed.
+    gets its own /proc, if allowed.
     """
     step = "mount"
     try:

@@ -2,8 +2,8 @@
 
 The decision for each system call comes from the table `syscalls.tsv` next to this file; calls that are missing, newer,
 or of another numbering (32 bit, x32) fail as unknown. Threads stay possible. Refused calls fail with an error visible
-to the code; nothing is killed. Supported machines: x86-64 and 64-bit ARM; elsewhere there is no filter, and the level
-says so.
+to the code; nothing is killed. Supported machines: x86-64 and 64-bit ARM; elsewhere there is no filter, as the level
+reports.
 """
 
 import ctypes

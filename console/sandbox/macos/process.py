@@ -164,7 +164,7 @@ def _reach(setup: dict[str, Any], root: str) -> Reach:
 
 
 def _started_from() -> list[str]:
-    """Return the paths read only as the interpreter starts: its library, and the settings of its environment."""
+    """Return the paths needed only to start the interpreter: its library, and the settings of its environment."""
     paths = [canonical(os.path.join(os.path.dirname(os.path.dirname(sys.executable)), "pyvenv.cfg"))]
     if sysconfig.get_config_var("PYTHONFRAMEWORK"):
         paths.append(canonical(sys.base_prefix))
@@ -178,7 +178,7 @@ def _framework_program() -> list[str]:
 
 
 def canonical(path: str) -> str:
-    """Return a path as the kernel knows it: without links, and in the letters of the file system."""
+    """Return a path as the kernel sees it: without links, and in the spelling of the file system."""
     real = os.path.realpath(path)
     query = getattr(fcntl, "F_GETPATH", None)
     if query is None:

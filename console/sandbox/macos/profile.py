@@ -13,7 +13,7 @@ _READABLE = (
     "/Library/Apple/usr/libexec/oah", "/private/preboot/Cryptexes", "/private/var/db/dyld", "/private/var/db/oah",
     "/private/var/db/timezone", "/usr/lib", "/usr/share/icu", "/usr/share/zoneinfo", "/usr/share/zoneinfo.default",
 )  # fmt: skip
-"""System libraries and the loader's caches; none holds a user's data."""
+"""System libraries and the loader's caches; none contains a user's data."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _LINKS = ("/etc", "/tmp", "/var", "/private/etc/localtime")  # noqa: S108  only the link itself
 """System links on the way to paths."""

@@ -47,7 +47,7 @@ def start(port: Port, setup: dict[str, Any]) -> dict[str, Operation]:
     for name, path in setup["files"].items():
         spec = importlib.util.spec_from_file_location(name, path)
         if spec is None or spec.loader is None:
-            raise ImportError(f"{path} is no Python file")
+            raise ImportError(f"{path} is not a Python file")
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)

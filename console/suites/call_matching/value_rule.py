@@ -103,7 +103,7 @@ def _printed(part: Any, error_type: str) -> str:
     """Return the error type after formatting a value like the official message.
 
     Raises:
-        ValueError: the value holds a number too large to print, which crashes the official scorer.
+        ValueError: the value contains a number too large to print, which crashes the official scorer.
     """
     return error_type if repr(part) else ""
 

@@ -160,7 +160,7 @@ class Judge:
                 problem = str(error)
                 again = _NAME_AGAIN if rubric.response_format == "category" else _AGAIN
                 messages = [*messages, reply.message(), {"role": "user", "content": again % problem}]
-        return [], f"the judge could not be read, {TRIES} times: {problem}"
+        return [], f"the judge's reply could not be read, {TRIES} times: {problem}"
 
     def _record(
         self,
@@ -193,7 +193,7 @@ class Judge:
 
 
 def _calls(rubric: Rubric, answer: str, conversation: str) -> list[tuple[Rubric, list[Message]]]:
-    """Return the calls that grade an answer once: one, one a criterion, or one in each order next to a baseline."""
+    """Return the calls that grade an answer once: one, one per criterion, or one in each order with a baseline."""
     if rubric.against:
         pairs = ((True, (answer, rubric.against)), (False, (rubric.against, answer)))
         parts = [(in_order(rubric, is_first=is_first), pair) for is_first, pair in pairs]
@@ -291,7 +291,7 @@ def read_grades(text: str, rubric: Rubric) -> list[Grade]:
 def category_in(text: str, categories: Iterable[str]) -> str:
     """Return the category that a reply names, or an empty string for none or several.
 
-    That is the name after the last `GRADE:`, in any case, or else on a line of its own or before a colon or period at
+    That is the name after the last `GRADE:`, in any case, or else alone on a line or before a colon or period at
     the start of a line. A name within a sentence does not count, as in "this is not CORRECT".
     """
     exact = {name: name for name in categories}
@@ -346,7 +346,7 @@ def scripted_reply(rubric: Rubric, given: Any) -> ScriptedAnswers:
 
 
 def _derived(rubric: Rubric, is_right: bool) -> dict[str, Any]:
-    """Return the grade of each criterion for a right or wrong answer; criteria that cost points are graded reversed."""
+    """Return the grade of each criterion for a right or wrong answer; criteria that cost points are reversed."""
     low, high = scale_of(rubric)
     best, *_, worst = sorted(rubric.categories, key=lambda name: -credit_of(rubric, name)) or ["", ""]
     grades: dict[str, Any] = {}

@@ -14,11 +14,11 @@ USUAL_SHARE = 0.75
 WIN_RATE = "win rate"
 """Criterion name of a comparison with a baseline."""
 CHOSE_FIRST = "chose the first answer"
-"""Score with the share of calls that preferred the answer shown first; one half without a bias by position."""
+"""Score with the share of calls that preferred the answer shown first; one half without position bias."""
 TIED = 0.5
 _OF_BASELINE: dict[str, Literal["passed", "failed"] | float] = {"BETTER": 1.0, "TIE": TIED, "WORSE": 0.0}
 WHOLE = "rubric"
-"""Criterion name of a rubric in words."""
+"""Criterion name of a rubric written as text."""
 
 
 class Criterion(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -36,7 +36,7 @@ class Criterion(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
 
 
 class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Instructions for the model in the role `judge`: a rubric in words, or several criteria."""
+    """Instructions for the model in the role `judge`: a rubric as text, or several criteria."""
 
     rubric: str = ""
     criteria: list[Criterion] = field(default_factory=list[Criterion])
@@ -56,13 +56,13 @@ class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     against: str = ""
     """Baseline answer: the judge says which of the two answers is better, once in each order."""
     each: bool = False
-    """Judge each criterion in a call of its own."""
+    """Judge each criterion in its own call."""
     clip: bool = True
-    """Keep the weighted mean on the scale when negative weights would take it off."""
+    """Clip the weighted mean to the scale if negative weights push it outside."""
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     """Sampling temperature of the judge; by default that of its model."""
     response_format: Literal["", "json_object", "json_schema", "category"] = ""
-    """JSON that chat completions servers are asked to enforce, or `category`: the judge writes the name of one."""
+    """JSON format that chat completions servers should enforce, or `category`: the judge names a category."""
     repeats: Annotated[int, Meta(ge=1, le=25)] = 1
     """Number of times to ask; the mean grade or the most frequent category counts."""
 
@@ -93,7 +93,7 @@ class Judgement(Struct, frozen=True, omit_defaults=True):
 
 
 def criteria_of(rubric: Rubric) -> list[Criterion]:
-    """Return the criteria; a rubric in words is one criterion."""
+    """Return the criteria; a rubric written as text is one criterion."""
     if rubric.against:
         return [Criterion(WIN_RATE, rubric.rubric)]
     return rubric.criteria or [Criterion(WHOLE, rubric.rubric)]
@@ -129,7 +129,7 @@ def limit_of(criterion: Criterion, rubric: Rubric) -> float:
 
 
 def weighted_mean(grades: Sequence[Grade], rubric: Rubric, tag: str = "") -> float | None:
-    """Return the mean of the grades, weighted by criterion, as points over the most that can be reached.
+    """Return the mean of the grades, weighted by criterion, as earned points divided by the maximum.
 
     Args:
         grades: one for each criterion.
@@ -218,7 +218,7 @@ def problem_in(rubric: Rubric) -> tuple[str, str, str] | None:
     if not low < high:
         return "scale", f"must be ascending, not from {low:g} to {high:g}", "Write the worst grade first."
     if not rubric.rubric.strip() and not rubric.criteria:
-        return "", "has no criteria", "Add a `rubric` in words, or `criteria`."
+        return "", "has no criteria", "Add a `rubric` as text, or `criteria`."
     if rubric.against and (rubric.criteria or rubric.categories or rubric.wording):
         return (
             "against",

@@ -1,4 +1,4 @@
-"""`CaseReads`: reads cases with the suite's code in a separate thread, and caches them.
+"""`CaseReads` and `LateReads`: read cases, and facts about them, in a separate thread, and cache them.
 
 That code runs outside the app's loop (`SuiteThread`), because it may be slow, hang or raise anything.
 """
@@ -123,3 +123,54 @@ class CaseReads(Generic[KeyT, CaseT]):
 
     def close(self) -> None:
         self.thread.close()
+
+
+class LateReads(Generic[KeyT, CaseT]):
+    """Values by key, each read in a thread when first needed, and again after `forget`."""
+
+    def __init__(
+        self,
+        read: Callable[[KeyT], CaseT],
+        before: CaseT,
+        when_idle: Callable[[Callable[[], None]], object],
+        in_loop: Callable[[Callable[[], None]], object],
+        arrived: Callable[[], None],
+    ) -> None:
+        """Start without any.
+
+        Args:
+            read: reads a value; called in the thread.
+            before: the value of a key until it has been read.
+            when_idle: schedules a call after the case has been drawn.
+            in_loop: schedules a call in the event loop; thread-safe.
+            arrived: called in that loop when another value than the last one has been read.
+        """
+        self._read, self._before, self._arrived = read, before, arrived
+        self._when_idle, self._in_loop = when_idle, in_loop
+        self._thread = SuiteThread()
+        self._values: dict[KeyT, CaseT] = {}
+        self._current: set[KeyT] = set()
+        """Keys whose value is up to date, or is being read."""
+
+    def get(self, key: KeyT) -> CaseT:
+        """Return the last value that was read."""
+        if key not in self._current:
+            self._current.add(key)
+            self._when_idle(partial(self._start, key))
+        return self._values.get(key, self._before)
+
+    def _start(self, key: KeyT) -> None:
+        future = self._thread.start(partial(self._read, key))
+        future.add_done_callback(lambda done: self._in_loop(partial(self._keep, key, done)))
+
+    def _keep(self, key: KeyT, done: Future[CaseT]) -> None:
+        last, self._values[key] = self._values.get(key, self._before), done.result()
+        if last != done.result():
+            self._arrived()
+
+    def forget(self) -> None:
+        """Read values again when next needed, because the underlying data has changed."""
+        self._current.clear()
+
+    def close(self) -> None:
+        self._thread.close()

@@ -43,7 +43,7 @@ class _Written(msgspec.Struct, omit_defaults=True):
 
 
 def draft_place(paths: WorkspacePaths) -> str:
-    """Return the folders of runs and data, in words; a draft belongs to them, as others have other suites."""
+    """Return the runs and data folders as a string; a draft belongs to them, since other folders have other suites."""
     try:
         folders = find_runs_root(paths.runs, may_be_new=True), *find_data_roots(paths.data).user
     except UsageError:  # reported where they are read
@@ -66,7 +66,7 @@ def keep_draft(draft: Draft | None, state: UiState, place: str) -> None:
 
 
 def kept_draft(state: UiState, place: str) -> Draft | None:
-    """Return the stored draft; None without one, if it is unreadable, or if it was made for another place."""
+    """Return the stored draft; None without one, if it is unreadable, or if it was made for other folders."""
     try:
         written = msgspec.json.decode(state.text(_NAME, longest=_LONGEST), type=ready_type(_Written))
     except msgspec.MsgspecError:

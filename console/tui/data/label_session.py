@@ -10,12 +10,13 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from typing import Any, cast
 
 import msgspec
 
 from console.config.paths import WorkspacePaths
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.ready_type import ready_type
 from console.store.lock import RunLock, RunLocked, is_held, read_holder
 from console.store.notes import LABEL, UNREADABLE, Note, Notes, retract_labels
@@ -43,12 +44,12 @@ class LabelProgress(msgspec.Struct, frozen=True):
     """Progress of labeling."""
 
     done: int
-    """Failures processed since the labeling was started or first seen."""
-    planned: int | None
-    """Number of failures to label; None if the labeling was started elsewhere."""
+    """Failures processed since the labeling was started."""
+    planned: int
+    """Number of failures to label; 0 if unknown."""
     is_running: bool
     cost_usd: float | None = 0.0
-    """Cost of the calls since then; None if unknown."""
+    """Cost of the calls; None if unknown."""
 
 
 class LabelResult(msgspec.Struct, frozen=True):
@@ -73,9 +74,8 @@ class LabelSession:
         self._paths = paths
         self._notes = Notes(run.path)
         self._process: subprocess.Popen[bytes] | None = None
-        self._planned: int | None = None
-        self._notes_before = 0
-        self._calls_before = 0
+        self._planned = 0
+        self._started_at = 0.0
         self._log_start = 0
 
     def forecast(self, model: str, terms: str) -> LabelForecast:
@@ -111,8 +111,7 @@ class LabelSession:
         from console.engine.process import detach
 
         caps = ["--yes", *(["--max-cost", str(most_usd)] if most_usd is not None else [])]
-        self._planned = forecast.calls
-        self.take_up()
+        self._planned, self._started_at = forecast.calls, time.time()
         try:
             log = self._run.labels_log_path
             self._log_start = log.stat().st_size if log.exists() else 0
@@ -127,17 +126,18 @@ class LabelSession:
             return True
         return is_held(self._run.labels_lock_path)
 
-    def take_up(self) -> None:
-        """Follow a labeling from here on."""
-        self._notes_before, self._calls_before = self._answered(), len(self._costs())
-
     def look(self) -> LabelProgress:
         """Return the progress; reads the notes, so call it in a thread."""
         is_running = self.is_running  # checked first, so that the last labels are counted
-        costs = self._costs()[self._calls_before :]
-        priced = [cost for cost in costs if cost is not None]
-        cost = sum(priced) if len(priced) == len(costs) else None
-        return LabelProgress(self._answered() - self._notes_before, self._planned, is_running, cost)
+        started_at, planned = self._started_at, self._planned
+        holder = read_holder(self._run.labels_lock_path)
+        if holder is not None and holder.since >= started_at:  # else our process has not started yet
+            started_at, planned = holder.since, holder.planned or planned
+        notes = [note for note in self._notes.all() if _is_answer(note) and note.at >= started_at]
+        labels = [(note.key.slot, note.label) for note in notes if note.label is not None]
+        costs = [label.cost_usd for _, label in labels]
+        cost = None if None in costs else sum(cost or 0.0 for cost in costs)
+        return LabelProgress(len({(slot, label.prompt) for slot, label in labels}), planned, is_running, cost)
 
     def result(self) -> LabelResult:
         try:
@@ -165,10 +165,8 @@ class LabelSession:
             return
         if holder.host != socket.gethostname():
             raise UsageError(f"process {holder.pid} on {holder.host} does the labeling; it can only be stopped there")
-        try:
+        with os_errors_as(f"process {holder.pid} cannot be stopped"):
             os.kill(holder.pid, signal.SIGTERM)
-        except OSError as error:
-            raise UsageError(f"process {holder.pid} cannot be stopped: {error.strerror}") from None
 
     def last_labels(self) -> tuple[str, int]:
         """Return the model whose labels an undo would remove, and their number."""
@@ -189,14 +187,6 @@ class LabelSession:
                 return retract_labels(self._notes, model)[1]
         except RunLocked:
             raise UsageError("failures are being labeled now", hint="Stop that first.") from None
-
-    def _answered(self) -> int:
-        answers = [note for note in self._notes.all() if _is_answer(note)]
-        return len({(note.key.case, note.key.rollout, note.label.prompt) for note in answers if note.label is not None})
-
-    def _costs(self) -> list[float | None]:
-        """Return the cost of every call, in order."""
-        return [note.label.cost_usd for note in self._notes.all() if _is_answer(note) and note.label is not None]
 
     def _command(self, model: str, terms: str, *options: str) -> list[str]:
         named = (("--models", self._paths.models), ("--data", self._paths.data))

@@ -1,6 +1,6 @@
 """`OpenedRun`: a run's journal together with its suite, to read and compare its cases.
 
-Both may be slow, so call them in threads.
+Reading either may be slow, so do it in a thread.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class OpenedRun:
             why = f"its journal can no longer be read: {error.strerror}"
             raise UsageError(why, where=self.reader.folder.name, hint="ctrl+r reloads the runs.") from None
         comparison = self.suite.compare(conversation.case, conversation.finished)
-        return CaseInRun(rollout, conversation, comparison)
+        return CaseInRun(rollout, conversation, comparison, self.reader.manifest.simulated_note)
 
 
 def open_run(folder: RunFolder, data: Path | None) -> OpenedRun:

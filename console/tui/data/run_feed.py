@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from console.core.case import Key, Slot
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
 from console.core.record import AnyRecord, Asked, Finished
 from console.core.run import Manifest
@@ -89,7 +89,7 @@ class FirstTokenWakeup:
     def __init__(self) -> None:
         self._expected: set[Key] = set()
         self._ready: set[Key] = set()
-        """Those expected when the last read began, so that their frames can be applied after it."""
+        """Expected conversations at the start of the last read, whose frames can be applied after it."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._must_read = threading.Event()
         self._can_draw = asyncio.Event()
@@ -418,10 +418,8 @@ class RunFeed:
     def _fold(self, key: Key) -> Conversation:
         conversation = Conversation(key, self.folder.read_file)
         with self._reading:
-            try:
+            with os_errors_as("the journal cannot be read", where=self.folder.name):
                 records = self._index.read(key)
-            except OSError as error:
-                raise UsageError(f"the journal cannot be read: {error.strerror}", where=self.folder.name) from None
             waiting = self._waiting(key)
         for record in self._whole(records[: len(records) - waiting]):
             conversation.apply(record)

@@ -78,12 +78,12 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def is_decided(self) -> bool:
-        """True if its looks have ended it, so that the rest can still be played."""
+        """True if an interim look ended it early; the rest can still be played."""
         return self.state == "decided"
 
     @property
     def is_archived(self) -> bool:
-        """True if lists leave it out."""
+        """True if lists omit it."""
         return self.summary is not None and self.summary.archived
 
     @property
@@ -242,7 +242,7 @@ def listed_runs(lines: Iterable[RunLine]) -> "list[ListedRun]":
 
 
 def newest_of_models(runs: Sequence[RunLine], suite: str) -> list[RunFolder]:
-    """Return the newest completed run of each model on a suite, branches apart; `runs` are newest first."""
+    """Return the newest completed run of each model on a suite, excluding branches; `runs` are newest first."""
     newest: dict[str, RunFolder] = {}
     for line in runs:
         summary = line.summary

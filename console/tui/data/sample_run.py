@@ -45,7 +45,7 @@ class SampleRun:
 
 
 def sample_cost(forecast: Forecast) -> float:
-    """Return the estimated cost of the sample runs in US dollars, as far as prices are known."""
+    """Return the estimated cost of the sample runs in US dollars, counting only known prices."""
     return sum(run.cost_usd * min(CASES / max(run.cases, 1), 1.0) / run.rollouts for run in forecast.runs)
 
 
@@ -77,11 +77,11 @@ def _start(plan: Plan) -> SampleRun:
             rollouts=1,
             budget=capped,
             name=f"try {plan.model} {plan.suite}",
-            runs_path=prepared.runs_root / _FOLDER,
+            paths=msgspec.structs.replace(plan.paths, runs=prepared.runs_root / _FOLDER),
         )
     )
     manifest = run.manifest()
-    process = spawn_engine(run, models_path=plan.models_path, data_path=plan.data_path)
+    process = spawn_engine(run, paths=plan.paths)
     return SampleRun(run, plan.model, plan.suite, manifest.cases, simulated=manifest.simulated, process=process)
 
 

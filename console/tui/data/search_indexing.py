@@ -9,10 +9,10 @@ from functools import partial
 from console.tui.data.workspace import Workspace
 
 PAUSE_S = 15.0
-"""Minimum seconds between two updates that nobody waits for: a running run changes all the time."""
+"""Minimum seconds between two background updates, since a live run changes all the time."""
 LONGEST_PAUSE_S = 300.0
 REST = 20
-"""Minimum pause as a multiple of what the last update took, which grows with the number of runs."""
+"""Minimum pause as a multiple of the last update's duration, which grows with the number of runs."""
 
 
 class SearchIndexing:
@@ -33,13 +33,13 @@ class SearchIndexing:
         return self._process is not None
 
     def update(self) -> None:
-        """Index what is new now, or as soon as the update in progress has ended; `index` is published then."""
+        """Index new data now, or once the current update has ended; `index` is published then."""
         self._is_wanted = True
         if self._process is None:
             self._start()
 
     def note_changes(self) -> None:
-        """Index what is new, some time after the last update."""
+        """Schedule an update for some time after the last one."""
         if self._later is None and not self.mistake:
             pause = self._began_at + self._pause_s - time.monotonic()
             self._later = asyncio.get_running_loop().call_later(max(pause, 0.0), self._update_later)

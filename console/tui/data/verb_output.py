@@ -1,4 +1,4 @@
-"""Verbs that need the network, in a subprocess, since the app needs it for nothing else."""
+"""Verbs that need the network, run in a subprocess, since nothing else in the app needs it."""
 
 import json
 import subprocess
@@ -13,10 +13,10 @@ _TIMEOUT_S = 1200.0
 
 
 def verb_output(models_path: Path | None, *words: str) -> dict[str, Any]:
-    """Run a verb with a models file and return its JSON, whose texts are foreign.
+    """Run a verb with a models file and return its JSON, whose strings are foreign.
 
     Raises:
-        UsageError: it refused, with its own message, or could not be run.
+        UsageError: the verb failed, with its own message, or could not be run.
     """
     models = ["--models", str(models_path)] if models_path is not None else []
     answer = _run([sys.executable, "-m", "console", *models, *words, "--json"], words[0])

@@ -10,6 +10,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
+from console.suites.leaderboard import INCOMPLETE_WORDS, STAR
 from console.tui.actions import Action, ActionSource
 from console.tui.dialogs.small_dialogs import Dialog
 from console.tui.keymap import KeyMap, find_action, name_of_key
@@ -188,6 +189,7 @@ def _marks() -> list[Content]:
         (SYMBOLS.stopped, MUTED, "stopped"),
         (SYMBOLS.not_ready, MUTED, "not ready"),
         (SYMBOLS.live, "$live", "a run is live, on every screen"),
+        (STAR, "", INCOMPLETE_WORDS),
     )
     return [Content.assemble((f"{sign}  ", style), text) for sign, style, text in signs]
 

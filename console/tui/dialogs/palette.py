@@ -37,9 +37,9 @@ class Command:
     """Shown and matched; parts after the first colon may be foreign."""
     run: Callable[[], object]
     words: str = ""
-    """Text that finds it besides its title."""
+    """Further text by which it is found, besides its title."""
     aside: str = ""
-    """Its key, or where it leads."""
+    """Key of the command, or the place it leads to."""
     is_elsewhere: bool = False
     """True for an action of another screen, which ranks below those of this one."""
     why_not: str = ""

@@ -78,7 +78,7 @@ class Question(Dialog[str]):
 
 
 class Waiting(Dialog[ResultT | UsageError | None], Generic[ResultT]):
-    """Calls a function in a thread and takes all keys meanwhile, so that keys typed ahead reach no other screen.
+    """Calls a function in a thread and swallows all keys meanwhile, so that keys typed ahead reach no other screen.
 
     Returns its result or its `UsageError`; None on escape, after which the result is dropped.
     """
@@ -139,7 +139,7 @@ class CommentScreen(Dialog[str | None]):
         self.query_one(Static).update(self._heading(self.query_one(Input).value))
 
     def _heading(self, text: str) -> Content:
-        """Return the title and the keys, and the invisible characters in the field; the title gives way."""
+        """Return the title and the keys, and the invisible characters in the field; the title shrinks first."""
         marks = marks_in(text)
         keys = muted("   enter saves   esc cancels   empty removes")
         tail = Content.assemble(("   holds ", MUTED), marks, keys) if marks else keys
@@ -222,7 +222,7 @@ class KeyMenu(Dialog[Action | None]):
     AUTO_FOCUS: ClassVar[str | None] = ""
 
     def __init__(self, opener: Action, actions: list[Action], key_map: KeyMap, *, first: int = 0) -> None:
-        """List actions; with `first`, only that many until more are asked for. The keys of all of them work."""
+        """List actions; with `first`, only that many until the user asks for more. The keys of all of them work."""
         super().__init__()
         self._opener, self._first = opener, first
         self._actions = {key: action for action in actions for key in key_map.keys_of(action)}

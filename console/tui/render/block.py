@@ -42,11 +42,11 @@ class Block:
     tail: int = 0
     """Lines of its end, as wrapped, that are shown while it is folded."""
     opened_by: str = "x"
-    """Key that opens it when folded, as its title says."""
+    """Key that opens it when folded, shown in its title."""
     gap: bool = True
     """True if an empty line follows."""
     hides: bool = False
-    """True if its body leaves out equal parts, which the fold key shows."""
+    """True if its body omits equal parts, which the fold key shows."""
     folds_alone: bool = False
     """True if the fold key folds this block even in a view where it otherwise folds matching rows."""
     limit: int = MESSAGE_LIMIT
@@ -201,7 +201,7 @@ def _marked_lines(plain_lines: list[str], ranges: list[tuple[int, int]], style: 
 
 
 def _cut_long(line: Content) -> Content:
-    """Cut a line in its middle; questions stand at the end of prompts."""
+    """Cut a line in the middle, since prompts often end with the question."""
     hidden = len(line) - LINE_LIMIT
     return line if hidden <= 0 else _with_note(line[:_HEAD], hidden, line[-_TAIL:])
 
@@ -222,6 +222,6 @@ def _joined(line: Content, more: Content) -> Content:
 
 
 def _hidden_in(line: Content) -> int:
-    """Return how many characters a cut line leaves out; 0 if it is whole."""
+    """Return the number of characters cut from a line; 0 if it is whole."""
     note = _NOTE.match(line.plain, _HEAD) if len(line) > LINE_LIMIT else None
     return int(note[1].replace(",", "")) if note else 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.content import Content
 
 from console.core.case import Case
+from console.core.price import dollars
 from console.core.run import SIMULATED
 from console.insight import number_format
 from console.insight.passage import show_json, show_json_lines
@@ -160,7 +161,7 @@ def _price(line: ModelLine) -> list[Content]:
     if line.price_in is None or line.price_out is None:
         return [Content.styled("unknown; set price = { in = …, out = … }", "$fail")]
     source = f", from the list of {line.price_source}" if line.price_source else ""
-    return [Content(f"${line.price_in:.2f} in   ${line.price_out:.2f} out"), muted(f"   per M tokens{source}")]
+    return [Content(f"{dollars(line.price_in)} in   {dollars(line.price_out)} out"), muted(f"   per M tokens{source}")]
 
 
 def _ping(ping: Ping | None, *, pinging: bool) -> list[Content]:

@@ -24,7 +24,7 @@ class Column(msgspec.Struct, frozen=True):
     from_width: int = 0
     """Width of the list from which the column is shown."""
     worth: int = 0
-    """Width below which the column is left out, since the first words of a sentence are of no use."""
+    """Minimum useful width: a narrower column is omitted, since the first words of a sentence are not enough."""
     is_name: bool = False
     """True if cells are ids, which are cut in the middle."""
 
@@ -67,12 +67,12 @@ def _fit(cell: Content, width: int, column: Column) -> Content:
 
 @dataclass
 class LongIds:
-    """Ids that do not fit into their column, told apart from others near them in the list."""
+    """Ids too long for their column, shortened so that neighbors in the list remain distinguishable."""
 
     starts: dict[tuple[int, int, int], dict[str, int]] = field(
         default_factory=dict[tuple[int, int, int], dict[str, int]]
     )
-    """Where each id begins, by block of rows, column and width."""
+    """Start offset of each id, by block of rows, column and width."""
 
     def told_apart(
         self,
@@ -110,7 +110,7 @@ class LongIds:
 
 
 _BLOCK = 64
-"""Rows whose ids are shortened to their differences."""
+"""Number of neighboring rows whose ids are shortened together."""
 
 
 def with_names(columns: Sequence[Column], longest: int) -> tuple[Column, ...]:

@@ -1,4 +1,4 @@
-"""The looks at a run that they may end: a line, and a small plot of estimate and boundary over the looks."""
+"""The interim looks that may end a run: a line, and a small plot of estimate and boundary over the looks."""
 
 from collections.abc import Sequence
 from textwrap import wrap
@@ -27,7 +27,7 @@ _SLOT = 3
 _GAP = 3
 """Cells between the plot and the forecast to its right."""
 _LEAST_FORECAST = 30
-"""Cells below which the forecast is left out."""
+"""Minimum cells for the forecast."""
 _DOT = "●"
 
 
@@ -57,7 +57,7 @@ def decision_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: in
 
 
 def _race_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: int) -> list[Content]:
-    """Return the newest standings of a race: in a line, or each model with its interval behind the leader."""
+    """Return the latest standings of a race: on one line, or each model with its interval behind the leader."""
     look = next((look for look in reversed(looks) if look.standings), None)
     if look is None:
         return [_newest(plan, []), muted(expected_words(plan))][:height]
@@ -84,7 +84,7 @@ def _race_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: int) 
 
 
 def _span(one: Contender, least: float, most: float, room: int) -> Content:
-    """Draw the interval of a model's distance from the leader on a line from `least` to `most`, with a mark at none."""
+    """Draw the interval of a model's distance from the leader on a line from `least` to `most`, with a mark at zero."""
 
     def cell(value: float) -> int:
         return min(max(round((value - least) / (most - least) * (room - 1)), 0), room - 1)
@@ -120,7 +120,7 @@ def _newest(plan: LookPlan, looks: Sequence[Look]) -> Content:
 
 
 def _plot(until: Until, looks: Sequence[Look], slots: int, rows: int) -> list[Content]:
-    """Draw the estimate of each look and what it would take to decide."""
+    """Draw the estimate of each look and the boundary that it would have to cross."""
     series = [_series(until, look) for look in looks[-slots:]]
     estimates = [abs(row[0] or 0.0) for row in series]
     reach = max(0.02, 1.6 * max(estimates), *(1.3 * abs(bound) for bound in series[-1][1:] if bound is not None))
@@ -151,7 +151,7 @@ def _mark(look: Look) -> str:
 
 
 def _with_forecast(plan: LookPlan, plot: Sequence[Content], room: int) -> list[Content]:
-    """Add to the right of a plot when the run was expected to end, in at most half of its lines."""
+    """Add the expected end of the run to the right of a plot, in at most half of its lines."""
     words = wrap(f"expected when planned: {expected_words(plan).partition(': ')[2]}", max(room, _LEAST_FORECAST))
     if room < _LEAST_FORECAST or not plan.expected or len(words) > len(plot) // 2:
         return list(plot)

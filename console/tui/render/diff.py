@@ -91,7 +91,7 @@ def pair_lines(pairs: Sequence[Pair], width: int, style: Style) -> list[Content]
 
 
 def hides_equal(pairs: Sequence[Pair], style: Style) -> bool:
-    """Return whether equal parts of pairs are left out."""
+    """Return whether equal parts of pairs are omitted."""
     if style.equal is Equal.HIDDEN:
         return any(map(_is_quiet, (row for pair in pairs for row in pair.rows)))
     return style.equal is Equal.USUAL and any(structured(pair).equal for pair in pairs)
@@ -196,7 +196,7 @@ class _Sides:
             yield from _notes(note, indent + 3, self.width)
 
     def _alone(self, head: Content, label: Content, value: Content) -> Iterator[Content]:
-        """Draw a value that only one side has across the whole width; its mark tells the side."""
+        """Draw a value that only one side has across the whole width; its mark identifies the side."""
         for place, part in enumerate(first_lines(value, self.width - label.cell_length - 7, self.style.wrap)):
             yield Content("  ").join([head, label, part])
             if not place:
@@ -376,7 +376,7 @@ def _passages(expected: str, actual: str, width: int, style: Style) -> tuple[Con
 
 
 def _marked_words(parts: Sequence[Part], style: str) -> Content:
-    """Return the parts of a text, with differences underlined and a note in place of what is left out."""
+    """Return the parts of a text, with differences underlined and a note in place of omitted words."""
     shown: list[Content] = []
     for place, part in enumerate(parts):
         if part.omitted:
@@ -431,7 +431,7 @@ def first_lines(content: Content, width: int, whole: bool, *, hang: int = 0) -> 
 
 
 def _sign_text(pair: Pair) -> Content:
-    """Return a sign of blame and its evidence; neither is expected or actual."""
+    """Return the lines of a sign of blame and its evidence, which belong to neither side."""
     return one_line(pair.expected, VALUE_LIMIT, "bold").append("  ").append(one_line(pair.actual, VALUE_LIMIT))
 
 

@@ -68,7 +68,7 @@ class ShownRuns:
 
 
 def shown_runs(count: int, current: int, width: int) -> ShownRuns:
-    """Return the runs, including the current one, that fit into `width` cells; bars give way before runs."""
+    """Return the runs, including the current one, that fit into `width` cells; bars are dropped before runs."""
     room = width - _NAME.width - _COUNT.width - len(GAP)
     cell = _CELL if room // (_CELL + len(GAP)) >= count else _PLAIN_CELL
     return ShownRuns(_window(count, current, room // (cell + len(GAP))), cell)
@@ -165,13 +165,13 @@ def _reason_line(reason: ReasonCounts, shown: range, current: int, width: int) -
 
 
 def case_columns(shown: range, repeats: int, longest: int) -> tuple[Column, ...]:
-    """Return the columns of the list of cases, for at most so many repeats of a case and the length of their names."""
+    """Return the columns of the list of cases, sized for the most repeats of a case and the longest name."""
     marks = (Column(f" {place + 1}", _mark_width(repeats)) for place in shown)
     return with_names((Column("case", 20, 3, is_name=True), *marks, Column("why", 24, 3, worth=16)), longest)
 
 
 def shown_marks(count: int, current: int, width: int, repeats: int) -> range:
-    """Return the range of runs, including the current one, that fit into the list of cases; reasons give way."""
+    """Return the range of runs, including the current one, that fit into the list of cases; reasons go first."""
     return _window(count, current, (width - _LEAST_NAME) // (_mark_width(repeats) + len(GAP)))
 
 
@@ -199,7 +199,7 @@ def output_cells(
 
 
 def _output(case: GridCase, text: str | None, place: int, *, is_current: bool) -> Content:
-    """Return how many repeats pass if there are several, and the sign and start of the shown answer."""
+    """Return the number of passing repeats if there are several, then the sign and start of the shown answer."""
     outcome = case.telling.outcomes[place]
     sign = muted(SYMBOLS.not_run) if outcome is None else outcome_sign(outcome)
     passed, graded = case.passed(place)
@@ -213,7 +213,7 @@ _LEAST_NAME = 18
 
 
 def _mark_width(repeats: int) -> int:
-    """Return the width of a case's mark in a run: brackets around a sign, or around how many repeats pass."""
+    """Return the width of a case's mark in a run: brackets around a sign or a number of passing repeats."""
     return 3 if repeats == 1 else 2 * len(str(repeats)) + 3
 
 
@@ -236,7 +236,7 @@ def case_name(case: GridCase) -> str:
 
 
 def _passed(case: GridCase, place: int, *, is_current: bool) -> Content:
-    """Return how many repeats of a case pass in a run, such as `3/4`."""
+    """Return the number of passing repeats of a case in a run, such as `3/4`."""
     passed, graded = case.passed(place)
     before, after = "[]" if is_current else "  "
     words = Content(f"{passed}/{graded}") if graded else muted(SYMBOLS.not_run)

@@ -33,7 +33,7 @@ class Room(NamedTuple):
 
 
 def room_for(boards: Iterable[Leaderboard], width: int) -> Room:
-    """Return the widths of rows of `width` cells; scores, whose columns scroll, give way to names."""
+    """Return the widths of rows of `width` cells; names come before scores, whose columns scroll."""
     longest = _LEAST_NAME
     for board in boards:
         models = (Content(plain_line(row.model)).cell_length + len(_mark(row)) + 6 for row in board.rows)
@@ -42,17 +42,13 @@ def room_for(boards: Iterable[Leaderboard], width: int) -> Room:
 
 
 def columns_of(board: Leaderboard) -> list[str]:
-    """Return the scrollable columns: sums first, and what nobody has played last, or not without official columns."""
-    played = [name for name in board.columns[1:] if any(_is_played(row.cells[name]) for row in board.rows)]
+    """Return the scrollable columns: sums first, unplayed ones last; without official columns, only played ones."""
+    played = [name for name in board.columns[1:] if any(row.cells[name].is_played for row in board.rows)]
     if not board.rules.columns:
         return played
     sums = [name for name in board.rules.sums if name in board.columns[1:]]
     ordered = [*sums, *(name for name in board.columns[1:] if name not in sums)]
     return sorted(ordered, key=lambda name: name not in played)
-
-
-def _is_played(cell: Cell) -> bool:
-    return cell.value is not None or cell.note not in ("", NOT_PLAYED)
 
 
 def shown_columns(board: Leaderboard, left: int, room: Room) -> list[str]:
@@ -113,9 +109,9 @@ def _heading(board: Leaderboard, column: str) -> str:
 def _cell(cell: Cell) -> Content:
     """Return a value with its interval, marked if there is a note on it; `— (1 of 4)` without most of its parts."""
     if cell.value is None:
-        return muted(f"— ({plain_line(cell.note).removesuffix(' categories')})" if _is_played(cell) else NOT_PLAYED)
+        return muted(f"— ({plain_line(cell.note).removesuffix(' categories')})" if cell.is_played else NOT_PLAYED)
     if cell.unit == "plain":
-        return Content.assemble((f"{cell.value:.2f}", "bold"), (mark_of(cell.note), "$undecided"))
+        return Content.assemble((number_format.plain_number(cell.value), "bold"), (mark_of(cell.note), "$undecided"))
     show = number_format.rate if cell.unit == "rate" else number_format.number
     span = ""
     if cell.low is not None and cell.high is not None:

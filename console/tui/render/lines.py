@@ -70,7 +70,7 @@ def _reach(line: str, start: int, width: int) -> int:
 
 
 def fit(content: Content, width: int, *, right: bool = False) -> Content:
-    """Return the content at exactly `width` cells, cut with `…` or padded; a number is left out rather than cut."""
+    """Return the content at exactly `width` cells, cut with `…` or padded; a number is omitted rather than cut."""
     if width <= 0:
         return Content.empty()
     missing = width - content.cell_length
@@ -83,19 +83,28 @@ def fit(content: Content, width: int, *, right: bool = False) -> Content:
 
 
 def _number_start(text: str, end: int) -> int:
-    """Return where a number begins that `end` divides, else `end`."""
+    """Return the start of a number that `end` would split, else `end`."""
     return next((number.start() for number in _NUMBER.finditer(text) if number.start() < end < number.end()), end)
 
 
 _NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
 
 
+_ATTEMPT = " attempt "
+"""Words before the number of a retry in the text of a `Key`."""
+
+
 def fit_name(content: Content, width: int) -> Content:
     """Return an id at exactly `width` cells, cut in the middle, since ids often differ at their ends.
 
     A sentence, such as a question that stands for its case, is cut at its end. Of two ids with two blanks between them,
-    the last gives way.
+    the last gives way. Of the key of a retried case, the words after the id give way if the id would be too short.
     """
+    case, attempt, number = content.plain.rpartition(_ATTEMPT)
+    if attempt and number.isdigit() and content.cell_length > width:
+        room = width - len(attempt + number)
+        words = content[len(case) :] if room >= 2 * _LEAST_NAME else Content.empty()
+        return fit_name(content[: len(case)], width - words.cell_length).append(words)
     first = content.plain.rpartition("  ")[0]
     if first.strip() and content.cell_length > width:
         before = content[: len(first) + 2]
@@ -119,9 +128,9 @@ _LEAST_NAME = 6
 
 
 def tell_apart(names: Iterable[str], width: int) -> dict[str, int]:
-    """Return for different ids where each is to begin, so that `fit_name` cuts hardly any like another.
+    """Return the offset at which to start each of several ids, so that `fit_name` rarely cuts two alike.
 
-    Ids that are cut alike begin with the word in which they differ.
+    Ids that would be cut alike start at the word in which they differ.
     """
     starts = dict.fromkeys(names, 0)
     tail = (width - 1) // 2
@@ -142,7 +151,7 @@ def tell_apart(names: Iterable[str], width: int) -> dict[str, int]:
 
 
 def begun_at(name: Content, start: int, width: int) -> Content:
-    """Return the end of an id from a place, or from further left if there is room."""
+    """Return an id from an offset on, or from further left if there is room."""
     start = min(start, max(len(name.plain) - width + 1, 0))
     return Content("…").append(name[start:]) if start else name
 

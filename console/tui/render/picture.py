@@ -1,4 +1,4 @@
-"""Pictures as lines of half blocks, two pixels a cell. Needs the extra `images`; without it a sentence says so."""
+"""Pictures as lines of half blocks, two pixels a cell. Needs the extra `images`; without it, a line names it."""
 
 import io
 import warnings

@@ -26,7 +26,7 @@ from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_wor
 
 Used = tuple[ModelFacts, RoleSpending]
 FAILING = 3
-"""Faults in a row from which an endpoint counts as failing."""
+"""Consecutive faults after which an endpoint counts as failing."""
 SILENT_S = 60.0
 """Minimum seconds without a change in any conversation before the models count as silent."""
 
@@ -99,15 +99,15 @@ def outcome_words(tally: Tally, *, with_setup: bool = True) -> Content:
         for mark, count, style in outcome_counts(tally)
     ]
     cells += not_run_words(tally)
-    if tally.setup and with_setup:
-        cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup (not graded)"))
+    if tally.setup_done and with_setup:
+        cells.append(muted(f"{SYMBOLS.setup} {number_format.setup_words(tally)} (not graded)"))
     return Content("  ").join(cells)
 
 
 def rollouts_left(overview: Overview, manifest: Manifest) -> int:
     """Return the number of planned rollouts that have not ended."""
     tally = overview.fold.tally
-    return max(manifest.cases - tally.finished - tally.not_run, 0)
+    return max(manifest.cases - tally.done - tally.setup_done, 0)
 
 
 def _setup_begun(overview: Overview, manifest: Manifest) -> list[Rollout]:
@@ -165,15 +165,15 @@ def progress_line(
 
 
 def look_words_of(overview: Overview, manifest: Manifest) -> Content:
-    """Return the score of a run that plays: that of its newest look, with its basis."""
+    """Return the score of a live run: that of its newest look, with its basis."""
     headline = headline_of(overview.fold.scores, manifest.headline)
     return Content.styled(number_format.look_score(latest_look(overview.fold.looks), headline), "bold")
 
 
 def is_stalled(status: Status | None, seconds: float, finished: int, now: float) -> bool:
-    """Return whether nothing is answered at present.
+    """Return whether no request is being answered at present.
 
-    The run is paused or waits for batches, an endpoint fails, or no conversation has got on for twice as long as one
+    The run is paused or waits for batches, an endpoint fails, or no conversation has advanced for twice as long as one
     usually takes.
 
     Args:
@@ -229,9 +229,10 @@ def _at_once(overview: Overview) -> Content:
 
 def _waits(overview: Overview) -> Content:
     """Return the reason why requests wait or fail."""
-    for endpoint in overview.status.endpoints if overview.status is not None else ():
+    status = overview.status
+    for endpoint in status.endpoints if status is not None else ():
         if endpoint.why and not endpoint.is_batched:  # waits for batches are in the line below
-            who = f"{endpoint.waiting} wait" if endpoint.waiting else endpoint.name
+            who = f"{status.waiting} wait" if status and status.waiting else endpoint.name
             return one_line(f"{who}: {endpoint.why}", 46, "$undecided")
         if slowed := slowed_words([endpoint]):
             return Content.styled(slowed, "$undecided")
@@ -303,7 +304,7 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
 
 
 def title_words(manifest: Manifest, width: int) -> Content:
-    """Return model, suite and given name of a run (if wide, its id instead of none), and whether it was imported."""
+    """Return model, suite and given name of a run (without a name, its id if wide), and whether it was imported."""
     suite = manifest.suite
     if len(manifest.selection.categories) == 1:
         suite += f"/{manifest.selection.categories[0]}"
@@ -367,7 +368,7 @@ def _endpoint(state: EndpointState) -> Content:
         return _fact(state.name, f"{state.in_flight:,} in batches{gathered}")
     words = f"{state.in_flight} of {state.limit} in flight"
     if state.waiting:
-        words += f"   {state.waiting} waiting"
+        words += f"   {state.waiting} queued"
     words += slowed_by(state.throttled)
     if state.paused_until and "until" not in state.why:
         words += f"   paused until {time.strftime('%H:%M:%S', time.localtime(state.paused_until))}"

@@ -69,7 +69,7 @@ def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Cont
 
 
 def state_mark(rollout: Rollout, *, live: bool = True) -> Content:
-    """Return the symbol of a rollout's outcome or current state; `live` tells whether its run is live."""
+    """Return the symbol of a rollout's outcome or current state; `live` is True if its run is live."""
     if rollout.is_setup:
         return muted(SYMBOLS.setup)
     if rollout.outcome is not None:
@@ -93,7 +93,7 @@ def _state_word(rollout: Rollout, live: bool) -> Content:
 
 
 def spoken_cell(rollout: Rollout, now: float) -> Content:
-    """Return the reason for waiting, or the end, else the tail of the streamed text or the time in the state."""
+    """Return the reason for waiting or ending, else the tail of the streamed text or the time in the state."""
     if rollout.why:
         return one_line(rollout.why, 200, "$undecided")
     if rollout.is_failure:
@@ -187,7 +187,7 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
 
 
 def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_cost: bool, width: int) -> Face:
-    """Return the cells of `run_columns`, or one line for a run that ended early and is drawn in little room."""
+    """Return the cells of `run_columns`, or a single line for a run that ended early if there is little room."""
     summary, is_wide = line.summary, width >= ROOM_FOR_FIGURES
     if summary is None:
         mistake = one_line(line.mistake, 200, "$broken")
@@ -222,7 +222,7 @@ def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_co
 
 
 def _ended_line(line: RunLine, summary: Summary) -> Content:
-    """Return the row of a run that ended early: how far it came comes before its result."""
+    """Return the row of a run that ended early, with its progress before its result."""
     model, suite = one_line(summary.model, _MOST_MODEL), suite_and_name(line)
     how_far = state_word(line.state).append(f" {number_format.done(summary.tally, summary.planned_cases, 0)}{_RESUMES}")
     parts = [
@@ -270,7 +270,7 @@ def _speed(line: RunLine, summary: Summary) -> str:
 def _time_left(line: RunLine, summary: Summary) -> str:
     """Return the estimated time left, at the pace so far."""
     tally = summary.tally
-    left = summary.planned - tally.finished - tally.not_run
+    left = summary.planned - tally.done - tally.setup_done
     if not line.is_live or not tally.finished or left <= 0 or not summary.seconds:
         return ""
     return number_format.about(summary.seconds / tally.finished * left)
@@ -287,7 +287,7 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
     lost = lost_words(status)
     for endpoint in status.endpoints:
         if endpoint.why:
-            return stacked([lost, one_line(_wait_words(endpoint, wide=wide), 200, "$undecided")])
+            return stacked([lost, one_line(_wait_words(endpoint, status.waiting, wide=wide), 200, "$undecided")])
     if lost:
         return lost
     in_flight = sum(endpoint.in_flight for endpoint in status.endpoints)
@@ -300,10 +300,9 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
     return muted(f"{in_flight}/{limit} {requests}" if limit else "running")
 
 
-def _wait_words(endpoint: EndpointState, *, wide: bool) -> str:
+def _wait_words(endpoint: EndpointState, waiting: int, *, wide: bool) -> str:
     if endpoint.is_batched:
         return f"{number_format.count(endpoint.in_flight)} in batches"
-    waiting = endpoint.waiting or endpoint.in_flight
     if not waiting:
         return endpoint.why
     return f"{waiting} wait: {endpoint.why}" if wide else f"{waiting}× {endpoint.why}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import msgspec
 from textual.content import Content
 
+from console.core.price import dollars
 from console.core.run import SIMULATED, Summary, Tally
 from console.core.wait import slowed_by
 from console.insight import number_format
@@ -34,15 +35,15 @@ RUNS_NARROW = (
 _MOST_MODEL = 14
 """Maximum width of the model column in a narrow list."""
 _USUAL_SUITE, _LEAST_SUITE = 18, 10
-"""Widths of the suite column for which setup and long words give way, and for which intervals of scores do."""
+"""Widths that the suite column gets at the cost of setup and long words, and at the cost of score intervals."""
 _MOST_SUITE = 30
-"""Width of the suite column up to which it is fitted to what it holds, for which setup and long words give way."""
+"""Maximum width of a suite column fitted to its contents at the cost of setup and long words."""
 _BRANCH_SIGN = 5
 """Width of the sign before a run with branches."""
 _MOST_ID = 14
 """Maximum width of the ids by which a narrow list is sorted."""
 _MOST_FITTED = 200
-"""Number of runs up to which columns are fitted to what they hold."""
+"""Number of runs up to which columns are fitted to their contents."""
 
 
 def score_words(summary: Summary) -> str:
@@ -59,7 +60,7 @@ class RunColumns:
     has_setup: bool = True
     """False if results are shown without their setup rollouts, for lack of room."""
     is_brief: bool = False
-    """True if there is no room for what ended runs have left, and for `simulated` in full."""
+    """True if there is no room for the rollouts left of ended runs, nor for `simulated` in full."""
 
 
 def runs_wide(figure: SortedFigure | None = None) -> RunColumns:
@@ -73,7 +74,7 @@ def _figure_column(figure: SortedFigure) -> Column:
 
 
 def runs_narrow(lines: Sequence[RunLine], room: int, now: float, figure: SortedFigure | None = None) -> RunColumns:
-    """Return the columns fitted to what they hold; the suite gets the rest, for which setup and intervals give way."""
+    """Return the columns fitted to their contents; the suite gets the rest, at the cost of setup and intervals."""
     mark, model, suite, score, result, cost, at = RUNS_NARROW
     cost = _figure_column(figure) if figure else cost
     longest = max([5, *(len(line.summary.model) for line in lines if line.summary is not None)])
@@ -120,7 +121,7 @@ def _wide(column: Column, width: int) -> Column:
 
 
 def _bare_score(score: str) -> str:
-    """Return a score without its interval, and with `…` instead of what it is based on."""
+    """Return a score without its interval, and with `…` instead of its basis."""
     number, basis, _ = score.partition(" [")[0].partition(" (")
     return f"{number} …" if basis else number
 
@@ -181,14 +182,14 @@ def run_wide(line: RunLine, kin: Kin, now: float, figure: SortedFigure | None = 
 
 
 def _broken_and_undecided(tally: Tally) -> Content:
-    """Return the number of broken rollouts, preceded by `? 2` if as many are undecided."""
+    """Return the number of broken rollouts, preceded by `? 2` if two are undecided."""
     undecided = [Content.styled(f"{SYMBOLS.undecided} {number_format.count(tally.undecided)}", "$undecided")]
     broken = Content.styled(number_format.count(tally.broken), "$broken" if tally.broken else MUTED)
     return Content(" ").join([*undecided * bool(tally.undecided), broken])
 
 
 def _left_and_not_run(line: RunLine) -> Content:
-    """Return the number of rollouts left, preceded by `· 7` if as many were given up."""
+    """Return the number of rollouts left, preceded by `· 7` if seven were given up."""
     given_up = [muted(f"{SYMBOLS.not_run} {number_format.count(line.tally.not_run)}")]
     left = Content.styled(number_format.count(line.left), "$live" if line.is_live else MUTED)
     return Content(" ").join([*given_up * bool(line.tally.not_run), left])
@@ -258,8 +259,8 @@ def _result(line: RunLine, *, with_setup: bool = True) -> Content:
     cells += not_run_words(tally)
     if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
-    if tally.setup and with_setup:
-        cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup"))
+    if tally.setup_done and with_setup:
+        cells.append(muted(f"{SYMBOLS.setup} {number_format.setup_words(tally)}"))
     return Content(" ").join(cells)
 
 
@@ -269,7 +270,7 @@ def not_run_words(tally: Tally) -> list[Content]:
 
 
 def _cost(line: RunLine, figure: SortedFigure | None = None, *, is_brief: bool = False) -> Content:
-    """Return what a run cost, or the figure that takes its place."""
+    """Return the cost of a run, or the figure shown in its place."""
     if line.summary is None or line.is_queued:
         return Content.empty()
     if figure is not None:
@@ -288,7 +289,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
     head = Content.assemble((name.plain, "bold"), "  ", state_word(summary.state))
     counts = Content.assemble(
         _result(line, with_setup=False), (f" of {_planned(summary)}   score ", MUTED),
-        score_words(summary),
+        score_words(summary), (f"  {number_format.headline_gap(summary)}", "$undecided"),
     )  # fmt: skip
     spent = Content.assemble(
         (number_format.count(tally.input_tokens), ""),
@@ -361,8 +362,8 @@ def _price(line: ModelLine) -> Content:
     if not line.price_in and not line.price_out:
         return muted("free")
     if line.price_out is None:  # an embedding model
-        return muted(f"${line.price_in:.2f} in")
-    return muted(f"${line.price_in:.2f} / ${line.price_out:.2f}")
+        return muted(f"{dollars(line.price_in)} in")
+    return muted(f"{dollars(line.price_in)} / {dollars(line.price_out)}")
 
 
 # Suites --------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from console.core.comparison import Comparison, Mark, Pair, Row
 from console.insight import number_format
 from console.insight.case_in_run import CaseInRun
 from console.insight.reasons import sentence
-from console.insight.rollout import Rollout
 from console.insight.value_diff import structured_together
 from console.tui.render import lines
 from console.tui.render.diff import VALUE_LIMIT, first_lines
@@ -111,7 +110,7 @@ def _shares(sides: Sequence[CaseInRun], room: int) -> list[int]:
             texts[0] += [pair.expected, *(" | ".join(row.expected) for row in pair.rows)]
             texts[place] += [pair.actual, *(row.actual or "" for row in pair.rows)]
         texts[place] += [_answer(side)] * (not _has_calls(side))
-        texts[place] += [_grade(side).plain, _tokens(side.rollout)]
+        texts[place] += [_grade(side).plain, _tokens(side)]
     if not any(texts[0]):
         return [room // count, *_even(room - room // count, len(sides))]
     needs = [max((one_line(text, room).cell_length for text in column), default=0) + 3 for column in texts]
@@ -272,17 +271,18 @@ def _facts(sides: Sequence[CaseInRun], widths: _Widths) -> Iterator[Content]:
     for name in [name for name in rollouts[0].scores if all(name in rollout.scores for rollout in rollouts)][:8]:
         values = (Content(number_format.number(rollout.scores[name])) for rollout in rollouts)
         yield from _line(widths, one_line(name, widths.name, MUTED), Content.empty(), *values)
-    shown: list[tuple[str, Callable[[Rollout], str]]] = [
-        ("latency", lambda rollout: number_format.duration(rollout.seconds)),
+    shown: list[tuple[str, Callable[[CaseInRun], str]]] = [
+        ("latency", lambda side: number_format.duration(side.rollout.seconds)),
         ("tokens", _tokens),
-        ("cost", lambda rollout: number_format.money(rollout.cost_usd)),
+        ("cost", lambda side: number_format.cost_of(side.rollout.cost_usd, side.simulated_note)),
     ]
     for name, show in shown:
-        yield from _line(widths, name, Content.empty(), *(muted(show(rollout)) for rollout in rollouts))
+        yield from _line(widths, name, Content.empty(), *(muted(show(side)) for side in sides))
 
 
-def _tokens(rollout: Rollout) -> str:
-    return f"{number_format.count(rollout.input_tokens)} in  {number_format.count(rollout.output_tokens)} out"
+def _tokens(side: CaseInRun) -> str:
+    tokens_in, tokens_out = side.rollout.input_tokens, side.rollout.output_tokens
+    return f"{number_format.count(tokens_in)} in  {number_format.count(tokens_out)} out"
 
 
 def _grade(side: CaseInRun) -> Content:

@@ -7,7 +7,7 @@ from console.core.fault import UsageError
 from console.store.runs import RunFolder
 from console.tui.services import Services
 
-if TYPE_CHECKING:  # engine code is imported when it is needed
+if TYPE_CHECKING:  # imported late: engine code is needed only here
     from console.engine.plan import Plan
 
 
@@ -17,20 +17,20 @@ def start_branch(services: Services, run: RunFolder, *, cases: tuple[str, ...]) 
     def plan() -> "Plan":
         from console.engine.experiment import experiment_plan
 
-        return experiment_plan(run, cases, models_path=services.paths.models, data_path=services.paths.data)
+        return experiment_plan(run, cases, paths=services.paths)
 
     start_plan(services, plan, lambda branch: services.navigator.open_compare(run, branch))
 
 
 def start_plan(services: Services, plan: "Callable[[], Plan]", show: Callable[[RunFolder], None]) -> None:
-    """Start a run in an engine process and show it; an error of checking the plan is told. Call in a thread."""
+    """Start a run in an engine process and show it; an error in the plan is shown. Call in a thread."""
     from console.engine.launch import spawn
 
     start_shown(services, lambda: spawn([plan()])[0], show)
 
 
 def start_shown(services: Services, spawn: Callable[[], RunFolder], show: Callable[[RunFolder], None]) -> None:
-    """Spawn a run and show it; an error is told. Call in a thread."""
+    """Spawn a run and show it, or show the error. Call in a thread."""
 
     def opened(started: RunFolder) -> None:
         services.navigator.add_launched([started])

@@ -15,7 +15,7 @@ from console.tui.data.run_feed import Changes, RunFeed
 from console.tui.services import Services
 
 QUICK_S = 0.04
-"""Minimum seconds between polls, however many answers begin."""
+"""Minimum seconds between polls, regardless of the number of starting answers."""
 TICK_S = 0.1
 SLOW_TICK_S = 0.25
 IDLE_TICK_S = 1.0
@@ -24,9 +24,7 @@ LOADING_PAUSE_S = 0.004
 LOADING_DRAW_S = 0.15
 """Minimum seconds between draws while a run is loading, since drawing takes longer than reading."""
 SHARE_S = (0.012, 0.1)
-"""Minimum and maximum seconds of reading per poll. Reading gets as much time as drawing takes, so that it keeps pace on
-a busy machine.
-"""
+"""Minimum and maximum seconds of reading per poll; it gets as much time as drawing, to keep pace on a busy machine."""
 
 
 class FeedReader(Protocol):
@@ -103,7 +101,7 @@ class FeedPump:
 
     @property
     def keeps_up(self) -> bool:
-        """True if there is time to poll at the beginning of every answer."""
+        """True if there is time to poll as soon as any answer begins."""
         return self.feed is not None and not self._is_slow(self.feed)
 
     def deliver(self) -> None:

@@ -1,4 +1,4 @@
-"""Grading a run again from a screen: the judge is chosen, and the new grading is compared with the old one."""
+"""Grading a run again from a screen: choose the judge, then compare the new grading with the old one."""
 
 from collections.abc import Callable
 
@@ -39,10 +39,10 @@ async def regrade(services: Services, run: RunFolder, start: Callable[[Callable[
 
 
 async def _choose_judge(services: Services, manifest: Manifest) -> str:
-    """Choose who judges; return an empty string if nobody was chosen."""
+    """Choose the judge; return an empty string if the user chose none."""
     models = services.workspace.models
     old = manifest.roles["judge"].name
-    words = muted(f"{old} is asked only what it was not asked before")
+    words = muted(f"{old} gets only the questions it was not asked before")
     rows = {_AS_BEFORE: (Content.styled(SYMBOLS.passed, "$pass"), Content(_AS_BEFORE), words, muted("free"))}
     ready = models.lines if models else ()
     rows |= {line.name: row_cells.model_cells(line) for line in ready if line.ready}
@@ -56,7 +56,7 @@ async def _is_confirmed(services: Services, manifest: Manifest, judge: str) -> b
         line = services.workspace.models.find(judge) if services.workspace.models else None
         words = words.append(" by ").append(one_line(judge, 40, "bold")).append("? ").append(_price(line))
     else:
-        words = words.append("? ").append_text("nothing that was answered is asked again", "bold")
+        words = words.append("? ").append_text("no answered question is asked again", "bold")
     note = "\nThe model is never asked. The new grading is a run of its own, compared with this one."
     return bool(await services.ask(Question(words.append(note), [Answer("y", "grade again")])))
 
@@ -73,9 +73,8 @@ def _start(services: Services, run: RunFolder, judge: str) -> None:
     """Start the grading and open the comparison. Call in a thread."""
     from console.engine.launch import spawn_regrade
 
-    paths = services.paths
     start_shown(
         services,
-        lambda: spawn_regrade(run, judge=judge, models_path=paths.models, data_path=paths.data),
+        lambda: spawn_regrade(run, judge=judge, paths=services.paths),
         lambda graded: services.navigator.open_compare(run, graded),
     )

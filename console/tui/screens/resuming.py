@@ -13,7 +13,7 @@ from console.tui.services import Services
 def resume_run(services: Services, line: RunLine | None) -> None:
     """Start an engine for a run and watch it in Live, or notify why that is impossible.
 
-    Of a run that its looks have ended, the rest is played.
+    A run ended early by an interim look plays its remaining cases.
     """
     if line is None or not (line.can_resume or line.is_decided or line.is_recorded):
         services.notify(Content("There is nothing to resume here."))
@@ -29,11 +29,11 @@ def _reopen(services: Services, run: RunFolder, *, to_the_end: bool) -> None:
 
     workspace, paths = services.workspace, services.paths
     try:
-        reopen(run, paths.models, paths.data)
-        if not to_the_end and continue_race(run, models_path=paths.models, data_path=paths.data):
+        reopen(run, paths)
+        if not to_the_end and continue_race(run, paths):
             workspace.hand_over(_watch, services, run)
             return
-        spawn_engine(run, models_path=paths.models, data_path=paths.data, to_the_end=to_the_end)
+        spawn_engine(run, paths=paths, to_the_end=to_the_end)
     except UsageError as error:
         workspace.hand_over(services.refuse, error)
     else:

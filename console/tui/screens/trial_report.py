@@ -24,9 +24,9 @@ _COLUMNS = (Column("change", 10), Column("of", 15), Column("case", 30, 1, is_nam
 
 @dataclass
 class TrialReports:
-    """Shows the report of the trial that Live watches, once, when it has ended before the reader's eyes.
+    """Shows the report of the trial watched in Live, once, when it ends while being watched.
 
-    Also if it was started from here and has ended before it could be watched.
+    A trial started from here may also have ended before it could be watched.
     """
 
     services: Services
@@ -37,7 +37,7 @@ class TrialReports:
     _is_shown: bool = False
 
     def follow(self, feed: RunFeed, *, is_current: bool) -> None:
-        """Take up what has become of the run."""
+        """Update after the run's state has changed."""
         self._was_live = self._was_live or feed.is_live
         is_over = feed.is_read and not feed.is_live and feed.overview.fold.closed is not None
         if not is_over or self._is_shown or not is_current or not is_trial(feed.manifest):
@@ -53,7 +53,7 @@ def is_trial(manifest: Manifest) -> bool:
 
 
 async def show_trial(services: Services, run: RunFolder) -> None:
-    """Show what came of a trial; its cases open in Review. Call in a worker."""
+    """Show the result of a trial; its cases open in Review. Call in a worker."""
     from console.exchange.tried import read_tried
     from console.insight.experiment import VERDICTS, sentence_of
     from console.tui.dialogs.filter_dialog import Chooser

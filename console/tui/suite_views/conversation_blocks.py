@@ -18,7 +18,7 @@ from console.tui.suite_views.registry import find_note_block
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar, block_title, muted
 
 LONG_PROMPT = 40
-"""Number of lines from which a user message shows its end only, where the question stands."""
+"""Number of lines above which only the end of a user message is shown, since it holds the question."""
 LONG_TEXT = 4000
 """Number of characters above which texts start folded."""
 LONG_LINES = 6
@@ -43,8 +43,8 @@ def conversation_blocks(
         conversation: the conversation.
         gap: True if an empty line follows each block.
         with_verdict: False to omit the verdict.
-        shared: number of passages that the conversation shown beside it begins with too. They are muted, and the
-            first difference is marked.
+        shared: number of leading passages in common with the conversation next to it. They are muted, and the first
+            difference is marked.
     """
     passages = [each for each in conversation.passages if with_verdict or each.kind is not PassageKind.VERDICT]
     blocks = [passage_block(passage, block_key(index), gap=gap) for index, passage in enumerate(passages)]
@@ -62,7 +62,7 @@ def conversation_blocks(
 
 
 def media_blocks(passage: Passage, key: str, *, gap: bool = True) -> list[Block]:
-    """Return the pictures of a passage; its text has words for them and for sound and files."""
+    """Return the pictures of a passage; its text names them, and also sounds and files."""
     if not passage.media:
         return []
     from console.tui.render.picture import picture_lines  # rare
@@ -110,7 +110,7 @@ def _call(passage: Passage, key: str, gap: bool) -> Block:
 
 
 def _by_user(passage: Passage) -> str:
-    """Return the word that tells the simulated user's calls and results from the model's."""
+    """Return the word that marks calls and results as the simulated user's."""
     return "user: " if passage.role == SIMULATED_USER else ""
 
 
@@ -137,7 +137,7 @@ def _score(passage: Passage, key: str, gap: bool) -> Block:
 
 
 _SCALES = (1.0, 5.0, 10.0, 100.0)
-"""Maxima of the usual scales; a bar uses the smallest one that holds both score and threshold."""
+"""Maxima of the usual scales; a bar uses the smallest one that covers both score and threshold."""
 
 
 def score_line(name: str, value: float | None, threshold: float | None) -> Content:
@@ -160,7 +160,7 @@ def score_line(name: str, value: float | None, threshold: float | None) -> Conte
 
 
 _NOTE_WORDS = {"running code": "executed code"}
-"""Labels of notes recorded under an ongoing activity, by kind."""
+"""Labels of notes recorded during an activity in progress, by kind."""
 
 
 def _note(passage: Passage, key: str, gap: bool) -> Block:

@@ -1,7 +1,7 @@
 """The parts of the interface that a suite can customize, with defaults that suit any suite.
 
 A benchmark's view module overrides only what it needs; the screens use the view and know no benchmark. Every benchmark,
-also one of another package, declares its view in `Benchmark.view` (`suites/benchmark.py`).
+including one of another package, declares its view in `Benchmark.view` (`suites/benchmark.py`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +13,7 @@ from textual.content import Content
 
 from console.core.comparison import Comparison
 from console.core.outcome import Verdict
+from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.judging import Judging
 from console.insight.overview import Overview
@@ -134,7 +135,7 @@ class LiveView(Protocol):
         """Return the name and state of the watched conversation, for its title."""
         ...
 
-    def average(self, overview: Overview) -> Content:
+    def average(self, overview: Overview, manifest: Manifest) -> Content:
         """Return the number that replaces the pass rate in the progress line."""
         ...
 

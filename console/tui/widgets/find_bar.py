@@ -14,9 +14,9 @@ class FindBar(Input):
     """Input that calls back on every change and when it is closed."""
 
     where: ClassVar[str] = "line"
-    """Its name in the action table."""
+    """Name of the bar in the action table."""
     typing_words: ClassVar[Mapping[str, str]] = {}
-    """Marks it as taking letters; its key line words are those of the action table."""
+    """Empty: the bar takes letters, but uses the key line words of the action table."""
     BINDINGS: ClassVar = bindings_for(where)
     DEFAULT_CSS = """
     FindBar { dock: bottom; display: none; height: 1; border: none; background: $panel; margin-bottom: 2;

@@ -29,7 +29,7 @@ class RowList(Viewport):
     """A virtual list with a cursor, columns and optional selection marks."""
 
     where: ClassVar[str] = "rows"
-    """Its name in the action table."""
+    """Name of the list in the action table."""
     BINDINGS: ClassVar = bindings_for(where)
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--cursor-away", "rows--names", "rows--empty"}
     DEFAULT_CSS = """
@@ -232,7 +232,7 @@ class RowList(Viewport):
             self.toggle(self.cursor)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave space to the screen if rows cannot be selected."""
+        """Let the screen handle space if rows cannot be selected."""
         return self._selectable if action == "select" else True
 
     def toggle(self, key: str) -> None:

@@ -104,7 +104,7 @@ def tell(widget: Static, content: Content) -> None:
     if before is not None and same(before, content):
         return
     lines_before = before.plain.count("\n") if before is not None else -1
-    # If earlier lines were wrapped, the number of lines alone does not tell the height.
+    # If earlier lines were wrapped, the number of lines does not determine the height.
     was_wrapped = before is not None and before.cell_length > 0 and _longest(before) > widget.content_size.width
     widget.update(content, layout=was_wrapped or lines_before != content.plain.count("\n"))
 

@@ -83,7 +83,7 @@ class TopLine(Widget):
         return Content("\n").join([first, second])
 
     def _short(self, width: int) -> Content:
-        """Draw the single line of a small terminal."""
+        """Draw the only line of a small terminal."""
         left = Content.assemble(" ", (self.heading, "bold $focus"), "  ", self._title)
         if not self._title:
             left = left.append("  ".join(key for key, _, where in NUMBERED if where != self.where))
@@ -115,7 +115,7 @@ def subject_of(title: Content) -> Content:
 
 
 def _fit_title(title: Content, room: int) -> Content:
-    """Return a title without parts at its end for which there is no room; the last name is cut in the middle."""
+    """Return a title without the trailing parts that do not fit; the last name is cut in the middle."""
     for gap, least in (("   ", _LEAST_NAME), (" · ", _LEAST_SUITE)):
         before, _, name = title.plain.rpartition(gap)
         spare = room - title[: len(before)].cell_length - len(gap)

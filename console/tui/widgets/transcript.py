@@ -92,7 +92,7 @@ class Transcript(Viewport):
 
     ALLOW_SELECT = True
     where: ClassVar[str] = "text"
-    """Its name in the action table."""
+    """Name of the transcript in the action table."""
     BINDINGS: ClassVar = bindings_for(where)
     COMPONENT_CLASSES: ClassVar[set[str]] = {"text--hit", "text--hit-now", "text--badge", "text--empty"}
     DEFAULT_CSS = """
@@ -373,7 +373,7 @@ class Transcript(Viewport):
             self._refresh_badge()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Rewrap at the new width, keeping the block at the top, and in sight the hit that was gone to last."""
+        """Rewrap at the new width, keeping the block at the top and the current hit in view."""
         top, anchor = self.block_at_top(), self._anchor if self._anchor in self._place else ""
         self._measure()
         if self.follow:

@@ -59,7 +59,7 @@ class Viewport(ScrollView, can_focus=True):
         self._tell_bar()
 
     def go_to(self, y: int) -> None:
-        """Scroll line `y` to the top, as far as the content allows."""
+        """Scroll line `y` to the top, if the content is long enough."""
         self.scroll_to(y=max(y, 0), animate=False, immediate=True, force=True)
         self._tell_bar()
 

@@ -119,7 +119,7 @@ def test_question_lists_hold_literal_texts(tmp_path: Path, text: str) -> None:
 def test_a_failed_pull_leaves_the_old_one_alone(tmp_path: Path, checkout: Path) -> None:
     folder = pull(Pull(tmp_path / "data", lambda line: None, checkout, accepts_digest=True))
     before = (folder / "suite.toml").read_text()
-    with pytest.raises(UsageError, match=r"holds no benchmark/question_list\.py"):
+    with pytest.raises(UsageError, match=r"contains no benchmark/question_list\.py"):
         pull(Pull(tmp_path / "data", lambda line: None, tmp_path / "data"))
     assert (folder / "suite.toml").read_text() == before
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["aidanbench"]

@@ -151,7 +151,7 @@ def test_local_datasets(suite: AidanBenchSuite, tmp_path: Path, name: str, text:
     [
         ("a.jsonl", '{"question": "One?"}\n{"question"\n', "line 2 is not JSON"),
         ("a.json", "[" * 100_000, "is damaged"),
-        ("a.json", '{"question": "One?"}', "must hold a list of objects"),
+        ("a.json", '{"question": "One?"}', "must contain a list of objects"),
         ("a.csv", "id,questions\n1,One?\n", "Did you mean to rename 'questions'"),
         ("a.txt", "One?", "has an unsupported format"),
         ("a.parquet", "rubbish", "a.parquet"),

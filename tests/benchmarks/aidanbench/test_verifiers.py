@@ -130,7 +130,7 @@ def test_results_are_found_below_the_folder_that_was_exported_to(run: RunFolder,
     (folder,) = export_run(run, tmp_path / "out")
     assert read_results(tmp_path / "out") == read_results(folder)
     (other,) = export_run(run, tmp_path / "out")
-    with pytest.raises(UsageError, match="holds 2 results") as caught:
+    with pytest.raises(UsageError, match="contains 2 results") as caught:
         read_results(tmp_path / "out")
     assert str(max(folder, other)) in caught.value.hint
 

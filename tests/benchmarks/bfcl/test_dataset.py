@@ -41,7 +41,7 @@ def _line(**parts: object) -> str:
         (lambda rows: [rows[0], _line(id=7, question=[[]]), *rows[2:]], r"\$\.id"),
         (lambda rows: [rows[0], _line(id="a", question=[[{"role": "user"}]]), *rows[2:]], "content"),
         (lambda rows: [rows[0], _line(id="a", question=[[]], function=[{"name": "f"}]), *rows[2:]], "parameters"),
-        (lambda rows: [rows[0], rows[0], *rows[2:]], "occurs before, in line 1"),
+        (lambda rows: [rows[0], rows[0], *rows[2:]], "already occurs in line 1"),
         (lambda rows: [rows[0], _line(id="a", question=[]), *rows[2:]], "first turn"),
         (lambda rows: [rows[0], _line(id="a", question=[[]]), *rows[2:]], "first turn"),
         (lambda rows: [rows[0], rows[1].replace('"boolean"', '["boolean", "null"]'), *rows[2:]], r"type`"),
@@ -79,7 +79,7 @@ def test_damaged_ground_truth_is_named(folder: Path, change: Callable[[list[str]
 
 @pytest.mark.parametrize(
     ("truth", "message"),
-    [([["x"]], "matching regex"), ([[]] * 9, "turns, but calls for 9"), (["f()"], "Expected `array`")],
+    [([["x"]], "matching regex"), ([[]] * 9, "turns, but ground truth for 9"), (["f()"], "Expected `array`")],
 )
 def test_damaged_ground_truth_of_turns_is_named(folder: Path, truth: object, message: str):
     path = folder / "possible_answer" / "BFCL_v4_multi_turn_base.json"

@@ -199,6 +199,6 @@ def test_what_would_crash_the_official_scorer_is_refused():
 def test_what_is_said_of_an_undecodable_answer_is_the_same_each_time():
     text = '<functions><function name="f"><param name="a" type="array">[x]</param></function></functions>'
     config = "ret_fmt=concise_xml&tool_call_tag=False&func_doc_fmt=xml&prompt_fmt=plaintext&style=classic"
-    complaint = decode_reply(text, "simple_python", "prompt", config).complaint
+    complaint = decode_reply(text, "simple_python", "prompt", config).message
     assert "ast.Name object" in complaint
     assert "0x" not in complaint

@@ -180,7 +180,7 @@ def test_prerequisites_are_counted_as_prepared_and_enter_no_score():
     lost = Started(at=1.0, key=Key("p"), case=Case("p", "memory_kv", graded=False))
     fold.apply(lost)
     fold.apply(Finished(at=2.0, key=Key("p"), verdict=Verdict(Outcome.BROKEN, reason="connect")))
-    assert (fold.tally.setup, fold.tally.broken) == (4, 1)
+    assert (fold.tally.setup, fold.tally.broken, fold.tally.broken_setup) == (4, 0, 1)
 
 
 def test_snapshots_are_written_in_the_official_layout(tmp_path: Path):

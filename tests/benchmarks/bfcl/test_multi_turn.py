@@ -263,7 +263,7 @@ class Box:
         ("box_1._secret()", "Error during execution: '_secret' is not public"),
         ("__import__(name='os')", "Error during execution: name '__import__' is not defined"),
         ("open(file='/etc/passwd')", "Error during execution: name 'open' is not defined"),
-        ("put(thing=().__class__)", "Error during execution: an expression holds Attribute"),
+        ("put(thing=().__class__)", "Error during execution: an expression contains Attribute"),
         ("put(thing=(lambda: 1)())", "Error during execution: lambda: 1 may not be called"),
     ],
 )

@@ -102,7 +102,7 @@ def test_generate_goes_on_where_it_stopped_and_asks_failed_inferences_again(cons
     assert not kept["simple_python_1"].startswith("Error")
     code, out, err = console(*line)
     assert (code, out) == (0, "")
-    assert "-o asks again" in err
+    assert "-o replaces them" in err
 
 
 def test_overwrite_and_chosen_ids(console, tmp_path):
@@ -110,7 +110,7 @@ def test_overwrite_and_chosen_ids(console, tmp_path):
     chosen = {"simple_python": ["simple_python_3"], "irrelevance": []}
     (tmp_path / "test_case_ids_to_generate.json").write_text(json.dumps(chosen))
     line = ("bfcl", "generate", "-s", "small", "--model", "sim/careful", "--run-ids")
-    assert "-o asks again" in console(*line)[2]
+    assert "-o replaces them" in console(*line)[2]
     code, _, _ = console(*line, "-o", "--include-input-log")
     assert code == 0
     kept = {one["id"]: one for one in read_lines(path)}

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from console.benchmarks.bfcl.conversation.memory import embedding
+from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.core.run import Selection
 from console.engine.plan import Plan, PreparedRun, prepare
@@ -21,8 +22,8 @@ def planned(folder: Path, category: str, **options: str) -> PreparedRun:
         lines = (STARTER / "suite.toml").read_text(encoding="utf-8").splitlines()
         kept = [line for line in lines if not line.startswith(("embedding", "web"))]
         (data / "mine" / "suite.toml").write_text("\n".join(kept), encoding="utf-8")
-    selection = Selection(categories=(category,))
-    return prepare(Plan("sim/careful", "mine", selection, options=options, data_path=data, runs_path=folder / "runs"))
+    selection, paths = Selection(categories=(category,)), WorkspacePaths(data=data, runs=folder / "runs")
+    return prepare(Plan("sim/careful", "mine", selection, options=options, paths=paths))
 
 
 def test_the_vector_memory_needs_its_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,7 +158,7 @@ async def test_reports_in_good_order_end_with_the_steps_of_the_turn(tmp_path: Pa
     stage, output, reason = await attacked(tmp_path, CLEVER, max_steps=7)
     assert reason == "sandbox_protocol"
     assert len(stage.asked) == 7
-    assert "one more than a turn has" in output["turns"][0]["lost"]
+    assert "the turn has no more steps" in output["turns"][0]["lost"]
 
 
 async def test_an_honest_cell_with_many_calls_and_much_output_is_no_forgery(tmp_path: Path) -> None:
@@ -190,12 +190,12 @@ def test_the_order_of_reports() -> None:
     guard.cell(report)
     with pytest.raises(BadRecord, match="no reply"):
         guard.cell(report)
-    with pytest.raises(BadRecord, match="longer than what was said"):
+    with pytest.raises(BadRecord, match="longer than the conversation allows"):
         guard.question(question(1_000_000))
     guard.question(question(2000))
     guard.reply("done", 9)
     guard.cell(report)
-    with pytest.raises(BadRecord, match="one more"):
+    with pytest.raises(BadRecord, match="no more steps"):
         guard.question(question(10))
     guard.begin_turn()
     guard.question(question(3000))

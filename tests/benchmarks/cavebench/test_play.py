@@ -471,7 +471,7 @@ def test_the_hint_names_the_failed_turns(tmp_path: Path, played: list[str], fail
     suite, case = scenario(tmp_path, turn, turn)
     output = {"turns": [{"calls": [{"function": name, "arguments": {}}] if name else []} for name in played]}
     comparison = suite.compare(case, output, suite.score(case, output, setting("json")), setting("json"))
-    assert comparison.hint == f"passes when no turn fails; failed: {failed}"
+    assert comparison.hint == f"when no turn fails; failed: {failed}"
 
 
 def test_report_sums_turns_and_names_both_counts_of_missing_calls(tmp_path: Path) -> None:

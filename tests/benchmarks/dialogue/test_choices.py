@@ -54,7 +54,7 @@ def test_the_report_has_the_letters_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"choice": "F"}, "none of the choices, A to E"),
+        ({"choice": "F"}, "not one of the choices, A to E"),
         ({"choice": None, "contains": "x"}, "need a question and a check"),
         ({"choices": ["one"]}, "choices"),
     ],

@@ -15,8 +15,8 @@ from console.exchange.exports.every_eval_ever import export_run
 from console.insight.number_format import headline, metric_bounds, metric_value
 from console.suites.leaderboard import Played
 from console.suites.leaderboard_rules import rules_for
+from console.suites.report import build_report
 from console.suites.suite import Metric, Result
-from console.suites.summing import summed_up
 
 ROWS = [{"prompt": "?", "judge": {"criteria": [{"name": "clear"}, {"name": "kind"}]}}]
 
@@ -27,7 +27,7 @@ def metrics_of(folder: Path, toml: str, grades: tuple[float, ...]) -> list[Metri
     suite.settle({}, {})
     verdicts = [Verdict(Outcome.PASSED, scores={"clear": 5.0, "judge": grade}) for grade in grades]
     results = [Result(str(number), "cases", 0, verdict) for number, verdict in enumerate(verdicts)]
-    return list(summed_up(suite, results, SETTING).metrics)
+    return list(build_report(suite, results, SETTING).metrics)
 
 
 def test_the_headline_is_first_and_never_off_its_scale(tmp_path: Path) -> None:
@@ -63,9 +63,9 @@ def test_a_score_has_one_form_in_all_categories(tmp_path: Path) -> None:
         Result(str(number), category, 0, Verdict(Outcome.PASSED, scores={"share": value}))
         for number, (category, value) in enumerate(verdicts)
     ]
-    report = summed_up(suite, results, SETTING)
+    report = build_report(suite, results, SETTING)
     assert {metric.unit for metric in (report.metrics[1], *(of[1] for of in report.categories.values()))} == {"mean"}
-    only_rates = summed_up(suite, results[2:], SETTING)
+    only_rates = build_report(suite, results[2:], SETTING)
     assert only_rates.metrics[1].unit == "rate"
 
 
@@ -151,11 +151,11 @@ def test_an_exported_score_has_the_bounds_and_unit_of_its_suite(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("toml", "message"),
     [
-        ('headline = "juge"\n', "headline: no case has a score 'juge'"),
-        ('headline = ["judge", "juge"]\n', "headline: no case has a score 'juge'"),
-        ('[units]\njuge = "s"\n', "units: no case has a score 'juge'"),
+        ('headline = "juge"\n', "headline: no case has the score 'juge'"),
+        ('headline = ["judge", "juge"]\n', "headline: no case has the score 'juge'"),
+        ('[units]\njuge = "s"\n', "units: no case has the score 'juge'"),
         ("headline = [1]\n", "must be the name of a score, or a list"),
-        ("[units]\njudge = 1\n", "must be a unit in words"),
+        ("[units]\njudge = 1\n", "must be the name of a unit"),
     ],
 )
 def test_a_headline_or_unit_that_no_row_has_is_refused(tmp_path: Path, toml: str, message: str) -> None:

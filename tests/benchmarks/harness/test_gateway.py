@@ -142,7 +142,9 @@ async def test_a_call_of_a_rollout_that_has_ended_is_held_and_never_answered(pat
      b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "n": 2}',
      b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "tools": [3]}',
      b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "temperature": NaN}',
-     b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "top_p": 1e999}'],
+     b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "top_p": 1e999}',
+     b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "max_tokens": "a", "max_output_tokens": "a"}',
+     b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "max_tokens": -9, "max_output_tokens": -9}'],
 )  # fmt: skip
 async def test_what_is_no_call_is_refused_before_a_model_is_paid(path: str, body: bytes) -> None:
     async with Clients() as clients:

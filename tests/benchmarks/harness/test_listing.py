@@ -46,7 +46,7 @@ def test_a_list_of_other_packages_is_stale(console: Any, home: Path, harness: Pa
     write_harness(home, "2")
     for refused in (console("run", "-m", "sim/careful", "-s", "sums"), console("doctor", "sums")):
         assert refused.code == 2
-        assert "listed with inspect_ai 1, and the environment has 2" in refused.out + refused.err
+        assert "listed with inspect_ai 1, but the environment has 2" in refused.out + refused.err
 
 
 def test_a_task_that_cannot_be_listed_leaves_nothing_and_says_why(console: Any, home: Path, harness: Path) -> None:

@@ -153,12 +153,42 @@ def test_an_error_of_the_program_breaks_its_case_in_its_own_words(console: Any, 
     assert (verdicts["low"].outcome, verdicts["low"].reason) == ("failed", "scored_low")
 
 
+MISBEHAVED = {
+    "a list of scores": ("print('{\"answer\": \"a\", \"scores\": [1]}')", "broken", "`scores` of its last line"),
+    "a number too large": ("print('{\"answer\": \"a\", \"score\": 1' + '0' * 400 + '}')", "undecided", "no number"),
+    "nested without end": ("print('{\"score\":' + '[' * 100_000)", "undecided", "no number"),
+    "more than is read": ("print('x' * ((64 << 20) + 1))", "broken", "printed more than 64 MiB"),
+    "a child that stays": (
+        "import subprocess; subprocess.Popen(['sleep', '600']); print('{\"score\": 2}')", "passed", "",
+    ),
+    "calls of no form": (
+        "print(ask([{'role': 'assistant', 'tool_calls': calls} for calls in ('x', [1], [{'id': [], 'function': 'f'}])]"
+        " + [{'role': 'user', 'content': 'q'}])); print('{\"score\": 2}')", "passed", "",
+    ),
+}  # fmt: skip
+
+
+def test_a_program_that_misbehaves_ends_its_case_and_never_the_run(console: Any, home: Path) -> None:
+    cases = [{"id": name, "code": code} for name, (code, _, _) in MISBEHAVED.items()]
+    with OpenAIServer(echo) as server:
+        write_suite(home, server, cases)
+        (home / "data" / "agents" / "agent.py").write_text(AGENT.partition("if case.get")[0] + "exec(case['code'])\n")
+        console("allow", "agents")
+        console("run", "-m", "m", "-s", "agents", "--quiet")
+    _, finished = records(home)
+    verdicts = {ended.key.case: ended.verdict for ended in finished}
+    for name, (_, outcome, words) in MISBEHAVED.items():
+        assert verdicts[name].outcome == outcome, name
+        assert words in "".join(verdicts[name].messages)
+    assert console("show", "latest#calls of no form").code == 0
+
+
 @pytest.mark.parametrize(
     ("toml", "words"),
     [
         (SUITE + "treshold = 1\n", "Did you mean threshold?"),
         ('format = "program"\n', "has no `command`"),
-        (SUITE + '[roles]\ngrader = "jugde"\n', "gives the task's role grader to 'jugde'"),
+        (SUITE + '[roles]\ngrader = "jugde"\n', "assigns the task's role grader to 'jugde'"),
         (SUITE + "threshold = 3\n", "is not TOML"),
     ],
 )
@@ -315,13 +345,13 @@ def test_doctor_lists_the_cases_of_a_suite_and_plays_one_up_to_its_first_call(co
         findings = console("doctor", "agents", "--json").data["findings"]
         assert [finding["state"] for finding in findings] == ["good", "good"]
         assert findings[0]["text"] == "5 cases: c0, c1, c2, c3, c4"
-        assert findings[1]["text"] == "case c0 asked the model in the role model"
+        assert findings[1]["text"] == "case c0 called the model in the role model"
         write_suite(home, server, CASES, SUITE.replace("agent.py", "nothing.py"))
         console("allow", "agents")
         broken = console("doctor", "agents")
     assert not server.requests
     assert broken.code == 2
-    assert "case c0 ended without asking a model: ended with code 2" in broken.out
+    assert "case c0 ended without calling a model: ended with code 2" in broken.out
 
 
 def test_a_resumed_program_that_asks_something_else_is_noted_with_the_call(console: Any, home: Path) -> None:

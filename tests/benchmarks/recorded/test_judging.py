@@ -22,7 +22,7 @@ from console.core.record import Asked
 from console.store.journal import JournalReader
 from console.store.run_list import find_run
 from console.suites.catalog import find_suite
-from console.suites.summing import results_of, summed_up
+from console.suites.report import build_report, results_of
 from console.tui.app import ConsoleApp
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -220,7 +220,7 @@ def test_what_the_app_counts_is_enough_for_the_report_of_the_command(played, con
     ended = played("kind", "plain", "wordy", "--length-control")
     run = find_run(home / "runs", ended.data["run"])
     suite = find_suite(run.manifest(), home / "data")
-    report = summed_up(suite, results_of(read_overview(run).fold), run.manifest().setting)
+    report = build_report(suite, results_of(read_overview(run).fold), run.manifest().setting)
     assert {metric.name: metric.value for metric in report.metrics} == {
         name: metric["value"] for name, metric in metrics(ended).items()
     }

@@ -13,6 +13,7 @@ from console.benchmarks.tau2.data.editions import Edition, editions
 from console.benchmarks.tau2.data.pull import pull
 from console.benchmarks.tau2.suite import Tau2Suite
 from console.core.case import Case, Setting
+from console.core.comparison import Mark
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
 from console.exchange.suspects import expected_lines
@@ -138,6 +139,25 @@ def test_a_wrong_call_is_the_agents_fault_and_shown_in_the_world(suite: Tau2Suit
     assert "blame" in [pair.kind for pair in comparison.pairs]
     assert "blame" not in expected_text(comparison)
     assert "blame" not in "".join(expected_lines(comparison))
+
+
+def test_what_differs_in_a_passed_task_is_marked_as_not_counting(suite: Tau2Suite) -> None:
+    wrong = {"name": "update_reservation_baggages", "arguments": {**BAGS, "total_baggages": 3}}
+    output = {"messages": _messages((user("Two bags."), agent("", wrong), agent("Done."), STOP)), "reason": "user_stop"}
+    case = case_of(suite, "airline_1")
+    criteria = {**case.data["task"]["evaluation_criteria"], "reward_basis": ["COMMUNICATE"]}
+    task = {**case.data["task"], "evaluation_criteria": criteria}
+    lenient = msgspec.structs.replace(case, data={**case.data, "task": task})
+    verdict = suite.score(lenient, output, SETTING)
+    assert verdict.outcome is Outcome.PASSED
+    comparison = suite.compare(lenient, output, verdict, SETTING)
+    assert {pair.mark for pair in comparison.pairs} <= {Mark.SAME, Mark.OMITTED}
+    [state] = [pair for pair in comparison.pairs if pair.kind == "state"]
+    assert (state.mark, state.note) == (Mark.OMITTED, "does not count")
+    assert [row.mark for row in state.rows] == [Mark.OMITTED]
+    failed = msgspec.structs.replace(verdict, outcome=Outcome.FAILED, reason="wrong_words")
+    [state] = [pair for pair in suite.compare(lenient, output, failed, SETTING).pairs if pair.kind == "state"]
+    assert state.mark is Mark.OMITTED
 
 
 def test_a_world_that_is_right_without_any_action_is_no_fault_of_the_grader(suite: Tau2Suite) -> None:

@@ -1,7 +1,7 @@
 """Asks the judge about answers and reads its replies.
 
-If a reply has no readable number, the judge is asked once more; after that the score stays open, since it says nothing
-about the answer. With `strict_compat`, replies are read as by the reference, without asking again.
+If a reply has no readable number, the judge is asked once more; after that the score is left undetermined, since the
+replies say nothing about the answer. With `strict_compat`, replies are read as by the reference, without asking again.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from console.core.chat import Message, ScriptedAnswers
 from console.suites.stage import Stage
 
 TRIES = 2
-"""Number of tries before a score stays open."""
+"""Number of tries before a score is left undetermined."""
 
 
 class Grade(NamedTuple):
@@ -50,21 +50,21 @@ class Judge:
         return await self._number(prompt, read, scripted_coherence(answer), step=0)
 
     @property
-    def is_doubled(self) -> bool:
+    def has_second(self) -> bool:
         """True if there is a second judge."""
         return self._options.has_second_judge
 
     async def grade_again(self, answer: str) -> Grade:
-        """Ask the second judge for the coherence; its grade decides nothing."""
+        """Ask the second judge for the coherence; its grade does not affect the verdict."""
         prompt = coherence_prompt(self._wording, self._question, answer)
         return await self._number(prompt, reply_tags.coherence, scripted_coherence(answer), step=0, role="second_judge")
 
     async def repeat(self, answer: str) -> list[Grade]:
-        """Ask for the coherence as often again as the run wants, in order; these grades decide nothing."""
+        """Ask for the coherence again, as often as the run requests; these grades do not affect the verdict."""
         return [await self.grade(answer) for _ in range(self._options.judge_repeats - 1)]
 
     async def compare(self, answer: str, previous: Sequence[str]) -> Comparison:
-        """Ask for the similarity to each earlier answer, concurrently; skipped if the run does not want it."""
+        """Ask for the similarity to each earlier answer, concurrently; skipped unless the run requests it."""
         if not self._options.use_llm_similarity:
             return Comparison(None)
         read = reply_tags.strict_similarity if self._options.strict_compat else reply_tags.similarity

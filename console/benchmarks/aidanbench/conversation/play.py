@@ -119,7 +119,7 @@ class Loop:
             raise Fault(FaultKind.DATA, f"the embedding model returned incompatible vectors: {error}") from error
 
     def _novelty(self, nearest: Nearest | None) -> float | None:
-        """Return the novelty; nan is a machinery fault and stays open, except under the reference's rules."""
+        """Return the novelty; nan, a machinery fault, leaves it undetermined, except under the reference's rules."""
         value = 1.0 if nearest is None else 1.0 - nearest.similarity
         return None if math.isnan(value) and not self.options.strict_compat else value
 
@@ -170,7 +170,7 @@ async def _grades(judge: Judge, answer: str) -> Grades:
 
 async def _both(judge: Judge, answer: str) -> tuple[Grade, Grade | None]:
     """Ask the judge, and the second one if there is one."""
-    if not judge.is_doubled:
+    if not judge.has_second:
         return await judge.grade(answer), None
     results = await asyncio.gather(judge.grade(answer), judge.grade_again(answer), return_exceptions=True)
     for result in results:

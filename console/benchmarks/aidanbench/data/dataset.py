@@ -1,6 +1,6 @@
 """Questions from the suite's folder, or from the user's options. Nothing is skipped or repaired silently.
 
-A suite's folder holds `questions.jsonl`: one object per line with `question` and optionally `id`, `category` and
+A suite's folder contains `questions.jsonl`: one object per line with `question` and optionally `id`, `category` and
 `cluster` (shared by questions that are not independent).
 """
 
@@ -87,7 +87,7 @@ def read_folder(folder: Path, name: str) -> QuestionSet:
     seen: dict[str, int] = {}
     for number, question in enumerate(questions, 1):
         if question.id in seen:
-            raise UsageError(f"id {question.id!r} occurs again (first in line {seen[question.id]})", where=str(path))
+            raise UsageError(f"id {question.id!r} occurs twice (first in line {seen[question.id]})", where=str(path))
         seen[question.id] = number
     return QuestionSet(name, tuple(questions))
 

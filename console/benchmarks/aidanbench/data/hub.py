@@ -81,7 +81,7 @@ def _jsonl(path: Path) -> Iterator[object]:
 def _json(path: Path) -> Iterable[object]:
     value = read_json(read_regular_text(path))
     if not isinstance(value, list):
-        raise ValueError("must hold a list of objects")
+        raise ValueError("must contain a list of objects")
     return cast(list[object], value)
 
 
@@ -102,7 +102,7 @@ def _hub(name: str, split: str) -> Iterable[object]:
     package = _optional("datasets", "datasets", name)
     try:
         return package.load_dataset(name, split=split)
-    except Exception as error:  # the package raises what it likes, from network trouble to unknown splits
+    except Exception as error:  # the package may raise anything, from network errors to unknown splits
         message = f"the dataset cannot be loaded: {type(error).__name__}: {error}"
         raise UsageError(message, where=name, hint="Check name, split and network, or give a local file.") from error
 

@@ -1,8 +1,8 @@
 """Downloads the official AidanBench questions and wording: three pinned source files, parsed and never run.
 
 The questions and most of the wording come from the original program, the follow-up of the growing chat from the
-environment that the document describes. Everything is checked against pinned digests. Neither project states a license
-for these texts, so they are written only to the user's data folder.
+environment of verifiers. Everything is checked against pinned digests. Neither project states a license for these
+texts, so they are written only to the user's data folder.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ _ORIGINAL_FILES = f"{_HOST}/aidanmclaughlin/AidanBench/{REVISION}"
 _ENVIRONMENT_FILES = f"{_HOST}/PrimeIntellect-ai/verifiers/{ENVIRONMENT_REVISION}"
 _HINT = (
     "Check the network, or get the AidanBench repository elsewhere and give its folder with --from PATH "
-    "(a folder that also holds environments/aidanbench of verifiers gives the environment's wording as well)."
+    "(if it also contains environments/aidanbench of verifiers, the environment's wording is read too)."
 )
 _SAMPLE = "What is a cause of World War 1?"
 _DIGESTS = {
@@ -58,7 +58,7 @@ _DIGESTS = {
 def pull(request: Pull) -> Path:
     """Get the official questions and wording, by download or from a checkout, and return their folder.
 
-    A checkout of the original program may also hold the environment's source.
+    A checkout of the original program may also contain the environment's source.
 
     Raises:
         UsageError: no network, not such a checkout, texts that differ from the pinned ones, unreadable sources, or an
@@ -126,7 +126,7 @@ def _digests(official_wording: Wording) -> dict[str, str]:
 
 def _environment_followup(folder: Path, notify: Callable[[str], object]) -> tuple[str, str]:
     """Return the environment's follow-up and, if it is a substitute, its origin."""
-    place = next((path for path in _places(folder, ENVIRONMENT_SOURCE) if path.is_file()), None)
+    place = next((path for path in _possible_paths(folder, ENVIRONMENT_SOURCE) if path.is_file()), None)
     if place is None:
         notify("the environment's source is missing: its follow-up uses our own wording, and runs are not comparable")
         return OURS.followup_environment, OURS.name
@@ -167,14 +167,14 @@ def _pins(official_wording: Wording) -> list[Pin]:
 
 
 def _find(folder: Path, name: str) -> Path:
-    for path in _places(folder, name):
+    for path in _possible_paths(folder, name):
         if path.is_file():
             return path
-    raise UsageError(f"holds no {name}", where=str(folder), hint="Name the folder of an AidanBench checkout.")
+    raise UsageError(f"contains no {name}", where=str(folder), hint="Name the folder of an AidanBench checkout.")
 
 
-def _places(folder: Path, name: str) -> list[Path]:
-    """Return the possible places of a source: in the folder, in a checkout below it, or by its bare name."""
+def _possible_paths(folder: Path, name: str) -> list[Path]:
+    """Return the possible paths of a source: in the folder, in a checkout below it, or by its bare name."""
     return [folder / name, *sorted(folder.glob(f"*/{name}")), folder / Path(name).name]
 
 

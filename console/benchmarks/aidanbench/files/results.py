@@ -3,8 +3,8 @@
     <root>/aidanbench--<model with / as -->/<8 hex digits>/results.jsonl, metadata.json
 
 Each graded loop is a line with the metrics by their names on disk (`reward`, `format_reward_func`, …), the prompt and
-the completion. The additional key `aidanbench` holds what those tools drop: every answer with its scores, and why the
-loop ended. Ungraded loops have no reward; they are listed in the metadata and enter no average.
+the completion. The additional key `aidanbench` contains the data that those tools drop: every answer with
+its scores, and why the loop ended. Ungraded loops have no reward; they are listed in the metadata and enter no average.
 """
 
 import json
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from console.core.case import Case, Slot
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import read_json
 from console.core.record import Asked, Finished, Started
 from console.core.request import Thread
@@ -70,18 +70,16 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
         "left_out": [_left_out(record) for record in finished if record not in graded]
     }
     folder = root / f"{ENVIRONMENT}--{model_folder(manifest)}" / os.urandom(4).hex()
-    try:
+    with os_errors_as("cannot be written", where=folder):
         folder.mkdir(parents=True)
         lines = (json.dumps(row, allow_nan=False) for row in rows)
         write_atomically(folder / RESULTS, ("\n".join(lines) + "\n").encode())
         write_atomically(folder / METADATA, json.dumps(metadata, indent=1).encode())
-    except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(folder)) from error
     return [folder]
 
 
 def model_folder(manifest: Manifest) -> str:
-    """Return the model's id as a folder name of these tools: `/` becomes `--`, and no name leaves the folder."""
+    """Return the model's id as a folder name of these tools: `/` becomes `--`; the name cannot leave the folder."""
     name = (manifest.model.model_id or manifest.model.name).replace("/", "--").replace(os.sep, "--")
     return name.replace("\0", "").lstrip(".") or "model"
 
@@ -219,11 +217,13 @@ def results_folder(path: Path) -> Path:
         return path.parent if path.name == RESULTS else path
     below = sorted(results_file.parent for results_file in path.rglob(RESULTS))
     if len(below) > 1:
-        raise UsageError(f"holds {len(below)} results", where=str(path), hint=f"Name one of them, such as {below[-1]}.")
+        raise UsageError(
+            f"contains {len(below)} results", where=str(path), hint=f"Name one of them, such as {below[-1]}."
+        )
     return below[0] if below else path
 
 
-_HINT = f"Name a folder that holds {RESULTS} and {METADATA}."
+_HINT = f"Name a folder that contains {RESULTS} and {METADATA}."
 
 
 def _parse_row(line: str, where: str) -> Row:

@@ -70,7 +70,7 @@ class Metrics(NamedTuple):
 
 
 def measure(answers: Sequence[Scores | None], rule: Rule, max_turns: int | None) -> Metrics:
-    """Return the metrics of a loop with these scores; None is an empty answer.
+    """Return the metrics of a loop with these scores; None stands for an empty answer.
 
     Args:
         answers: scores in order; those after the end of the loop are ignored.

@@ -1,7 +1,7 @@
 """Novelty of an answer: one minus its highest cosine to any earlier answer, in double precision.
 
 Sums are correctly rounded, so results are identical on every machine and after a resume. A zero vector gives nan, which
-counts as the highest only where Python's `max` meets it first, as in the reference.
+counts as the highest only if Python's `max` encounters it first, as in the reference.
 """
 
 import math

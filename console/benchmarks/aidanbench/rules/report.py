@@ -81,7 +81,7 @@ def _means(graded: Sequence[Result], omit: str) -> list[Metric]:
 def _score_metric(name: str, scored: Sequence[Result]) -> Metric:
     """Return the mean of a score over questions; with repeats, its interval covers similar questions.
 
-    The interval of scores of which none is negative begins at 0 or above.
+    If no score is negative, the interval begins at 0 or above.
     """
     sample = sample_of_results(scored, lambda result: result.verdict.scores[name])
     interval = mean_interval(sample)

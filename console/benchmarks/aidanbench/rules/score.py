@@ -34,8 +34,8 @@ _WORDS = {
 def score_loop(output: Any, options: AidanOptions) -> Verdict:
     """Judge a loop.
 
-    A loop with an accepted answer passes; the reward among the scores is what counts. An invalid output is broken and
-    gets no score.
+    A loop with an accepted answer passes; the number that matters is the reward among the scores. An invalid output is
+    broken and gets no score.
     """
     try:
         turns = read_output(output)
@@ -60,7 +60,7 @@ def _ending(metrics: Metrics, options: AidanOptions) -> str:
 
 
 def reason_words(reason: str) -> str:
-    """Return a termination reason in words, with combined reasons joined by `and`."""
+    """Return a termination reason as text, with combined reasons joined by `and`."""
     return " and ".join(_WORDS.get(part, part) for part in reason.split(",") if part)
 
 
@@ -71,7 +71,7 @@ def _outcome(metrics: Metrics) -> Outcome:
 
 
 def _scores(metrics: Metrics, turns: list[Turn], options: AidanOptions) -> dict[str, float]:
-    """Return the metrics under the reference's documented names, except those that a record cannot hold."""
+    """Return the metrics under the reference's documented names, except those that a record cannot store."""
     numbers = {
         "reward": metrics.reward(options.reward_mode),
         "aidanbench_score": metrics.aidanbench_score,

@@ -7,6 +7,7 @@ from textual.content import Content
 from console.benchmarks.aidanbench.view.endings import accepted_counts, ending_lines, length_lines
 from console.benchmarks.aidanbench.view.loops import NOVELTY, SCORES, Round, Rounds, answer_so_far, rounds_left
 from console.benchmarks.aidanbench.view.rounds import answer_block, end_line, loop_state, round_blocks
+from console.core.run import Manifest
 from console.insight import number_format
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
@@ -232,9 +233,9 @@ class LoopBlocks:
         begun = next((earlier for earlier in self._rounds.rounds if earlier.turn == turn), None)
         reply = "".join(passage.text for passage in tail if passage.kind is PassageKind.ASSISTANT)
         thought = "".join(passage.text for passage in tail if passage.kind is PassageKind.REASONING)
-        troubles = begun.troubles if begun else []
+        failed_tries = begun.failed_tries if begun else []
         prompt = begun.prompt if begun else ""
-        return Round(turn, prompt=prompt, reply=reply, streaming=True, reasoning=thought, troubles=troubles)
+        return Round(turn, prompt=prompt, reply=reply, streaming=True, reasoning=thought, failed_tries=failed_tries)
 
 
 # The view ------------------------------------------------------------------------------------------------------------
@@ -279,8 +280,9 @@ class LoopLiveView:
             return stacked([name, where, one_line(ending, 60, MUTED), Content(spent)])
         return stacked([name, where, one_line(rollout.why or rollout.state, 60, MUTED), outlook_words(rollout)])
 
-    def average(self, overview: Overview) -> Content:
+    def average(self, overview: Overview, manifest: Manifest) -> Content:
         """Return the mean number of accepted answers over graded loops."""
+        del manifest
         lengths = accepted_counts(overview.rollouts.values())
         if not lengths:
             return Content.empty()

@@ -62,7 +62,7 @@ class Round:
     final: str | None = None
     """The answer as extracted by the suite; None until it is decided."""
     reasoning: str = ""
-    troubles: list[Passage] = field(default_factory=list[Passage])
+    failed_tries: list[Passage] = field(default_factory=list[Passage])
     """Failed tries."""
     usage: Usage | None = None
     latency_s: float | None = None
@@ -104,7 +104,7 @@ class Rounds:
             return self.rounds[-1] if self.rounds else None
         if passage.kind is PassageKind.TRY:
             owner = self._owner.get(passage.n) or (self.rounds[-1] if self.rounds else self._round(0))
-            owner.troubles.append(passage)
+            owner.failed_tries.append(passage)
             return owner
         if passage.kind is PassageKind.NOTE and passage.head not in _NOTES:
             return None

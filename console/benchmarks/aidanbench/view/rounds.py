@@ -44,7 +44,7 @@ def round_blocks(
         thought.folded = not unfolded and bool(loop_round.answer)
         thought.gap = not thought.folded
         blocks.append(thought)
-    body = tuple(map(trouble_line, loop_round.troubles))
+    body = tuple(map(failed_try_line, loop_round.failed_tries))
     if body:
         blocks.append(Block(f"{name} tries", body=body, gap=False))
     blocks.append(answer_block(loop_round))
@@ -145,7 +145,7 @@ def end_line(loop_round: Round) -> Content | None:
     return Content.assemble((f"{SYMBOLS.stopped} not accepted: ", "bold $fail"), words.stylize("bold"), official)
 
 
-def trouble_line(passage: Passage) -> Content:
+def failed_try_line(passage: Passage) -> Content:
     """Return the line of a failed try."""
     assert passage.kind is PassageKind.TRY
     then = f", again in {wait_words(passage.threshold)}" if passage.threshold is not None else ", given up"
@@ -156,5 +156,5 @@ def trouble_line(passage: Passage) -> Content:
 
 
 def loop_state(state: str, why: str) -> str:
-    """Return the current activity of a loop, in words."""
+    """Return the current activity of a loop as text."""
     return why or {"asking": "asking", "streaming": "writing", "": ""}.get(state, state)

@@ -60,7 +60,7 @@ class Simulation:
     key: str
     executed: list[list[str]] = field(default_factory=list[list[str]])
     generation: int = -1
-    """Generation of the worker that holds the conversation; -1: none."""
+    """Generation of the worker with the conversation; -1: none."""
 
     async def execute(self, calls: list[str]) -> list[str]:
         """Execute the calls of a step, on new simulators after all earlier steps.

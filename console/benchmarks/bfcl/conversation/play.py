@@ -18,7 +18,7 @@ async def play_entry(
 ) -> Any:
     """Run the conversation and return the result in the official format.
 
-    An answer that crashes the handler ends the entry; as officially, the error text becomes the result to score.
+    An answer that crashes the handler ends the entry; as in the official code, its error text is the result to score.
 
     Raises:
         Fault: a model, the simulators, the search service or the embedding failed.

@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from console.benchmarks.bfcl.conversation.call_format import in_call_format
 from console.benchmarks.bfcl.conversation.prompts import first_turn, system_prompt, with_hints
-from console.benchmarks.bfcl.conversation.scripted_answers import scripted_answers_for
 from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.data.wording import Wording
 from console.benchmarks.bfcl.models.handlers.handler import Handler, answers_may_break
 from console.benchmarks.bfcl.models.handlers.services import with_own_seed
 from console.benchmarks.bfcl.rules.entry import Entry
-from console.core.chat import Message
+from console.core.chat import Message, ScriptedAnswers
 from console.suites.stage import Stage
 
 
@@ -31,12 +29,14 @@ async def play_single_turn(entry: Entry, stage: Stage, handler: Handler, wording
         UnreadableAnswer: the answer crashes the handler.
     """
     messages, tools, params = question_of(entry, wording, handler)
-    mode = "fc" if tools else "prompt"
-    reply = await stage.ask(
-        messages,
-        tools=tools,
-        params=with_own_seed(params, str(stage.key)),
-        scripted=lambda: in_call_format(scripted_answers_for(entry, mode), handler.call_format),
-    )
+
+    def scripted() -> ScriptedAnswers:  # the modules are loaded here, as only simulated models need them
+        from console.benchmarks.bfcl.conversation.call_format import in_call_format
+        from console.benchmarks.bfcl.conversation.scripted_answers import scripted_answers_for
+
+        return in_call_format(scripted_answers_for(entry, "fc" if tools else "prompt"), handler.call_format)
+
+    own_params = with_own_seed(params, str(stage.key))
+    reply = await stage.ask(messages, tools=tools, params=own_params, scripted=scripted)
     with answers_may_break():
         return handler.read(reply).output

@@ -17,10 +17,10 @@ from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.entry import Entry, FunctionDoc, SpokenLine
 from console.benchmarks.bfcl.rules.variation import CONFIGS
 from console.core.chat import Message
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import read_json
 from console.core.ready_type import ready_type
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.store.atomic import open_regular, read_regular
 from console.suites.catalog import read_suite_toml
 
@@ -146,13 +146,11 @@ class Dataset:
             UsageError: unreadable file.
         """
         path = self._path(_file_of(category))
-        try:
+        with os_errors_as("cannot be read", where=path):
             if category != names.FORMAT_SENSITIVITY:
                 with open_regular(path) as file:
                     return sum(bool(line.strip()) for line in file)
             text = read_regular(path)
-        except OSError as error:
-            raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
         chosen = _json(text, str(path))
         if not isinstance(chosen, dict):
             return 0
@@ -171,13 +169,11 @@ class Dataset:
         """
         category = names.category_of(entry_id).removesuffix("_prereq")
         if category not in self.categories:
-            close = nearest(category, self.categories)
-            hint = f"Did you mean {close}?" if close else f"Categories here: {', '.join(self.categories)}."
+            hint = suggest(category, self.categories, f"Categories here: {', '.join(self.categories)}.")
             raise UsageError(f"no category here has the id {entry_id!r}", hint=hint)
         entry = self.entries(category).get(entry_id)
         if entry is None:
-            close = nearest(entry_id, self.entries(category))
-            raise UsageError(f"no entry has the id {entry_id!r}", hint=f"Did you mean {close}?" if close else "")
+            raise UsageError(f"no entry has the id {entry_id!r}", hint=suggest(entry_id, self.entries(category)))
         return entry
 
     def line(self, entry: Entry) -> dict[str, Any]:
@@ -345,7 +341,9 @@ def _check_truth(entry: Entry, where: str) -> None:
     """Check that each expected call is one available function, and that each turn has its calls."""
     truth = entry.ground_truth or []
     if names.is_multi_turn(entry.category) and len(truth) != len(entry.question):
-        raise UsageError(f"{entry.id!r} has {len(entry.question)} turns, but calls for {len(truth)}", where=where)
+        raise UsageError(
+            f"{entry.id!r} has {len(entry.question)} turns, but ground truth for {len(truth)}", where=where
+        )
     offered = {doc["name"] for doc in entry.function}
     for call in truth if names.is_single_turn(entry.category) else ():
         if not call.keys() <= offered:
@@ -354,10 +352,8 @@ def _check_truth(entry: Entry, where: str) -> None:
 
 def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[str, Any]]]:
     """Return line number and object of every line, after checking its type and unique id."""
-    try:
+    with os_errors_as("cannot be read", where=path):
         data = read_regular(path)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
     out: list[tuple[int, dict[str, Any]]] = []
     seen: dict[str, int] = {}
     for number, line in enumerate(data.split(b"\n"), 1):
@@ -368,13 +364,13 @@ def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[st
         try:
             msgspec.convert(row, ready_type(row_type))
             if b"\\ud" in line.lower():
-                msgspec.json.encode(row)  # fails for half of a surrogate pair, which no file could hold
+                msgspec.json.encode(row)  # fails for half of a surrogate pair, which no file could contain
             if b"NaN" in line or b"Infinity" in line:
                 json.dumps(row, allow_nan=False)
         except ValueError as error:
             raise UsageError(f"damaged line: {error}", where=where) from error
         if (first := seen.setdefault(str(row.get("id", number)), number)) != number:
-            raise UsageError(f"the id {row['id']!r} occurs before, in line {first}", where=where)
+            raise UsageError(f"the id {row['id']!r} already occurs in line {first}", where=where)
         out.append((number, row))
     return out
 

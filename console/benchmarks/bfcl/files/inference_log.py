@@ -108,7 +108,7 @@ def _turn_messages(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _input(thread: Thread, *, native: bool) -> Line:
-    """Return the input of a model call; as officially, the messages are one text."""
+    """Return the input of a model call; as in the official code, the messages are one string."""
     if thread.messages and thread.messages[0]["role"] == PROMPT_ROLE:
         prompt = "".join(message.get("content") or "" for message in thread.messages)
         return {"role": "inference_input", "content": {"formatted_prompt": prompt}}
@@ -123,8 +123,8 @@ def _assistant(output: Any, call: Asked | None) -> Line:
 
 def _step_results(output: Any, family: str, results: Sequence[str], step: int) -> list[Line]:
     decoded = decode_step(output, family)
-    if decoded.complaint is not None:
-        return [_handled(_UNDECODABLE, error=decoded.complaint)]
+    if decoded.error is not None:
+        return [_handled(_UNDECODABLE, error=decoded.error)]
     items = [_handled(_DECODED, model_response_decoded=decoded.value)]
     if not decoded.executable:
         return [*items, _handled(_EMPTY, model_response_decoded=decoded.value)]

@@ -4,8 +4,8 @@
     <root>/score/<model>/<group>/BFCL_v4_<category>_score.json
     <root>/score/data_*.csv
 
-`/` in a model name becomes `_`. Both kinds of files are JSON Lines. Where a file system ignores case, the second of two
-models whose names differ only in that gets a folder with a digest of its name.
+`/` in a model name becomes `_`. Both kinds of files are JSON Lines. On a case-insensitive file system, the second of
+two models whose names differ only in case gets a folder with a digest of its name.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from console.benchmarks.bfcl.models.decode.reply import json_safe
 from console.benchmarks.bfcl.rules.categories import backend_of, group_of, is_memory
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import read_json
 from console.store.atomic import open_regular, read_regular, write_atomically
 from console.store.file_names import distinct_name
@@ -50,8 +50,7 @@ def folder_name(model: str) -> str:
 def model_folder(root: Path, model: str) -> str:
     """Return the name of a model's folder below `root`.
 
-    That is `folder_name`, unless the file system would take the folder of a model whose name is spelled differently
-    for it.
+    The name is `folder_name`, unless a case-insensitive file system would confuse it with another model's folder.
     """
     return distinct_name(folder_name(model), root)
 
@@ -96,10 +95,8 @@ def read_lines(path: Path) -> list[Line]:
     Raises:
         UsageError: unreadable file, or a line that is not a JSON object; names it.
     """
-    try:
+    with os_errors_as("cannot be read", where=path):
         data = read_regular(path)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     return [_line(line, f"{path}:{number}") for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
 
 
@@ -118,11 +115,8 @@ def read_first(path: Path) -> Line:
     Raises:
         UsageError: unreadable file, or a line that is not a JSON object.
     """
-    try:
-        with open_regular(path) as file:
-            line = file.readline(_LARGEST_LINE)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    with os_errors_as("cannot be read", where=path), open_regular(path) as file:
+        line = file.readline(_LARGEST_LINE)
     return _line(line, f"{path}:1") if line.strip() else {}
 
 
@@ -142,7 +136,7 @@ def _line(text: bytes, where: str) -> Line:
 
 
 def write_lines(path: Path, lines: Iterable[Line], *, ascii_only: bool) -> None:
-    """Replace a JSON Lines file; like officially, result files are ASCII-escaped, score files are not.
+    """Replace a JSON Lines file; as in the official code, only result files are ASCII-escaped.
 
     Raises:
         UsageError: unwritable folder.
@@ -164,10 +158,6 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         UsageError: unwritable folder.
     """
-    try:
+    with os_errors_as("cannot be written", where=path, hint="Choose another folder."):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise UsageError(
-            f"cannot be written: {error.strerror}", where=str(path), hint="Choose another folder."
-        ) from None

@@ -17,7 +17,7 @@ from console.benchmarks.bfcl.models.handlers.completion import recorded_thought
 from console.benchmarks.bfcl.models.templates.table import TEMPLATES
 from console.benchmarks.bfcl.rules.categories import ALL, category_of, is_prerequisite, is_single_turn
 from console.core.case import Key, Setting
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.record import AnyRecord, Asked, Finished, Performed, Started
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
@@ -157,12 +157,10 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
 def _append(path: Path, line: Line) -> None:
     """Append one complete line; a truncated last line was rejected when the file was read."""
     data = (json.dumps(line, default=str) + "\n").encode("ascii")
-    try:
+    with os_errors_as("cannot be written", where=path, hint="Make room."):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab", buffering=0) as file:
             start = file.seek(0, os.SEEK_END)
             if file.write(data) != len(data):
                 file.truncate(start)
                 raise OSError(28, "No space left on device")
-    except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(path), hint="Make room.") from None

@@ -192,7 +192,7 @@ def unread_files(root: Path) -> list[str]:
 
 
 def in_directory_order(root: Path) -> list[str]:
-    """Return folder names in directory order, which is officially the order of ties."""
+    """Return folder names in directory order, which is the official order of ties."""
     return [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
 
 

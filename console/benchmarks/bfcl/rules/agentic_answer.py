@@ -22,7 +22,7 @@ def check_answer(output: Any, truth: Sequence[str], family: str) -> tuple[str | 
     """Return the official error type (None: correct) and the judged message.
 
     Args:
-        output: recorded turns of steps, normally one turn. Like officially, a string counts as a list of characters.
+        output: recorded turns of steps, normally one turn. A string counts as a list of characters.
         truth: acceptable answers.
         family: the decode family, which identifies calls.
     """

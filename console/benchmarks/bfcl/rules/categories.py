@@ -1,13 +1,13 @@
 """Names, collections and order of BFCL v4 categories.
 
-Like officially, categories are classified by substrings of the name (`live`, `multi_turn`, `memory`, `java` …), which
-works for entry ids as well.
+As in the official code, categories are classified by substrings of the name (`live`, `multi_turn`, `memory`, `java` …),
+which works for entry ids as well.
 """
 
 from collections.abc import Iterable
 
 from console.core.fault import UsageError
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.suites.call_matching.checker import CallRule
 
 NON_LIVE = (
@@ -67,8 +67,7 @@ def resolve(names: Iterable[str]) -> list[str]:
         elif name in ALL:
             categories.add(name)
         else:
-            close = nearest(name, [*ALL, *COLLECTIONS])
-            hint = f"Did you mean {close}?" if close else f"Known categories: {', '.join(ALL)}."
+            hint = suggest(name, [*ALL, *COLLECTIONS], f"Known categories: {', '.join(ALL)}.")
             raise UsageError(f"unknown BFCL category {name!r}", hint=hint)
     return sorted(categories)
 

@@ -44,7 +44,7 @@ def judge_calls(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
     decoded = decode_reply(output, entry.judged_as, family_of(setting), entry.config)
     if decoded.error_type:
         problem = "decoded to something else" if decoded.error_type == WRONG_FORMAT else "could not be decoded"
-        return Refusal(decoded.error_type, f"the answer {problem}: {decoded.complaint}")
+        return Refusal(decoded.error_type, f"the answer {problem}: {decoded.message}")
     return check_calls(
         entry.function,
         decoded.calls,
@@ -63,5 +63,5 @@ def has_call(output: Any, family: str) -> bool:
 def _judge_relevance(output: Any, category: str, family: str) -> Refusal | None:
     called = has_call(output, family)
     if "irrelevance" in category:
-        return Refusal(CALLED, "there is a call, where none is right") if called else None
+        return Refusal(CALLED, "there is a call, but none is expected") if called else None
     return None if called else Refusal(NOT_CALLED, "there is no call")

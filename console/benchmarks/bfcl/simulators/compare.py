@@ -19,7 +19,7 @@ from console.core.outcome import Outcome, Verdict
 from console.suites.call_matching.source_text import literal
 
 _HINTS = {
-    "multi_turn:force_terminated": "ending every turn with a reply that holds no call",
+    "multi_turn:force_terminated": "ending every turn with a reply without a call",
     EMPTY_TURN: "making the expected calls in this turn, even if they were made before",
     STATE: "leaving the simulators in the expected state after this turn",
     RESPONSE: "getting the expected results in this turn or an earlier one",

@@ -24,7 +24,7 @@ _CALL_S = 30.0
 _START_S = 60.0
 _END_S = 10.0
 _LIMITS = WorkerLimits(frame_bytes=64 * MEBIBYTE, call_bytes=64 * MEBIBYTE)
-"""Large, as a batch of findings contains whole file systems."""
+"""Limits of the worker; large, as a batch of findings contains whole file systems."""
 
 _hosts: dict[Path, "SimulatorHost"] = {}
 _opening = threading.Lock()

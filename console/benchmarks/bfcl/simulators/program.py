@@ -75,7 +75,7 @@ class SimulatorServer:
         return states
 
     def end(self, arguments: dict[str, Any]) -> None:
-        """Forget a conversation."""
+        """Drop a conversation."""
         self._by_conversation.pop(arguments["key"], None)
 
     def checks(self, arguments: dict[str, Any]) -> list[dict[str, Any]]:
@@ -92,7 +92,7 @@ def _stored(simulators: Simulators) -> dict[str, Any]:
 
 
 def start(port: object, setup: dict[str, Any]) -> dict[str, Operation]:
-    """Be ready for conversations over one dataset."""
+    """Start serving conversations over one dataset."""
     del port
     sys.path.append(setup["folder"])
     package = setup["simulators"].strip("/").replace("/", ".")

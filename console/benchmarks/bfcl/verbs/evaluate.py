@@ -37,7 +37,7 @@ from console.cli.exitcode import Exit
 from console.cli.name_lists import split
 from console.config.paths import find_models_file
 from console.core.fault import UsageError
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
 
 if TYPE_CHECKING:
@@ -143,7 +143,9 @@ def _evaluate(args: EvaluateArguments) -> int:
         output.warn(text)
     if not scores and not refused:
         chosen = ", ".join(split(args.test_category)) or "any category"
-        raise UsageError(f"no result file of {chosen}", where=str(result_root), hint="Generate first, or --result-dir.")
+        raise UsageError(
+            f"no result file of {chosen}", where=str(result_root), hint="Generate first, or give --result-dir."
+        )
     _write_summary(args, suite, scores, score_root, models, in_directory_order(result_root))
     return Exit.USAGE if refused else Exit.OK
 
@@ -153,14 +155,13 @@ def _models(args: EvaluateArguments, result_root: Path) -> list[str]:
     chosen = [model_folder(result_root, name) for name in split(args.model)]
     for name in chosen:
         if name not in models_there:
-            close = nearest(name, models_there)
             listed = (
                 f"There are results of: {', '.join(models_there)}."
                 if models_there
                 else "Generate first, or give --result-dir."
             )
             raise UsageError(
-                f"no results of {name!r}", where=str(result_root), hint=f"Did you mean {close}?" if close else listed
+                f"no results of {name!r}", where=str(result_root), hint=suggest(name, models_there, listed)
             )
     return chosen or models_there
 

@@ -106,7 +106,7 @@ def run(args: GenerateArguments) -> int:
     worst = Exit.OK
     for name, generation in prepared:
         if generation is None:
-            args.output.info(f"{name}: every entry has an answer; -o asks again")
+            args.output.info(f"{name}: every entry has an answer; -o replaces them")
             continue
         code = _generate(args, name, generation, result_root)
         worst = max(worst, code)
@@ -135,9 +135,7 @@ def _prepare(args: GenerateArguments, model: str, result_root: Path) -> _Generat
         mode=args.mode,
         concurrency=args.num_threads or (LOCAL_THREADS if local else 1),
         name=f"{model} bfcl generate",
-        models_path=args.models,
-        data_path=args.data,
-        runs_path=args.runs,
+        paths=args.workspace,
         further_models=(local,) if local else (),
     )
     prepared = prepare(plan)

@@ -1,6 +1,6 @@
 """Selects the parts of a scenario that enter the sandbox: code, data files, and the query and two names of each turn.
 
-Expectations stay outside, in files as well as in messages, because code written by the model runs inside. Validators
+Expectations never enter it, in files or in messages, because code written by the model runs inside. Validators
 are scenario code and do enter, because they judge live objects.
 """
 
@@ -65,10 +65,10 @@ def _telling_files(folder: Path) -> Iterator[Path]:
         hidden = [name for name in folders if name.startswith(".")]
         yield from (Path(parent, name) for name in hidden)
         folders[:] = [name for name in folders if name not in hidden]
-        yield from (path for name in names if _tells(path := Path(parent, name)))
+        yield from (path for name in names if _has_expectations(path := Path(parent, name)))
 
 
-def _tells(path: Path) -> bool:
+def _has_expectations(path: Path) -> bool:
     """Return True if a file other than code mentions expectations, or cannot be read."""
     if path.suffix in _CODE:
         return False
@@ -76,12 +76,12 @@ def _tells(path: Path) -> bool:
         if not path.is_file() or path.stat().st_size == 0:
             return False
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return _MARKS.search(content) is not None or _tells_packed(path, content[:6])
+            return _MARKS.search(content) is not None or _packed_has_expectations(path, content[:6])
     except _UNREADABLE:
         return True
 
 
-def _tells_packed(path: Path, beginning: bytes) -> bool:
+def _packed_has_expectations(path: Path, beginning: bytes) -> bool:
     """Return True if a packed file mentions expectations.
 
     Raises:

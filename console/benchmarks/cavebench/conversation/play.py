@@ -44,7 +44,7 @@ _SCENARIO_ERROR = "ScenarioError"
 _NEW_SPAN = ("model",)
 """Kinds of questions whose answers give the code more time: only the model's replies."""
 SPARE_S = 10.0
-"""Seconds after a cell's own limit until the engine ends the worker."""
+"""Seconds by which the engine's limit exceeds that of a cell."""
 _KEPT_OF_EXCESS = 2000
 """Maximum characters kept of an output that is too long for the model."""
 
@@ -55,7 +55,7 @@ class Dataset:
 
     folder: Path
     withheld: Sequence[Path]
-    """Files that no worker may read, because they hold expectations."""
+    """Files that no worker may read, because they contain expectations."""
 
 
 async def play_case(case: Case, stage: Stage, setting: Setting, dataset: Dataset) -> dict[str, Any]:
@@ -208,7 +208,7 @@ class _AgentPlay:
         return await self._worker.call("play", arguments, on_ask=on_ask, new_span=_NEW_SPAN)
 
     def _replay_answers(self, turn: int, next_answer: OnAsk) -> OnAsk:
-        """Repeat the recorded answers of a turn, and leave further requests to `then`."""
+        """Repeat the recorded answers of a turn, and pass further requests to `next_answer`."""
         earlier_answers = iter(list(self._answers_by_turn[turn].answers))
 
         async def answer(kind: str, data: Any) -> Any:
@@ -220,7 +220,7 @@ class _AgentPlay:
     async def _answer(self, kind: str, data: Any) -> Any:
         try:
             if kind not in ("model", "cell"):
-                raise BadRecord("nothing is known by that name")
+                raise BadRecord("there is no such request")
             answer = await (self._ask(read_question(data)) if kind == "model" else self._cell(read_cell(data)))
         except BadRecord as error:
             raise WorkerLost(

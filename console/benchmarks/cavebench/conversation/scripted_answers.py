@@ -37,7 +37,7 @@ def own_calls(script: dict[str, Any]) -> tuple[tuple[str, dict[str, Any]], ...]:
 
 
 def expected_calls(turn: dict[str, Any]) -> tuple[tuple[str, dict[str, Any]], ...]:
-    """Return calls that meet a turn's expectations, as far as these give values."""
+    """Return calls that meet a turn's expectations, as far as these specify values."""
     return tuple((call.name, _values(call)) for call in read_expectation(turn).calls if call.required)
 
 

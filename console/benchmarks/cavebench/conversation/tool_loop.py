@@ -177,7 +177,7 @@ def read_arguments(text: str) -> Any:
 
 
 def _as_stored(text: str) -> tuple[Any, dict[str, str]]:
-    """Return a model's arguments in a form that a journal can hold, and their text if that form loses something."""
+    """Return a model's arguments as a journal can store them, and their text if that loses something."""
     arguments = read_arguments(text)
     stored = encode(arguments)
     if for_peer(decode(stored)) == arguments:

@@ -66,7 +66,7 @@ class Trial:
     level: Level | None
     """Confinement level reached; None if no worker started."""
     seconds: float
-    trouble: str
+    failure: str
     """Reason for not passing the turn; empty if it passed."""
     fault: FaultKind | None = None
     """Kind of fault, if there is no verdict."""
@@ -87,8 +87,8 @@ async def play_trial() -> Trial:
         except Fault as fault:
             return Trial(mode, stage.level, time.monotonic() - began, fault.message, fault.kind, fault.hint)
         verdict = suite.score(case, output, setting)
-    trouble = "" if verdict.outcome is Outcome.PASSED else "; ".join([*verdict.messages, *stage.errors])
-    return Trial(mode, stage.level, time.monotonic() - began, trouble)
+    failure = "" if verdict.outcome is Outcome.PASSED else "; ".join([*verdict.messages, *stage.errors])
+    return Trial(mode, stage.level, time.monotonic() - began, failure)
 
 
 def _write_scenario(name: str) -> Path:

@@ -18,7 +18,9 @@ _QUESTION_SLACK = 256 << 10
 """Maximum characters by which a question may exceed the exchange so far: its query, and text around outputs."""
 _CODE_SLACK = 1000
 _NAMES_PER_CODE = 40
-"""Factor for the length of names: some characters expand to eighteen; reads and writes count separately."""
+"""Maximum length of the names that a cell reads and writes, per character of its code; one character may expand to
+eighteen.
+"""
 _ERROR = 200
 
 
@@ -53,12 +55,12 @@ class ReportGuard:
             BadRecord: out of order, one too many, or longer than the conversation allows.
         """
         if self._asked >= self._max_steps:
-            raise BadRecord("it is one more than a turn has")
+            raise BadRecord("the turn has no more steps")
         if self._cell_is_due:
-            raise BadRecord("the cell before it was not reported")
+            raise BadRecord("the previous cell was not reported")
         size = sum(len(message.content) for message in question.messages)
         if self._question is not None and size > self._question + self._reply + self._output + _QUESTION_SLACK:
-            raise BadRecord("it is longer than what was said")
+            raise BadRecord("it is longer than the conversation allows")
         self._asked += 1
         self._question, self._output = size, 0
 
@@ -75,14 +77,14 @@ class ReportGuard:
             BadRecord: out of order, or longer than the program sends.
         """
         if not self._cell_is_due:
-            raise BadRecord("no reply of the model had a cell left")
+            raise BadRecord("no reply of the model is waiting for a cell")
         names = sum(len(name) for name in (*cell.reads, *cell.writes))
         if len(cell.code) > self._reply + _CODE_SLACK or names > _NAMES_PER_CODE * len(cell.code):
             raise BadRecord("its code is longer than the reply")
         if not len(cell.output) <= min(cell.length, SHOWN) or len(cell.error) > _ERROR:
-            raise BadRecord("its output is longer than it says, or than any")
+            raise BadRecord("its output is longer than stated or allowed")
         if _size(cell.calls) > CALLS_BYTES:
-            raise BadRecord("its calls are too many")
+            raise BadRecord("it reports too many calls")
         self._cell_is_due = False
         self._output = min(cell.length, self._max_output)
 
@@ -98,11 +100,11 @@ class ReportGuard:
         if sum(map(len, turn.snippets)) > self._replies + _CODE_SLACK:
             raise BadRecord("its code is longer than the replies")
         if not 0 <= turn.steps <= self._max_steps or not all(0 <= count <= self._tokens for count in turn.tokens):
-            raise BadRecord("its steps or tokens are not those of the replies")
+            raise BadRecord("its steps or tokens differ from those of the replies")
 
 
 def _size(data: Any) -> int:
     try:
         return len(msgspec.json.encode(data))
     except (OverflowError, ValueError, TypeError, RecursionError) as error:
-        raise BadRecord(f"it cannot be kept: {error}") from None
+        raise BadRecord(f"it cannot be stored: {error}") from None

@@ -14,7 +14,7 @@ from console.benchmarks.cavebench.rules.expectation import read_expectation
 from console.benchmarks.cavebench.rules.value import EvaluatorError
 from console.core.fault import UsageError
 from console.core.json_text import read_json
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.store.atomic import read_regular
 
 UNNAMED = "unnamed_conversation"
@@ -166,8 +166,7 @@ def _check_turn(turn: Any, where: str, source: ModuleSource) -> None:
     for key, names in (("validator", source.validators), ("pre_turn_hook", source.hooks)):
         name = _text(fields, key, where)
         if name and names is not None and name not in names:
-            close = nearest(name, names)
-            hint = f"Did you mean {close}?" if close else f"It has: {', '.join(sorted(names)) or 'none'}."
+            hint = suggest(name, names, f"It has: {', '.join(sorted(names)) or 'none'}.")
             raise UsageError(f"the module has no {key} {name!r}", where=where, hint=hint)
 
 

@@ -1,6 +1,6 @@
 """Reads facts about a scenario's module from its source: validators and hooks, use of the runtime, types of tools.
 
-A validator is a function, or what a factory returns (`check_1 = checker(1)`): then a function inside the factory.
+A validator is a function, or the function that a factory returns (`check_1 = checker(1)`).
 """
 
 import ast
@@ -13,13 +13,13 @@ from typing import TypeVar
 from console.store.atomic import read_regular
 
 _RUNTIME_PARAMETER = 1
-"""Validators get response, runtime, turn and calls, by position."""
+"""Position of the runtime among a validator's arguments: response, runtime, turn, calls."""
 _STAR_IMPORT = re.compile(rb"import\s*\*")
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleSource:
-    """Facts from a module's source; None if only running it would tell."""
+    """Facts from a module's source; None if they cannot be determined without running it."""
 
     validators: frozenset[str] | None = None
     hooks: frozenset[str] | None = None
@@ -34,7 +34,7 @@ class ModuleSource:
 
 
 def read_source(path: Path) -> ModuleSource:
-    """Return the facts about a module without running it; source that does not parse gives none."""
+    """Return the facts about a module without running it; none if its source does not parse."""
     try:
         source = read_regular(path)
         tree = ast.parse(source)
@@ -95,7 +95,7 @@ def _made_once(pairs: Iterable[tuple[str, NodeT]]) -> dict[str, NodeT]:
 
 
 def _returned(factory: ast.FunctionDef) -> list[ast.FunctionDef | ast.Lambda | None]:
-    """Return the inner functions that a plain factory returns; None for anything else, and for none at all."""
+    """Return the inner functions that a plain factory returns; None if it returns nothing or anything else."""
     if factory.decorator_list:
         return [None]
     inner = _made_once((node.name, node) for node in ast.walk(factory) if isinstance(node, ast.FunctionDef))
@@ -113,7 +113,7 @@ def _returned(factory: ast.FunctionDef) -> list[ast.FunctionDef | ast.Lambda | N
 
 
 def _return_values(body: Sequence[ast.AST]) -> Iterator[ast.expr | None]:
-    """Yield what a function returns, without the returns of functions inside it."""
+    """Yield the expressions returned by a function, without those of inner functions."""
     for node in body:
         if isinstance(node, ast.Return):
             yield node.value
@@ -127,11 +127,11 @@ _WITHOUT_SCHEMA = frozenset(
         *("pandas.DataFrame", "pandas.Series", "pandas.Index", "pandas.Timestamp"),
     }
 )
-"""Types that tools of published scenarios take, and that pydantic has no JSON schema for."""
+"""Parameter types of tools in published scenarios for which pydantic has no JSON schema."""
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the full name of what each name at the top level was imported as."""
+    """Yield each imported name at the top level, with its full original name."""
     for node in tree.body:
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -205,7 +205,7 @@ def _assigned(node: ast.stmt, name: str) -> ast.expr | None:
 
 
 def _is_mentioned(tree: ast.Module, name: str) -> bool:
-    """Return True if a name could be defined in another way: an import, a star, a loop."""
+    """Return True if a name could be defined in another way: by an import, a star import or a loop."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id == name:
             return True

@@ -1,4 +1,4 @@
-"""Export format for runs of cave-bench only; light to load, since menus list it."""
+"""Export format for runs of cave-bench only; imports little, since menus list it."""
 
 from console.exchange.exports.formats import ExportFormat
 

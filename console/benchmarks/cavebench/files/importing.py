@@ -109,7 +109,7 @@ def read_results(path: Path) -> dict[str, PeerScenario]:
     except msgspec.ValidationError as error:
         raise UsageError(f"is not a result file of cave-bench: {error}", where=str(path)) from None
     except ValueError as error:
-        hint = "The peer leaves a truncated file behind when it cannot write a value; there is nothing to save in it."
+        hint = "The peer leaves a truncated file behind when it cannot write a value; nothing in it can be recovered."
         raise UsageError(f"is not JSON: {error}", where=str(path), hint=hint) from None
     if not scenarios:
         raise UsageError("contains no scenario", where=str(path))

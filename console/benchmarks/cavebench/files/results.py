@@ -1,8 +1,8 @@
 """Writes runs of cave-bench in the layout of its result files: one JSON object, scenarios with conversations and turns.
 
-The peer's fields keep their meaning; what it lacks (mode, model, true missing calls, broken conversations) goes under a
-key of ours in each scenario. Values that JSON lacks are written as `{"$repr": …}`. Each rollout has a file, written
-atomically.
+The peer's fields keep their meaning; what it lacks (mode, model, true missing calls, broken conversations) goes under
+our own key in each scenario. Values that JSON cannot represent are written as `{"$repr": …}`. Each rollout has a file,
+written atomically.
 """
 
 import json
@@ -16,7 +16,7 @@ from console.benchmarks.cavebench.rules.json_values import for_peer
 from console.benchmarks.cavebench.rules.score import Totals
 from console.benchmarks.cavebench.rules.verdict import JudgedTurn, judge_turns
 from console.core.case import Case, Slot
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
 from console.core.run import Manifest
@@ -47,12 +47,10 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
     for rollout in sorted({record.key.rollout for record in finished}):
         part = [record for record in finished if record.key.rollout == rollout]
         path = root / distinct_name(_file_name(manifest, rollout), root, ".json")
-        try:
+        with os_errors_as("cannot be written", where=path):
             root.mkdir(parents=True, exist_ok=True)
             text = json.dumps(results_of(cases, part, manifest), indent=2, ensure_ascii=False)
             write_atomically(path, text.encode("utf-8", "replace"))
-        except OSError as error:
-            raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from error
         files.append(path)
     return files
 

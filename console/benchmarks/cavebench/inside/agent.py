@@ -1,6 +1,6 @@
 """Worker program of cave mode: the real cave-agent with a live runtime, whose model is reached through the engine.
 
-The agent's loop, prompts and history are the package's own. What differs: replies and clock come from the engine, each
+The agent's loop, prompts and history are the package's own. Differences: replies and clock come from the engine, each
 cell has a time limit and its calls are tracked, and the agent sees the output recorded by the engine, so that a resumed
 conversation continues identically.
 """
@@ -49,7 +49,7 @@ class ProxyModel(Model):
 
     async def stream(self, messages: list[dict[str, str]]) -> Any:
         """Raise an error: the engine streams to its viewers, and the agent gets whole replies."""
-        raise RuntimeError("replies come whole")
+        raise RuntimeError("replies are not streamed")
 
 
 class WatchedRuntime(PythonRuntime):

@@ -24,7 +24,7 @@ _OF_THE_MACHINE = frozenset(
 
 
 class ScenarioError(Exception):
-    """A fault of the scenario: its module does not import, or lacks something its turns name."""
+    """Fault of the scenario: its module cannot be imported, or lacks a name that its turns use."""
 
 
 class ScenarioModule:
@@ -77,7 +77,7 @@ def load(root: str, module: str, beside: str) -> ScenarioModule:
     Raises:
         ScenarioError: the module raised on import.
         OSError: the confinement refused something the module needs.
-        MemoryError: the same, for memory.
+        MemoryError: the memory limit was reached.
     """
     stubs.install()
     sys.path.insert(0, root)

@@ -1,6 +1,6 @@
 """Stubs of the modules that published scenario modules import, so that these run unchanged.
 
-`core`, `core.types`, `core.validation`, `utils` and `cave_agent` at its places in all versions. They are
+`core`, `core.types`, `core.validation`, `utils` and `cave_agent` with the paths of all its versions. They are
 installed before a scenario is imported; the checkout's own modules of these names are never imported. Types accept the
 keywords of all versions.
 """
@@ -82,7 +82,7 @@ class Function:
 
 
 class PythonRuntime:
-    """Holds variables, for modules that create a runtime of their own and for annotations."""
+    """Holds variables, for modules that create their own runtime and for annotations."""
 
     def __init__(self, functions: Any = (), variables: Any = (), types: Any = (), **_: Any) -> None:
         del functions, types

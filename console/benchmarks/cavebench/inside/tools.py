@@ -55,7 +55,7 @@ class Toolbox:
 
 
 def _given(call: dict[str, Any]) -> Any:
-    """Return the arguments of a call as the model wrote them, which may hold what strict JSON does not."""
+    """Return the arguments of a call as the model wrote them, which may contain values that strict JSON lacks."""
     return json.loads(call["written"]) if "written" in call else call["arguments"]
 
 

@@ -1,6 +1,6 @@
 """Python values as JSON, for journals and result files, and back.
 
-Values that JSON stores exactly stay as they are. All others become `{"$foreign": {…}}` with the texts the evaluator
+Values that JSON stores exactly are unchanged. All others become `{"$foreign": {…}}` with the texts the evaluator
 needs, computed where the value lives, and are read back as `value.Foreign`. Never pickled. A value whose own `str` or
 `repr` fails is named by its class.
 """

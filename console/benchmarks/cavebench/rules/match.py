@@ -71,7 +71,7 @@ class CallCheck:
 
     errors: list[CallError] = field(default_factory=list[CallError])
     matches: list[Match] = field(default_factory=list[Match])
-    """In the evaluator's order; expectations of functions called too rarely are not matched."""
+    """In the evaluator's order; expectations of functions called too few times are not matched."""
 
 
 def check_calls(expected: Sequence[ExpectedCall], actual: Sequence[ActualCall], rule: TypeRule) -> CallCheck:
@@ -161,7 +161,7 @@ class _EqualCalls:
     values: dict[str, _Value] = field(default_factory=dict[str, _Value])
 
     def arguments(self, expected: ExpectedCall) -> dict[str, _Value]:
-        """Return the arguments by name; raises as `_arguments`."""
+        """Return the arguments by name; raises like `_arguments`."""
         passed = _arguments(expected, self.call)
         if passed and not self.values:
             self.values = {name: _Value(value) for name, value in passed.items()}
@@ -275,7 +275,10 @@ def _check_argument(head: str, index: int, argument: ExpectedArgument, value: An
 def _arguments(expected: ExpectedCall, call: ActualCall) -> dict[str, Any]:
     """Return the arguments by name.
 
-    A list or string has none, unless an expected name is in it: the reference checks only that.
+    A list or string counts as no arguments, as in the reference.
+
+    Raises:
+        EvaluatorError: arguments of another type, or a list or string that contains the name of an expected argument.
     """
     arguments = call.arguments
     if not isinstance(arguments, (list, str)) or any(item.name in arguments for item in expected.arguments):

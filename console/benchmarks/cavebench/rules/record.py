@@ -28,7 +28,7 @@ class CallJson(msgspec.Struct, frozen=True):
 
 
 class ValidatorJson(msgspec.Struct, frozen=True):
-    """The validator's result, or what it raised."""
+    """The validator's result, or its exception."""
 
     success: bool = False
     message: str = ""
@@ -47,7 +47,7 @@ class TurnJson(msgspec.Struct, frozen=True):
     validator: ValidatorJson | None = None
     status: str = ""
     lost: str = ""
-    """How the worker ended in this turn; empty if it did not."""
+    """Cause of the worker's end in this turn; empty if it did not end."""
     cause: str = ""
     trouble: str = ""
     """Exception of the hook or the agent."""
@@ -109,12 +109,12 @@ def read_turn(data: Any) -> TurnJson:
 
 
 def read_question(data: Any) -> Question:
-    """Read a question for the model; raises as `read_turn`."""
+    """Read a question for the model; raises like `read_turn`."""
     return _read(data, Question)
 
 
 def read_cell(data: Any) -> CellJson:
-    """Read the report of a cell; raises as `read_turn`."""
+    """Read the report of a cell; raises like `read_turn`."""
     return _read(data, CellJson)
 
 

@@ -79,7 +79,7 @@ def _success_rate(graded: Sequence[Result], rate: float, turns: int) -> Metric:
     if not turns:
         return Metric("success rate", None, count=turns, note="turns")
     parts = [Part(result.case_id, *_turns(result), result.cluster) for result in graded]
-    interval = ratio_interval(parts) if _tells_spread(graded) else None
+    interval = ratio_interval(parts) if _shows_spread(graded) else None
     if interval is None or interval.low is None:
         return Metric("success rate", rate, count=turns, note="turns")
     return replace(interval_metric("success rate", interval, note="turns"), value=rate, count=turns)
@@ -93,10 +93,10 @@ def _turns(result: Result) -> tuple[float, float]:
 def _conversations_passed(graded: Sequence[Result]) -> Metric:
     name, note = "conversations passed", "all turns succeeded"
     made = rate_metric(name, graded, note)
-    return made if _tells_spread(graded) else Metric(name, made.value, count=len(graded), note=note)
+    return made if _shows_spread(graded) else Metric(name, made.value, count=len(graded), note=note)
 
 
-def _tells_spread(graded: Sequence[Result]) -> bool:
+def _shows_spread(graded: Sequence[Result]) -> bool:
     """Return True if scenarios or repeats are recorded; older runs lack them and have no interval."""
     return any(result.cluster or result.rollout for result in graded)
 

@@ -180,7 +180,7 @@ def _turn_metrics(
 
 
 def _missing_required(expected: Expectation, check: CallCheck, record: TurnRecord) -> int:
-    """Return the number of required calls, by name, that were missing or had no call of their own."""
+    """Return the number of required calls, by name, without a matching call of the model."""
     missing = sum(
         1 for match in check.matches if match.actual_index is None and expected.calls[match.expected_index].required
     )

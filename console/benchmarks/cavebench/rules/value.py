@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 TypeRule = Literal["compatible", "exact"]
-"""`compatible`: int and float interchange and numeric text fits both (January 2026 on). `exact`: class name only."""
+"""`compatible`: int and float are interchangeable and numeric strings fit both (since January 2026). `exact`: class
+name only.
+"""
 
 
 DEEPEST = 100
@@ -16,7 +18,7 @@ DEEPEST = 100
 _LONGEST = 1_000_000
 """Maximum characters of a canonical text."""
 _SPELLED = 20_000
-"""Maximum length of a string that may spell out, and so equal, a list or dictionary."""
+"""Maximum length of a string that is compared with the text of a list or dictionary."""
 
 
 class EvaluatorError(Exception):
@@ -48,7 +50,7 @@ Comparable = str | _Items | _Fields
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Foreign:
-    """A Python value that stayed in the worker, known only by texts."""
+    """A Python value that stayed in the worker, represented by texts."""
 
     type_name: str
     """Class name, for the type rule."""
@@ -109,10 +111,10 @@ def comparable(value: Any, depth: int = 0) -> Comparable:
 
 
 def is_same(left: Comparable, right: Comparable) -> bool:
-    """Return True if two values have the same canonical text, without writing it.
+    """Return True if two values have the same canonical text, without building it.
 
-    Python's representation of a list or dict is unambiguous, so equal texts mean equal parts. A string may spell out a
-    list; this is checked up to `_SPELLED` characters.
+    Python's representation of a list or dict is unambiguous, so equal texts mean equal parts. A string may equal the
+    text of a list; this is checked up to `_SPELLED` characters.
     """
     if isinstance(left, str):
         return left == right if isinstance(right, str) else _spells(left, right)

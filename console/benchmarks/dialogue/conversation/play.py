@@ -92,7 +92,7 @@ class Player:
         return msgspec.to_builtins(Output(self._turns, at_end, ran, order, stopped))
 
     async def _order(self) -> list[int]:
-        """Return a random order of the choices, which is the same whenever this rollout is played again."""
+        """Return a random order of the choices, which is the same in every replay of this rollout."""
         script, key = self._script, self._stage.key
         if not script.shuffle or not script.choices:
             return []

@@ -76,7 +76,7 @@ def right_answers(script: Script) -> Output:
 
 
 def scripted_judge(script: Script, rubric: Rubric, answer: str, turn: int) -> ScriptedAnswers:
-    """Return the replies of a simulated judge: what the row scripts for the answer, or else grades."""
+    """Return the replies of a simulated judge: those that the row scripts for the answer, else grades."""
     judge_replies = script.simulated.judge if script.simulated else {}
     if answer in judge_replies:
         return scripted_reply(rubric, judge_replies[answer])

@@ -1,4 +1,4 @@
-"""Pictures, sound and files of a row: found and digested when rows are read, and read again when they are sent."""
+"""Pictures, sound and files of a row: located and hashed when rows are read, and read again when they are sent."""
 
 import hashlib
 from collections.abc import Sequence
@@ -11,19 +11,19 @@ from console.core.media import Part, media_part, media_type_of
 from console.store.atomic import read_regular
 
 MOST_BYTES = 50_000_000
-"""Size of a file that no provider would take."""
+"""Maximum bytes of a file; no provider accepts larger ones."""
 
 
 def attached(folder: Path, paths: Sequence[str], where: str, *, images: bool) -> list[AttachedFile]:
     """Return files of a suite's folder with their digests.
 
     Raises:
-        FieldError: no such file, one that is too large, or one that is no picture but should be.
+        FieldError: no such file, too large, or not a picture although it must be one.
     """
     files: list[AttachedFile] = []
     for path in paths:
         if images and not media_type_of(path).startswith("image/"):
-            raise FieldError(where, f"{shown(path)} is not a picture by its name", "List it under `files`.")
+            raise FieldError(where, f"{shown(path)} does not have the name of a picture", "List it under `files`.")
         files.append(AttachedFile(path, hashlib.sha256(_content(folder, path, where)).hexdigest()))
     return files
 
@@ -32,7 +32,7 @@ def content_parts(folder: Path, files: Sequence[AttachedFile]) -> list[Part]:
     """Read files as content parts of a message.
 
     Raises:
-        Fault: a file is gone, or has changed since the row was read.
+        Fault: a file is missing, or has changed since the row was read.
     """
     return [_part(folder, file) for file in files]
 

@@ -22,7 +22,7 @@ from console.benchmarks.dialogue.rules.row import OPTIONS, SHORTHANDS, Row, Scri
 from console.benchmarks.dialogue.rules.script import VARIANT_MARK, Script, Turn, Variants, data_of
 from console.benchmarks.dialogue.rules.tools import openai_tool, tool_names
 from console.core.case import Case
-from console.core.fault import UsageError
+from console.core.fault import os_errors_as
 from console.store.atomic import read_regular
 from console.suites.catalog import read_suite_toml
 from console.suites.judging.rubric import Rubric
@@ -42,9 +42,9 @@ _TOP = frozenset(
 _SETTINGS = tuple(field.name for field in fields_of(Rubric) if field.name not in ("rubric", "criteria"))
 """Keys of `judge` besides the rubric."""
 _ALIKE = 0.8
-"""Minimum similarity of a column name that counts as a misspelled field."""
+"""Minimum similarity at which a column name counts as a misspelled field."""
 _TITLE, _TITLE_START = 200, 50
-"""Maximum characters of a title, and those of a longer text's beginning, as its end holds the question."""
+"""Maximum characters of a title, and of its first part if shortened; the end is kept, as it contains the question."""
 _LONGEST_ID = 200
 """Maximum characters of an id."""
 
@@ -79,10 +79,8 @@ class Dataset:
 
     @cached_property
     def _bytes(self) -> bytes:
-        try:
+        with os_errors_as("cannot be read", where=self._path):
             return read_regular(self._path)
-        except OSError as error:
-            raise UsageError(f"cannot be read: {error.strerror}", where=str(self._path)) from None
 
     @cached_property
     def defaults(self) -> "Defaults":
@@ -145,7 +143,7 @@ class Defaults:
             if isinstance(unit, str) and unit.strip():
                 self.units[name] = unit
             else:
-                mistakes.add(place, f"units.{name}", "must be a unit in words", 'Such as "%" or "points".')
+                mistakes.add(place, f"units.{name}", "must be the name of a unit", 'Such as "%" or "points".')
         mistakes.raise_if_any(place)
         self.variables = {name: list(dict.fromkeys(variables_in(value))) for name, value in self.fields.items()}
         """Names of the variables in each default."""
@@ -188,7 +186,7 @@ class CaseBuilder:
         return cases
 
     def _is_default(self, raw: RawRow, error: FieldError) -> bool:
-        """Return whether a field with a mistake comes from the defaults, and is the same in all rows."""
+        """Return whether a field with an error comes from the defaults, and is the same in all rows."""
         name, _, rest = error.where.partition("[")[0].partition(".")
         given = {self._defaults.columns.get(column, column): value for column, value in raw.fields.items()}
         if name not in self._defaults.fields or (name == "expect" and any(check in given for check in SHORTHANDS)):
@@ -248,7 +246,7 @@ class CaseBuilder:
         return own
 
     def _refuse_options(self, raw: RawRow, own: Mapping[str, Any]) -> None:
-        """Refuse options of a check that stand next to it in the row, where they would be columns without effect."""
+        """Reject options of a check that are separate fields of the row, where they would be columns without effect."""
         for name, checks in OPTIONS.items():
             check = next((check for check in checks if check in own or check in self._defaults.fields), "")
             if check and name in raw.fields and name not in self._defaults.columns and name not in self._used:
@@ -301,7 +299,7 @@ class CaseBuilder:
         )
 
     def _with_files(self, script: Script, row: Row) -> Script:
-        """Add the files of the row to the turn that asks, and those of each turn."""
+        """Add the row's files to the turn with the question, and each turn's own files to it."""
         scripted = [turn for turn in row.turns if isinstance(turn, ScriptedTurn)]
         if not any(part.images or part.files for part in (row, *scripted)):
             return script
@@ -451,7 +449,7 @@ def _verify_choices(choices: Sequence[str], turns: Sequence[Turn], expect: Seque
         raise FieldError("choices", "need a question and a check `choice`", hint)
     last = chr(ord("A") + len(choices) - 1)
     if wrong := next((letter for letter in letters if letter > last), ""):
-        raise FieldError("choice", f"{shown(wrong)} is none of the choices, A to {last}")
+        raise FieldError("choice", f"{shown(wrong)} is not one of the choices, A to {last}")
 
 
 def _tool_hint(name: str, names: Sequence[str]) -> str:

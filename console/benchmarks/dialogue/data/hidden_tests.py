@@ -1,4 +1,4 @@
-"""Files with hidden tests: found and digested when rows are read, and read again when the code runs."""
+"""Files with hidden tests: located and hashed when rows are read, and read again when the code runs."""
 
 import hashlib
 from pathlib import Path

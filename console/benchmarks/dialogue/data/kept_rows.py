@@ -31,7 +31,7 @@ from console.suites.own_row import AddedRow, Row
 
 _SUITE = """\
 # Cases kept from runs, one row of cases.jsonl each; docs/extending.md describes their fields.
-# `kept` holds the origin of a row, `simulated.recorded` the model's answers there, which simulated models repeat.
+# `kept` is the origin of a row, `simulated.recorded` the model's answers there, which simulated models repeat.
 format = "dialogue"
 title = "Cases kept from runs"
 comparable = false
@@ -74,7 +74,7 @@ _OTHER = "Name another suite; a new name creates one."
 
 def _append(folder: Path, path: Path, row: Row, as_outcome: str) -> AddedRow:
     data, dataset = path.read_bytes(), Dataset(folder)
-    dataset.cases()  # a mistake in another row is reported before this one is added
+    dataset.cases()  # an error in another row is reported before this one is added
     rows = read_rows(path, data, Mistakes())
     for raw in rows:
         if cast(Row, raw.fields.get("kept") or {}).get("digest") == row["kept"]["digest"]:
@@ -97,7 +97,7 @@ def _with_own_id(row: Row, named: Collection[str]) -> Row:
 
 
 def _finished(row: Row, defaults: Defaults, place: str, as_outcome: str) -> tuple[Row, str, str]:
-    """Return the row with right answers for simulated models, what it lacks, and the outcome of its recorded answers.
+    """Return the row with right answers for simulated models, a note on missing parts, and the answers' outcome.
 
     Raises:
         UsageError: see `add_row`.
@@ -116,7 +116,7 @@ def _finished(row: Row, defaults: Defaults, place: str, as_outcome: str) -> tupl
         filled = {**row, "simulated": simulated}
         if _outcome(right_answers(script_of(_case(filled, defaults, place))), case) != Outcome.FAILED.value:
             return filled, "", outcome
-    return row, "no right answer is known to simulated models: add `simulated.right` to the row", outcome
+    return row, "simulated models have no right answer: add `simulated.right` to the row", outcome
 
 
 def _right_answers(row: Row) -> list[list[str]]:
@@ -165,7 +165,7 @@ def _line(row: Row) -> bytes:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Generator[None]:
-    """Hold the folder's lock, so that readers who keep the same case at the same time add only one row."""
+    """Hold the folder's lock, so that the same case, if kept twice at the same time, is added as one row."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)

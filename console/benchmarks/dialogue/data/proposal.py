@@ -10,7 +10,7 @@ from console.benchmarks.dialogue.data.dataset import KNOWN
 from console.benchmarks.dialogue.data.row_files import NAME, RawRow, read_rows
 from console.benchmarks.dialogue.rules.mistakes import Mistakes
 from console.config.toml_text import toml_key, toml_value
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.store.atomic import read_regular
 from console.suites.new_folder import write_suite
 
@@ -82,10 +82,8 @@ def propose(path: Path) -> Proposal:
         listed = ", ".join(SUFFIXES)
         raise UsageError("has an unsupported file type", where=str(path), hint=f"Save it as one of {listed}.")
     mistakes = Mistakes()
-    try:
+    with os_errors_as("cannot be read", where=path):
         rows = read_rows(path.with_suffix(path.suffix.lower()), read_regular(path), mistakes)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
     mistakes.raise_if_any(str(path))
     names = list(dict.fromkeys(name for row in rows for name in row.fields))
     columns = _named(names)
@@ -147,7 +145,7 @@ def _check_of(values: Sequence[Any]) -> str:
 
 
 def write_from_table(root: Path, name: str, path: Path) -> tuple[list[Path], list[str]]:
-    """Create a suite from a table; return its files and the guesses in sentences.
+    """Create a suite from a table; return its files and a sentence on each guess.
 
     Raises:
         UsageError: an unreadable table, no question column, or an existing folder.

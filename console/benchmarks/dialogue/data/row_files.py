@@ -20,7 +20,7 @@ from console.core.json_text import DEEPEST, read_json
 
 NAME = "cases"
 _LONGEST_CELL = 4 * 1024 * 1024
-"""Maximum characters of a cell, of which Python's CSV reader holds several copies; its default is 131,072."""
+"""Maximum characters of a cell, as Python's CSV reader makes several copies; its default is 131,072."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _MOST_EXPANDED = 5_000_000
 """Maximum values of a YAML file after expanding its aliases."""
@@ -219,7 +219,7 @@ def _yaml(path: Path, text: str, mistakes: Mistakes) -> Iterator[RawRow]:
 
 
 def _doubled_keys(text: str) -> Iterator[tuple[int, str]]:
-    """Yield line and name of each key that is twice in one table of a YAML document; the reader keeps the last."""
+    """Yield line and name of each key that occurs twice in one table of a YAML document; the reader keeps the last."""
     yaml: Any = importlib.import_module("yaml")  # an extra, which msgspec has used for this text already
     nodes: list[Any] = [yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))]
     seen = set[int]()

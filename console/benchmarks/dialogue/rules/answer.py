@@ -49,7 +49,7 @@ class Output(Struct, frozen=True, omit_defaults=True):
     ran: list[CodeResult] = field(default_factory=list[CodeResult])
     """One per check with tests at the end, in order."""
     order: list[int] = field(default_factory=list[int])
-    """Number in the row of the choice at each place; empty: their order was that of the row."""
+    """Number in the row of the choice at each position; empty: the choices were in the row's order."""
     stopped: str = ""
     """Reason for which the simulated user ended the conversation."""
 

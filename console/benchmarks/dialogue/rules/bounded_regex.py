@@ -1,6 +1,6 @@
 """Regular expressions from suites, searched with a time limit.
 
-The syntax is that of the package `regex`, a superset of Python's, without recursion, whose stack has no limit.
+The syntax is that of the package `regex`, a superset of Python's, without recursion, which has no stack limit.
 """
 
 import re

@@ -16,8 +16,8 @@ def arranged(script: Script, order: Sequence[int]) -> Script:
     """Return a script that asks with its choices in an order and expects the letters of that order.
 
     Args:
-        script: the script; without choices it is returned as it is.
-        order: for each place, the number of the choice in the row; empty: the order of the row.
+        script: the script; without choices it is returned unchanged.
+        order: for each position, the number of the choice in the row; empty: the order of the row.
     """
     if not script.choices:
         return script
@@ -41,7 +41,7 @@ def _moved_check(check: dict[str, Any], order: Sequence[int]) -> dict[str, Any]:
 
 
 def position_scores(findings: Sequence[Finding], count: int) -> dict[str, float]:
-    """Return scores that show a bias by position: the share of each chosen letter, and of success where it is right."""
+    """Return scores that show position bias: the share of each chosen letter, and of successes where it is right."""
     chosen = next((finding for finding in findings if finding.kind == "choice"), None)
     if chosen is None:
         return {}

@@ -32,7 +32,7 @@ def code_in(answer: str) -> str:
 
 
 def check_code(check: PythonTests, result: CodeResult | None, answer: str) -> Finding:
-    """Compare the results of the tests with passing all."""
+    """Check that all tests passed."""
     expected = f"all tests of {check.python_tests} pass"
     if result is None:
         return Finding("python_tests", None, expected, answer, "not_run", "the code was not run: this needs a run")

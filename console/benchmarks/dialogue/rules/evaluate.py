@@ -47,7 +47,7 @@ class Findings(NamedTuple):
     """Findings about the last answer and the calls of all turns."""
 
     def placed(self) -> list[tuple[str, Finding]]:
-        """Return all findings in order, each with its place in words, which is empty for a single turn."""
+        """Return all findings in order, each with a name of its location, which is empty for a single turn."""
         if len(self.turns) <= 1:
             return [("", finding) for finding in (*chain(*self.turns), *self.at_end)]
         by_turn = [(f"turn {number}", finding) for number, of_turn in enumerate(self.turns, 1) for finding in of_turn]

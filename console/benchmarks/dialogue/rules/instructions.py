@@ -1,4 +1,4 @@
-"""Instructions that can be checked without a judge: counts, words, form, case, and language, strictly or loosely."""
+"""Instructions that can be checked without a judge: counts, words, format, case, and language, strictly or loosely."""
 
 import json
 import re
@@ -15,7 +15,8 @@ FOLLOWED = "instructions"
 """Score with the share of an answer's instructions that are followed."""
 LOOSELY = "instructions, loosely"
 ASKED = "instructions asked"
-"""Their number, which weighs the shares in the report; kept in the detail of a verdict, as it is no score."""
+"""Number of instructions, which weights the shares in the report; kept in the verdict's detail, as it is not a score.
+"""
 _WORD = re.compile(r"\w+")
 _SENTENCE_END = re.compile(r"""(?<![.!?…。！？])[.!?…。！？]++["'”’)\]]*+(?=\s+["'“‘(\[]*[^\sa-z]|\s*$)""")
 _END_IN_LOWERCASE = re.compile(_SENTENCE_END.pattern.replace("[^\\sa-z]", "\\S"))
@@ -114,7 +115,7 @@ def amount_words(amount: Amount) -> str:
 
 
 Part = tuple[str, Callable[[str], tuple[bool, str]]]
-"""Description of one instruction, and a function that returns whether a text follows it, and what it found."""
+"""Description of one instruction, and a function that returns whether a text follows it, and the value found."""
 
 _COUNTS: Mapping[str, Callable[[str], int]] = {
     "words": word_count,
@@ -232,7 +233,7 @@ def variants_of(text: str) -> list[str]:
 
 
 def check_instructions(instructions: Instructions, text: str) -> Finding:
-    """Check each instruction; the check holds if all are followed, and its score is the share that is."""
+    """Check each instruction; the check holds if all are followed, and its score is the share that is followed."""
     parts = parts_of(instructions)
     try:
         strict = [_follows(part, [text]) for part in parts]

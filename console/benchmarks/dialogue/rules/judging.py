@@ -70,7 +70,7 @@ def check_judged(rubric: Rubric, judgement: Judgement | None, answer: str) -> Fi
 
 
 def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
-    """Return the scale of each score; of several, the narrowest that holds all. Shares have one in any suite."""
+    """Return the scale of each score; of several, the narrowest that covers all. Shares always have one."""
     scales: dict[str, tuple[float, float]] = dict.fromkeys((FOLLOWED, LOOSELY, TESTS, CONFIDENCE), (0.0, 1.0))
     scales[BRIER] = (0.0, 2.0)
     for script in scripts:
@@ -99,7 +99,7 @@ def _expected(rubric: Rubric) -> str:
 
 
 def _worst(criteria: Sequence[Criterion], grades: dict[str, Grade], rubric: Rubric) -> Criterion:
-    """Return the criterion that costs most points."""
+    """Return the criterion that costs the most points."""
     low, high = scale_of(rubric)
 
     def lost(item: Criterion) -> float:

@@ -1,4 +1,4 @@
-"""Choosing by log probabilities: the most probable letter counts, whatever the text says. Pure."""
+"""Choosing by log probabilities: the most probable letter counts, regardless of the text. Pure."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -82,7 +82,7 @@ def calibration_metrics(results: Iterable[Result]) -> list[Metric]:
     error = expected_calibration_error(bins)
     if error is None or len(guesses) < _FEWEST_FOR_BINS:
         return []
-    note = f"mean distance of accuracy and confidence over {len(bins)} bins of equal size"
+    note = f"mean distance between accuracy and confidence, over {len(bins)} bins of equal size"
     metrics = [Metric("calibration error", error, count=len(guesses), unit="mean", note=note)]
     for number, each in enumerate(bins, 1):
         observed = (Observation(guess.case, float(guess.is_right), "", guess.cluster) for guess in each.guesses)

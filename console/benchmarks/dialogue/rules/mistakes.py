@@ -10,7 +10,7 @@ import msgspec
 
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 
 FormT = TypeVar("FormT")
 SHOWN = 20
@@ -136,7 +136,7 @@ def _field_names(form: Any) -> Iterable[str]:
 
 
 def _choices_of(form: Any, path: str) -> Iterable[str]:
-    """Yield what the last field of a path may be, in words."""
+    """Yield descriptions of the values that the last field of a path accepts."""
     name = (re.findall(r"\w+", path) or [""])[-1]
     for kind in _structs_in(form, set()):
         for item in msgspec.structs.fields(kind):
@@ -168,5 +168,4 @@ def _structs_in(form: Any, seen: set[Any]) -> set[type[msgspec.Struct]]:
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return a hint with the closest name, or else all names."""
     names = list(dict.fromkeys(names))
-    close = nearest(name, names)
-    return f"Did you mean {close}?" if close else f"Known names: {', '.join(names)}."
+    return suggest(name, names, f"Known names: {', '.join(names)}.")

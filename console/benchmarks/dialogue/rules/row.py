@@ -52,7 +52,7 @@ class Choice(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     choice: Annotated[str, Meta(pattern="^[A-Za-z]$")]
     by: Literal["text", "logprob"] = "text"
-    """`logprob`: the letter to which the model gives the highest probability counts, whatever it writes."""
+    """`logprob`: the letter to which the model gives the highest probability counts, regardless of its text."""
 
 
 class JsonSchema(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -73,7 +73,7 @@ Amount = Annotated[int, Meta(ge=0)] | Range
 
 
 class Instructions(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Instructions about the form of an answer; all must be followed, and the score is the share that is."""
+    """Instructions about the format of an answer; all must be followed, and the score is the share that is followed."""
 
     words: Amount | None = None
     sentences: Amount | None = None
@@ -119,7 +119,7 @@ class Instructions(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Instructed(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The answer follows instructions about its form."""
+    """The answer follows instructions about its format."""
 
     instructions: Instructions
 

@@ -115,8 +115,8 @@ def check_choice(check: Choice, text: str) -> Finding:
 def letter_in(text: str) -> str | None:
     """Return the letter that a text chooses: the last one named as the answer, else the last one set apart, else None.
 
-    Two letters named together are no choice. A letter is set apart if alone on its line, before `)`, `.` or `:` at the
-    start of a line, in parentheses, in bold or in a box. A capital letter within a sentence is not.
+    Two letters named together are not a choice. A letter is set apart if alone on its line, before `)`, `.` or `:` at
+    the start of a line, in parentheses, in bold or in a box. A capital letter within a sentence is not.
     """
     stripped = text.strip().strip("*().:\"' ")
     if len(stripped) == 1 and stripped.isascii() and stripped.isalpha():

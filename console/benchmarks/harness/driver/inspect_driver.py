@@ -1,6 +1,6 @@
-"""Driver of Inspect: plays samples of one task when the engine says so, with the engine's gateway as every model.
+"""Driver of Inspect: plays samples of one task on the engine's orders; the engine's gateway serves all its models.
 
-Needs inspect_ai, and nothing of this program but `link`. One evaluation plays everything, so that Inspect starts once;
+Needs inspect_ai and, of this program, only `link`. One evaluation plays everything, so that Inspect starts once;
 a sample source adds each sample as the engine asks for it.
 """
 
@@ -14,7 +14,7 @@ from link import Link, versions
 ROLLOUT = "x-console-rollout"
 """Header that names the rollout of a call."""
 _UNLIMITED = 10_000
-"""Samples and calls at a time: the engine starts what it wants to be played."""
+"""Maximum concurrent samples and calls: no limit, as the engine starts them."""
 
 
 def versions_of(opening: dict[str, Any]) -> dict[str, str]:
@@ -24,12 +24,12 @@ def versions_of(opening: dict[str, Any]) -> dict[str, str]:
 
 
 def load(opening: dict[str, Any]) -> Any:
-    """Return the task that the engine names."""
+    """Return the task named by the engine."""
     from inspect_ai._eval.loader import load_tasks
 
     tasks = load_tasks([opening["task"]], opening["args"])
     if len(tasks) != 1:
-        raise ValueError(f"{opening['task']!r} names {len(tasks)} tasks; add @NAME of one to a file")
+        raise ValueError(f"{opening['task']!r} contains {len(tasks)} tasks; add @NAME to select one")
     return tasks[0]
 
 
@@ -54,14 +54,14 @@ def describe(sample: Any) -> dict[str, Any]:
 def list_cases(link: Link) -> None:
     """Send the list of samples and end."""
     register_models(EngineSource(link))
-    os.environ["INSPECT_EVAL_MODEL"] = "console/model"  # for tasks that ask for their model when they are made
+    os.environ["INSPECT_EVAL_MODEL"] = "console/model"  # for tasks that request their model on creation
     task = load(link.opening)
     cases = [describe(sample) for sample in numbered(task.dataset)]
     versions_now = versions_of(link.opening)
     link.say("cases", name=task.name, cases=cases, versions=versions_now, repeats=task.epochs or 1)
 
 
-def tell_versions(link: Link) -> None:
+def send_versions(link: Link) -> None:
     """Send the versions and end."""
     link.say("versions", versions=versions_of(link.opening))
 
@@ -75,7 +75,7 @@ class EngineSource:
         self.tokens: dict[tuple[str, int], str] = {}
 
     def finished(self, sample: Any) -> None:
-        """Tell the engine how a sample ended."""
+        """Report a sample's result to the engine."""
         from inspect_ai.scorer import value_to_float
 
         token = self.tokens.pop((str(sample.id), sample.epoch), None)
@@ -104,7 +104,7 @@ class EngineSource:
 
 
 def reply_of(message: Any) -> dict[str, Any]:
-    """Return a reply as a chat message, by which the engine tells the transcript's calls from others."""
+    """Return a reply as a chat message, by which the engine recognizes the calls of the transcript."""
     calls = [
         {"id": call.id, "function": {"name": call.function, "arguments": call.arguments}}
         for call in message.tool_calls or ()
@@ -113,7 +113,7 @@ def reply_of(message: Any) -> dict[str, Any]:
 
 
 def register_models(engine: EngineSource) -> None:
-    """Register `console/ROLE`, models of the engine, which waits, repeats and limits calls itself."""
+    """Register `console/ROLE`, the engine's models; the engine itself waits, retries and limits calls."""
     from inspect_ai.log._samples import sample_active
     from inspect_ai.model import modelapi
     from inspect_ai.model._providers.openai_compatible import OpenAICompatibleAPI
@@ -132,7 +132,7 @@ def register_models(engine: EngineSource) -> None:
             return {**super().request_headers(config), ROLLOUT: token}
 
         async def count_tokens(self, *args: Any, **kwargs: Any) -> int:
-            return len(str(args or kwargs)) // 4  # the usual way fetches a file from the network
+            return len(str(args or kwargs)) // 4  # the default implementation downloads a file
 
         async def count_text_tokens(self, text: str) -> int:
             return len(text) // 4
@@ -142,7 +142,7 @@ def register_models(engine: EngineSource) -> None:
 
 
 def sample_source(engine: EngineSource) -> Any:
-    """Return a source that adds samples as the engine orders them; Inspect asks for more only while none plays."""
+    """Return a source that adds samples as the engine orders them; Inspect asks for more only while none is playing."""
     from inspect_ai import SampleSource, enqueue_sample
 
     class Source(SampleSource):
@@ -163,10 +163,10 @@ def sample_source(engine: EngineSource) -> Any:
             while True:
                 order = await orders.get()
                 if order["do"] != "start":
-                    continue  # a sample that is not wanted any more is held at its next call
+                    continue  # a canceled sample is held at its next call
                 sample = engine.samples.get(order["id"])
                 if sample is None:
-                    words = "the task has no such sample any more"
+                    words = "the task no longer has this sample"
                     engine.link.say("finished", token=order["token"], scores={}, error=words)
                     continue
                 engine.tokens[order["id"], order["epoch"]] = order["token"]
@@ -180,7 +180,7 @@ def sample_source(engine: EngineSource) -> Any:
 
 
 def play(link: Link) -> None:
-    """Play samples until the engine is gone."""
+    """Play samples until the engine disconnects."""
     import inspect_ai
 
     engine = EngineSource(link)
@@ -188,7 +188,7 @@ def play(link: Link) -> None:
     source = sample_source(engine)
 
     @inspect_ai.task(name="console")
-    def console() -> Any:  # loaded by Inspect, as tasks may ask for their models when they are made
+    def console() -> Any:  # loaded by Inspect, as tasks may request their models on creation
         made = load(link.opening)
         engine.samples = {str(sample.id): sample for sample in numbered(made.dataset)}
         return inspect_ai.task_with(made, dataset=source)
@@ -205,15 +205,15 @@ def play(link: Link) -> None:
         max_samples=_UNLIMITED,
         epochs=1,
     )
-    error = next((log.error.message for log in logs if log.error), "the evaluation ended by itself")
+    error = next((log.error.message for log in logs if log.error), "the evaluation ended unexpectedly")
     link.say("failed", message=error)
 
 
 def main() -> None:
-    """Do what the first line says."""
+    """Carry out the first message."""
     link = Link()
     try:
-        {"list": list_cases, "versions": tell_versions, "play": play}[link.opening["do"]](link)
+        {"list": list_cases, "versions": send_versions, "play": play}[link.opening["do"]](link)
     except Exception as error:
         link.say("failed", message=f"{type(error).__name__}: {error}")
         raise

@@ -1,7 +1,7 @@
 """JSON lines between a driver and the engine, over the driver's standard streams.
 
-Drivers run in the Python of another harness, which may print and read what it likes: the streams are taken away from it
-first. When the engine is gone, its end closes and the driver ends at once.
+Drivers run in the Python of another harness, which may print and read anything, so its streams are redirected first.
+When the engine ends, the connection closes and the driver exits at once.
 """
 
 import json
@@ -18,7 +18,7 @@ class Link:
     """The driver's end of the connection."""
 
     def __init__(self) -> None:
-        """Take standard input and output; what is printed from now on goes to standard error."""
+        """Take over standard input and output; further output goes to standard error."""
         self._from_engine = os.fdopen(os.dup(0), "r", encoding="utf-8")
         self._to_engine = os.fdopen(os.dup(1), "w", encoding="utf-8")
         nothing = os.open(os.devnull, os.O_RDONLY)
@@ -29,7 +29,7 @@ class Link:
         """The first message: the task, and whether to list or to play its samples."""
 
     def read(self) -> dict[str, Any]:
-        """Return the engine's next message, or exit if the engine is gone."""
+        """Return the engine's next message, or exit if the connection is closed."""
         line = self._from_engine.readline()
         if not line:
             end()
@@ -55,7 +55,7 @@ class Link:
 
 
 def end() -> None:
-    """End this process, and all that it started if the engine gave it a group of its own."""
+    """End this process, and all its children if the engine gave it its own process group."""
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(0)

@@ -1,4 +1,4 @@
-"""Driver of programs: one process a case, which asks its models at the addresses in its environment.
+"""Driver of programs: one process per case, which calls its models at the addresses in its environment variables.
 
 A program reads its case from standard input, as one JSON object, and prints its answer; if the last line is a JSON
 object with `answer`, `score` or `scores`, that is its result.
@@ -8,23 +8,26 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import threading
-from typing import Any
+from typing import IO, Any
 
 from link import Link
 
 _MOST = 2_000_000
-"""Characters of an answer."""
+"""Maximum characters of an answer."""
+_MOST_PRINTED, _MOST_COMPLAINTS = 64 << 20, 1 << 16
+"""Maximum bytes read from the output of a program, and from its errors."""
 
 
 class Programs:
-    """The processes that run, by token."""
+    """The running processes, by token."""
 
     def __init__(self, link: Link) -> None:
         self._link, self._opening = link, link.opening
-        self._running: dict[str, subprocess.Popen[str]] = {}
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def obey(self, order: dict[str, Any]) -> None:
+    def handle(self, order: dict[str, Any]) -> None:
         """Start or stop a program."""
         if order["do"] == "start":
             threading.Thread(target=self._play, args=(order,), daemon=True).start()
@@ -34,30 +37,41 @@ class Programs:
     def _play(self, order: dict[str, Any]) -> None:
         token = order["token"]
         try:
-            process = subprocess.Popen(  # noqa: S603 - what the user named; in the group of the driver, and ended with it
-                self._opening["command"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env={**os.environ, **self._addresses(token)},
-                encoding="utf-8",
-                errors="replace",
-            )
-        except OSError as error:
-            self._link.say("finished", token=token, error=f"cannot be started: {error}")
-            return
-        self._running[token] = process
-        printed, complaints = process.communicate(json.dumps(order["case"]))
-        if self._running.pop(token, None) is None:
-            return  # stopped
-        result = result_of(printed, order["case"].get("target"))
-        if process.returncode:
-            last = (complaints.strip().splitlines() or [""])[-1]
-            result["error"] = f"ended with code {process.returncode}: {last}"[:2000]
-        self._link.say("finished", token=token, **result)
+            result = self._run(token, order["case"])
+            if result is not None:
+                self._link.say("finished", token=token, **result)
+        except Exception as error:  # a rollout that never ends would hold up its run for ever
+            self._link.say("finished", token=token, error=f"{type(error).__name__}: {error}")
+
+    def _run(self, token: str, case: dict[str, Any]) -> dict[str, Any] | None:
+        """Run a program to its end and return its result; None if it was stopped.
+
+        It prints to files, as a process that it leaves behind may hold a pipe open for ever.
+        """
+        with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as complaints:
+            try:
+                process = subprocess.Popen(  # noqa: S603 - what the user named; in the driver's group, and ended with it
+                    self._opening["command"],
+                    stdin=subprocess.PIPE,
+                    stdout=printed,
+                    stderr=complaints,
+                    env={**os.environ, **self._addresses(token)},
+                )
+            except OSError as error:
+                return {"error": f"cannot be started: {error}"}
+            self._running[token] = process
+            process.communicate(json.dumps(case).encode())
+            if self._running.pop(token, None) is None:
+                return None
+            if process.returncode:
+                last = (_tail(complaints, _MOST_COMPLAINTS).strip().splitlines() or [""])[-1]
+                return {"error": f"ended with code {process.returncode}: {last}"[:2000]}
+            if printed.seek(0, os.SEEK_END) > _MOST_PRINTED:
+                return {"error": f"printed more than {_MOST_PRINTED >> 20} MiB"}
+            return result_of(_tail(printed, _MOST_PRINTED), case.get("target"))
 
     def _addresses(self, token: str) -> dict[str, str]:
-        """Return the variables by which programs find their models."""
+        """Return the environment variables with the addresses of the models."""
         base = f"{self._opening['gateway']}/c/{token}"
         addresses = {
             "OPENAI_BASE_URL": f"{base}/v1",
@@ -70,18 +84,26 @@ class Programs:
         return {**addresses, **roles}
 
 
+def _tail(file: IO[bytes], most: int) -> str:
+    """Return the end of what a program wrote."""
+    file.seek(max(0, file.seek(0, os.SEEK_END) - most))
+    return file.read(most).decode("utf-8", "replace")
+
+
 def result_of(printed: str, target: Any) -> dict[str, Any]:
-    """Return answer and scores of what a program printed; without scores, whether the answer holds the target."""
+    """Return answer and scores in a program's output; the default score: whether the answer contains the target."""
     lines = printed.strip().splitlines()
     try:
         result = json.loads(lines[-1]) if lines else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         result = {}
     if not (isinstance(result, dict) and result.keys() & {"answer", "score", "scores"}):
         result = {"answer": printed.strip()}
     answer = result.get("answer", "")
     answer = answer if isinstance(answer, str) else json.dumps(answer)
-    numbers = dict(result.get("scores") or {})
+    numbers = result.get("scores") or {}
+    if not isinstance(numbers, dict):
+        raise ValueError("`scores` of its last line is not an object")
     if "score" in result:
         numbers = {"score": result["score"], **numbers}
     if not numbers and target not in (None, "", []):
@@ -92,10 +114,10 @@ def result_of(printed: str, target: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Play cases until the engine is gone."""
+    """Play cases until the engine disconnects."""
     link = Link()
     programs = Programs(link)
-    link.follow(programs.obey).join()
+    link.follow(programs.handle).join()
 
 
 if __name__ == "__main__":

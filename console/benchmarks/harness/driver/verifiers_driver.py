@@ -1,8 +1,8 @@
-"""Driver of verifiers: plays rollouts of one environment when the engine says so.
+"""Driver of verifiers: plays rollouts of one environment on the engine's orders.
 
-Needs verifiers (the API of 0.1: `load_environment`, `run_rollout`), and nothing of this program but `link`. Each
-rollout has a client with an address of its own; calls of other clients, such as those of judges, are told apart by a
-header that is added to whatever goes to the gateway while the rollout plays.
+Needs verifiers (the API of 0.1: `load_environment`, `run_rollout`), and, of this program, only `link`. Each rollout has
+a client with its own address; calls of other clients, such as those of judges, are identified by a header that is added
+to all requests to the gateway during the rollout.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ def mark_calls(gateway: str) -> None:
 
 
 async def play(link: Link) -> None:
-    """Play rollouts until the engine is gone."""
+    """Play rollouts until the engine disconnects."""
     gateway = link.opening["gateway"]
     os.environ.update(CONSOLE_KEY="none", OPENAI_API_KEY="none", OPENAI_BASE_URL=f"{gateway}/r/judge/v1")
     mark_calls(gateway)
@@ -94,7 +94,7 @@ async def play(link: Link) -> None:
 
 
 async def play_row(link: Link, environment: Any, row: dict[str, Any] | None, token: str) -> None:
-    """Play one rollout and tell the engine how it ended."""
+    """Play one rollout and report its result to the engine."""
     from verifiers.types import ClientConfig
 
     TOKEN.set(token)
@@ -102,7 +102,7 @@ async def play_row(link: Link, environment: Any, row: dict[str, Any] | None, tok
     client = ClientConfig(api_base_url=base, api_key_var="CONSOLE_KEY", timeout=1e7, max_retries=0)
     try:
         if row is None:
-            raise LookupError("the environment has no such row any more")
+            raise LookupError("the environment no longer has this row")
         link.say("finished", token=token, **result_of(await environment.run_rollout(row, client, "console", {})))
     except Exception as error:
         link.say("finished", token=token, error=f"{type(error).__name__}: {error}")
@@ -127,14 +127,14 @@ def result_of(output: dict[str, Any]) -> dict[str, Any]:
 
 
 def reply_of(message: Any) -> dict[str, Any]:
-    """Return a reply as a chat message, by which the engine tells the transcript's calls from others."""
+    """Return a reply as a chat message, by which the engine recognizes the calls of the transcript."""
     made = [json.loads(call) if isinstance(call, str) else call for call in message.get("tool_calls") or ()]
     calls = [{"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}} for call in made]
     return {"content": message.get("content"), "tool_calls": calls}
 
 
 def main() -> None:
-    """Do what the first line says."""
+    """Carry out the first message."""
     link = Link()
     try:
         if link.opening["do"] == "versions":

@@ -21,12 +21,12 @@ _WITHOUT_ANSWER = (Outcome.BROKEN, Outcome.NOT_RUN)
 class _Conversation:
     case: Case
     messages: tuple[Message, ...]
-    """All messages but those of the system, the model's last one included."""
+    """All messages except system messages, including the model's last one."""
     passed: bool
 
 
 def read_pairs(folders: Sequence[RunFolder]) -> Iterator[Case]:
-    """Yield a case for each two answers to the same rollout of a case; cases in the order of the first run.
+    """Yield a case for each pair of answers to the same rollout of a case, in the order of the first run.
 
     Raises:
         UsageError: a journal cannot be read.
@@ -95,7 +95,7 @@ def _text(content: Any) -> str:
 
 
 def _conversations(folder: RunFolder) -> dict[Slot, _Conversation]:
-    """Return the last answers of a run by case and rollout, without those that broke."""
+    """Return the last answers of a run by case and rollout, without broken ones."""
     journal, cases, finished = JournalIndex(folder.journal_path), dict[str, Case](), dict[Slot, Finished]()
     for record in journal.iter_all():
         if isinstance(record, Started):

@@ -1,4 +1,4 @@
-"""Report of judged pairs: win rate, bias by position, and the Bradley–Terry strengths of several runs."""
+"""Report of judged pairs: win rate, position bias, and the Bradley–Terry strengths of several runs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def report(results: Sequence[Result], names: Sequence[str], *, length_control: b
 
 
 def _metrics(graded: Sequence[Result], names: Sequence[str]) -> tuple[Metric, ...]:
-    """Return the mean scores, the win rate first, with what it is about."""
+    """Return the mean scores, first the win rate with the names of the runs."""
     others = "the others" if len(names) > 2 else names[-1]
     about = f"{names[0]} against {others}"
     return tuple(

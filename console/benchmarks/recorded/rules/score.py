@@ -27,17 +27,17 @@ def judgement_of(output: Any) -> Judgement | None:
 
 
 def score(case: Case, output: Any, words: str) -> Verdict:
-    """Return the verdict on a judged pair, with the scores of the first run's pairs only under its name."""
+    """Return the verdict on a judged pair; the win rate counts only for pairs of the first run."""
     judgement = judgement_of(output)
     if judgement is None or not judgement.grades:
-        problem = judgement.problem if judgement is not None else "the output is not that of a judge"
+        problem = judgement.problem if judgement is not None else "the output is not a judgment"
         return Verdict(Outcome.UNDECIDED, "judge_unreadable", messages=(problem,))
     [grade] = judgement.grades
     scores = scores_of(judgement.grades, rubric_of(case, words))
-    if not grade.votes:  # equal answers, about which nobody was asked
+    if not grade.votes:  # equal answers, for which no judge was asked
         del scores[CHOSE_FIRST]
     first, _ = case.data["pair"]
-    if first:  # of several runs, the win rate is that of the first one
+    if first:  # with several runs, the win rate is that of the first one
         scores = {name: value for name, value in scores.items() if name == CHOSE_FIRST}
     detail = {
         "pair": case.data["pair"],

@@ -73,7 +73,7 @@ class Player:
         return Output(talk.messages, talk.reason, talk.steps, talk.errors, judge=judge, judge_problem=problem)
 
     async def _ask(self, party: str, messages: Sequence[Message]) -> Message:
-        """Ask a party's model; a user whose reply is no message is asked once more."""
+        """Ask a party's model; a user whose reply is not a message is asked once more."""
         if party == USER and messages[-1].role == AGENT and len(messages) > 1:
             self._turn, self._step = self._turn + 1, 0
         try:
@@ -129,7 +129,7 @@ class Player:
         return {"id": call.id, **name, "type": "function", "function": function}
 
     async def _judge(self, talk: Talk) -> tuple[str | None, str]:
-        """Return the judge's reply, or the error of the last one."""
+        """Return the judge's reply, or the error in the last one."""
         if talk.reason not in EVALUATED or not self._task.needs_judge:
             return None, ""
         messages = cast(list[Sent], judge_messages(self._edition, self._task, talk.messages))

@@ -63,7 +63,7 @@ def judge_answers(task: Task, messages: Sequence[Message]) -> ScriptedAnswers:
 
 
 def _next_action(task: Task, messages: Sequence[Message]) -> Action | None:
-    """Return the expected call after as many as were made since the conversation began."""
+    """Return the next expected call, given the number of calls made so far."""
     actions = task.criteria.actions or []
     made = len(calls_of(messages[len(task.earlier_messages) :]))
     return actions[made] if made < len(actions) else None

@@ -1,6 +1,6 @@
-"""The conversation of agent, user and environment: who is asked when, what each sees, and how it ends.
+"""The conversation of agent, user and environment: turn order, visible messages, and end.
 
-Models are asked through functions, so that the same rules play a run and recorded replies.
+Models are called through functions, so that the same rules apply to runs and to recorded replies.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -29,11 +29,11 @@ class Limits(msgspec.Struct, frozen=True):
     validate: bool = False
     """End at a message with both text and calls."""
     solo: bool = False
-    """There is no user; the agent holds all tools."""
+    """There is no user; the agent has all tools."""
 
 
 class Silent(Exception):
-    """A party's reply is no message: empty, or not in the form that its role requires."""
+    """A party's reply is not a message: empty, or not in the format that its role requires."""
 
     def __init__(self, party: str, reason: str) -> None:
         super().__init__(f"{party}: {reason}")
@@ -51,16 +51,16 @@ class Talk:
         """Begin after the earlier messages of a task, or with the greeting."""
         self.world, self.limits = begun(domain, task, solo=limits.solo), limits
         self.messages = task.earlier_messages.copy() or ([] if limits.solo else [GREETING])
-        self.steps = -int(limits.solo)  # the first reply without a user counts no step, as officially
+        self.steps = -int(limits.solo)  # the first reply without a user counts no step, as in the original
         self.errors = 0
         self.reason = ""
-        """Reason of the end; empty while the conversation goes on."""
+        """Reason for the end; empty during the conversation."""
 
     async def play(self, ask: Ask) -> None:
         """Play to the end.
 
         Raises:
-            Silent: a reply is no message.
+            Silent: a reply is not a message.
         """
         turn = self._next_party()
         while not self.reason:
@@ -102,7 +102,7 @@ class Talk:
         self.steps += 1
 
     def _limit(self) -> None:
-        """End at a limit, which wins over a stop in the same step."""
+        """End at a limit, which takes precedence over a stop in the same step."""
         if self.steps >= self.limits.max_steps:
             self.reason = "max_steps"
         if self.errors >= self.limits.max_errors:
@@ -121,7 +121,7 @@ def checked(message: Message) -> Message:
 
 
 def _without_done(message: Message) -> Message:
-    """Return a message of an agent without a user, or the mark of an end in place of the call that stands for it."""
+    """Return the message of an agent without a user; a call that ends the conversation becomes the mark of the end."""
     if not message.tool_calls:
         raise Silent(AGENT, "no_call")
     return Message(AGENT, STOP) if any(call.name == DONE for call in message.tool_calls) else message

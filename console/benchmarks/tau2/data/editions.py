@@ -21,7 +21,7 @@ from console.store.atomic import read_regular, read_regular_text
 WHEEL, CHECKOUT = "inspect", "1.0.1"
 """Editions: tasks of the wheel (mixed, mostly 0.2.0), and those of a checkout."""
 DOMAINS = ("airline", "retail", "telecom")
-"""Domains that are played, in official order."""
+"""Supported domains, in official order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Edition:
 
 
 def _as_upstream(name: str, text: str) -> str:
-    """Undo what was done to a text of the wheel: a final newline added, and a blank at the end of a line removed."""
+    """Undo the wheel's changes to a text: a final newline added, and a space at the end of a line removed."""
     if name == "domains/mock/policy":
         text = text.replace("can create tasks\n", "can create tasks \n")
     is_same = name.startswith(("domains/retail", "domains/mock/policy_solo", "user_simulator"))
@@ -81,13 +81,13 @@ def find_edition(folder: Path, name: str = "") -> Edition:
 
 
 def played(domain: str) -> str:
-    """Return the name of a domain that is played here.
+    """Return the name of a domain after checking that it is supported.
 
     Raises:
         UsageError: it is not.
     """
     if domain == REFUSED:
-        raise UsageError(f"the domain {REFUSED} is not played here: its 68 tools are not rebuilt", hint="See docs.")
+        raise UsageError(f"the domain {REFUSED} is not supported: its 68 tools are not implemented", hint="See docs.")
     if domain not in WORLDS:
         raise UsageError(f"no domain {domain!r}", hint=f"Use one of: {', '.join(WORLDS)}.")
     return domain
@@ -129,7 +129,7 @@ def regraded(tasks: Mapping[str, Task], graders: Mapping[str, Task]) -> Mapping[
 
 
 def _read(path: Path, kind: Any = dict[str, Any]) -> Any:
-    """Read a TOML file, or a JSON file that may have got `.gz`."""
+    """Read a TOML file, or a JSON file whose name may have `.gz` added."""
     path = path if path.exists() else path.with_name(f"{path.name}.gz")
     try:
         raw = gzip.decompress(read_regular(path)) if path.suffix == ".gz" else read_regular(path)

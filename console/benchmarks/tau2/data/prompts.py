@@ -60,7 +60,7 @@ def _checkout_source(edition: Edition, name: str) -> Path:
 
 
 def _resolution_steps(task: Task) -> str:
-    """Return the expected calls as orders."""
+    """Return the expected calls as instructions."""
     lines: list[str] = []
     for number, action in enumerate(task.criteria.actions or (), 1):
         call = f"{action.name}({', '.join(f'{name}={value}' for name, value in action.arguments.items())})"
@@ -87,7 +87,7 @@ def scenario_text(task: Task) -> str:
 
 
 def _titled(texts: dict[str, str | None]) -> str:
-    """Return the texts that are given, indented below their titles."""
+    """Return the texts that exist, indented below their titles."""
     parts = ((title, textwrap.indent(text, "\t")) for title, text in texts.items() if text is not None)
     return "\n".join(f"{title}:\n{text}" for title, text in parts)
 

@@ -1,6 +1,6 @@
 """Download of the data: the wheel of inspect_evals, pinned, or a checkout of tau2-bench.
 
-The two are editions, kept beside each other in one folder. Sources are kept for the wording of tools and prompts; none
+The two are editions, kept in one folder. Sources are kept for the wording of tools and prompts; none
 of them runs. `suite.toml`, which makes the folder visible to the catalog, is written last.
 """
 
@@ -28,7 +28,7 @@ _UNUSED = ("tasks_full.json", "audio_difficulty.json")
 _UNUSED_PARTS = ("_voice", "task_issues", "workflows")
 _WHEEL_SOURCES = {name: name for name in (*DOMAINS, "common")}
 _CHECKOUT_SOURCES = {**{f"domains/{name}": name for name in _DOMAINS}, "agent": ".", "evaluator": "."}
-"""Folders with wording of tools and prompts, and their places among ours."""
+"""Folders with wording of tools and prompts, and their paths in ours."""
 _SUFFIXES = (".json", ".gz", ".toml", ".txt", ".md")
 _LIMITS = ArchiveLimits(member_bytes=256 << 20, total_bytes=2 << 30)
 """Limits of a packed checkout."""

@@ -1,4 +1,4 @@
-"""Tool schemas: structure from our functions, wording from the pulled sources, rendered by pydantic as officially."""
+"""Tool schemas: structure from our functions, wording from pulled sources, rendered by pydantic like the original."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -26,7 +26,7 @@ def tool_schemas(edition: Edition, domain: str, requestor: str) -> list[Schema]:
 
 
 class _Renderer:
-    """Renders the tools of a domain, in the wording of the checkout if there is one: all editions play its tools."""
+    """Renders the tools of a domain, in the wording of the checkout if there is one, as all editions use its tools."""
 
     def __init__(self, root: Path, domain: str) -> None:
         self._sources = [root / name / "sources" for name in (CHECKOUT, WHEEL)]
@@ -71,6 +71,6 @@ class _Renderer:
         return create_model(kind.__name__, __config__=config, __doc__=wording.description or None, **fields)
 
     def _wording(self, read: Callable[[Path], Mapping[str, ToolWording]], name: str, *places: str) -> ToolWording:
-        """Return the wording of the first sources that have a tool or model."""
+        """Return the wording of a tool or model from the first source that has it; else an empty wording."""
         wordings = (read(sources / place) for sources in self._sources for place in places)
         return next((own[name] for own in wordings if name in own), ToolWording())

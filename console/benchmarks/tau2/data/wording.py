@@ -1,6 +1,6 @@
 """Official wording of tools, agents and judge, read from pulled source files with `ast`; none of it runs.
 
-Wheel and checkout differ in layout: in the wheel, the docstring of a tool is that of a function `execute` inside.
+Wheel and checkout differ in layout: in the wheel, the docstring of a tool is that of an inner function `execute`.
 """
 
 import ast
@@ -16,7 +16,7 @@ from console.core.xml_tags import tag_contents
 
 _SECTION = re.compile(r"^(Args|Returns|Raises|Yields|Examples?):[ \t]*$", re.MULTILINE)
 _ARGUMENT = re.compile(r"^(\w+)[ \t]*(?:\(.*?\))?:[ \t]*(.*(?:\n(?:[ \t].*)?)*)", re.MULTILINE)
-"""An argument with its description, which goes on in indented lines."""
+"""An argument with its description, which continues in indented lines."""
 _HINT = "Run `eval-console pull tau2`, or pull a whole checkout with --from."
 
 
@@ -56,10 +56,10 @@ def model_wordings(folder: Path) -> dict[str, ToolWording]:
 
 @cache
 def texts_of(path: Path) -> dict[str, str]:
-    """Return the texts that a source file assigns to names; a formatted part stands as `{name}`.
+    """Return the texts that a source file assigns to names; formatted parts become `{name}`.
 
     Raises:
-        UsageError: the file is missing or no Python.
+        UsageError: the file is missing or not Python.
     """
     texts: dict[str, str] = {}
     for node in ast.walk(_tree(path)):

@@ -1,7 +1,7 @@
 """Blame for a failure, by rules on the trajectory. Pure.
 
-Rules look for signs; the first party with a strong one is to blame, else the first with any. Signs are no proof: where
-there is none, the answer is `open`.
+Rules look for signs; the first party with a strong one is to blame, else the first with any. Signs are not proof;
+without signs, the answer is `open`.
 """
 
 import json
@@ -59,21 +59,21 @@ def blame(trial: Trial, output: Output, evaluation: Evaluation) -> tuple[str, li
 
 
 def _grader_signs(trial: Trial, evaluation: Evaluation) -> Iterator[Sign]:
-    """Yield differences that mean nothing, if they are the only ones."""
+    """Yield meaningless differences, if there are no others."""
     failed = {name for name, part in (evaluation.reward_breakdown or {}).items() if part == 0}
     if failed == {"DB"}:
         if _are_alike(trial.differences, parse_int=float):
             yield Sign(GRADERS, "number_spelling", "the worlds differ only in 2 against 2.0", strong=True)
         elif _are_alike(trial.differences, object_hook=_without_texts):
-            yield Sign(GRADERS, "free_text", "the worlds differ only in free texts", strong=True)
+            yield Sign(GRADERS, "free_text", "the worlds differ only in free text", strong=True)
     if failed == {"COMMUNICATE"}:
         texts = [_loose(item.content or "") for item in trial.messages if item.role == AGENT]
         if all(any(_loose(info) in text for text in texts) for info in trial.task.criteria.communicate_info or ()):
-            yield Sign(GRADERS, "number_format", "all is said, in another format", strong=True)
+            yield Sign(GRADERS, "number_format", "everything is said, in another format", strong=True)
 
 
 def _are_alike(differences: Sequence[Difference], **reading: Any) -> bool:
-    """Return whether two worlds are equal if their JSON is read in another way."""
+    """Return whether two worlds are equal if their JSON is read loosely."""
 
     def read(row: Any) -> str:
         return canonical(json.loads(canonical(row), **reading))
@@ -86,7 +86,7 @@ def _without_texts(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _loose(text: str) -> str:
-    """Return a text without signs of money and commas, and numbers without trailing zeros."""
+    """Return a text without currency signs and commas, and numbers without trailing zeros."""
     plain = _NOT_DIGITS.sub(" ", text.lower().replace(",", "").replace("$", ""))
     return re.sub(r"(\d+)\.0+\b|(\d+\.\d*[1-9])0+\b", lambda number: number[1] or number[2], plain)
 
@@ -101,7 +101,7 @@ def _user_signs(trial: Trial, output: Output) -> Iterator[Sign]:
     texts = [item.content or "" for item in trial.messages if item.role == USER]
     last = texts[-1] if texts else ""
     if output.reason == "user_stop" and "###TRANSFER###" in last and not _has_transfer(trial.calls):
-        yield Sign(USERS, "transfer_without_transfer", "says it was transferred, but was not", strong=True)
+        yield Sign(USERS, "transfer_without_transfer", "writes that it was transferred, but was not", strong=True)
     if sum(mark in last for mark in ("###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###")) > 1:
         yield Sign(USERS, "two_marks", "ends with two marks")
     if any(_AGENT_WORDS.search(text) for text in texts):
@@ -110,13 +110,13 @@ def _user_signs(trial: Trial, output: Output) -> Iterator[Sign]:
     for call in trial.calls:
         is_users = call.requestor == USER and trial.is_write(call)
         if is_users and expected_names and call.name not in expected_names:
-            yield Sign(USERS, "needless_write", f"{call.name} is expected of nobody")
+            yield Sign(USERS, "needless_write", f"{call.name} is not expected of anybody")
     if output.reason == "user_error":
         yield Sign(USERS, "protocol", "text and calls in one message", strong=True)
 
 
 def _early_stop(trial: Trial) -> Iterator[Sign]:
-    """Yield a sign if the user left after a question; a strong one if the agent was on the right way."""
+    """Yield a sign if the user left after a question; a strong one if the agent was on the right track."""
     replies = [item.content for item in trial.messages if item.role == AGENT and item.content]
     if not trial.missing or not replies or not _ASKS.search(replies[-1]):
         return
@@ -126,11 +126,11 @@ def _early_stop(trial: Trial) -> Iterator[Sign]:
         text = f"leaves before {trial.missing[0].name}, which the agent asks about"
         yield Sign(USERS, "stopped_early", text, strong=True)
     else:
-        yield Sign(USERS, "stopped_early", "leaves after a question of the agent")
+        yield Sign(USERS, "stopped_early", "leaves after the agent's question")
 
 
 def _invented(trial: Trial) -> Iterator[Sign]:
-    """Yield facts in the user's words that it could not know."""
+    """Yield facts in the user's messages that the user could not know."""
     told_facts = _known_text(json.dumps(msgspec.to_builtins(trial.task.user_scenario), ensure_ascii=False))
     for message in trial.messages:
         if message.role == USER:
@@ -157,7 +157,7 @@ def _write_signs(trial: Trial) -> Iterator[Sign]:
             near = [action for action in actions if action.name == call.name]
             yield Sign(AGENTS, "wrong_write", f"{call.name}: {_differing_keys(near, call)}", strong=True)
     results = (item for item in trial.messages if item.role == "tool")
-    outcomes = list(zip(trial.calls, results, strict=False))  # by place: some models give all calls one id
+    outcomes = list(zip(trial.calls, results, strict=False))  # by position: some models give all calls the same id
     for action in filter(trial.is_write, actions):
         refused = [result.error and call.requestor == AGENT for call, result in outcomes if action.fits(call)]
         if refused and all(refused):
@@ -167,7 +167,7 @@ def _write_signs(trial: Trial) -> Iterator[Sign]:
 def _agent_signs(trial: Trial, output: Output, evaluation: Evaluation) -> Iterator[Sign]:
     yield from _write_signs(trial)
     if _has_transfer(trial.calls) and not _has_transfer(trial.task.criteria.actions or ()):
-        yield Sign(AGENTS, "needless_transfer", "hands over to a person, which is not expected")
+        yield Sign(AGENTS, "needless_transfer", "transfers to a person, which is not expected")
     errors = sum(item.error and item.requestor == AGENT for item in trial.messages)
     if output.reason == "too_many_errors" and errors * 2 >= output.errors:
         yield Sign(AGENTS, "errors", f"{errors} tool errors", strong=True)
@@ -177,7 +177,7 @@ def _agent_signs(trial: Trial, output: Output, evaluation: Evaluation) -> Iterat
     if missing:
         yield Sign(AGENTS, "missing_write", f"{missing[0].name} is not done")
     elif evaluation.communicate_checks and not all(evaluation.communicate_checks):
-        yield Sign(AGENTS, "not_said", "words that are expected of it")
+        yield Sign(AGENTS, "not_said", "does not say the expected words")
     if evaluation.nl_assertions and not all(evaluation.nl_assertions):
         yield Sign(AGENTS, "judged_unmet", "by the judge")
 
@@ -194,7 +194,7 @@ def _differing_keys(near: Sequence[Action], call: Call) -> str:
 
 
 def task_signs(domain: Domain, task: Task) -> Iterator[Sign]:
-    """Yield the expected calls that fail when they are made, so that nobody can make them."""
+    """Yield the expected calls that fail when executed, so that no agent can make them."""
     world = begun(domain, task)
     for action in task.criteria.actions or ():
         if domain.kind_of(action.requestor, action.name) == "write":

@@ -22,7 +22,7 @@ WORLDS: dict[str, type[World]] = {
 }
 """World of each domain."""
 REFUSED = "banking_knowledge"
-"""The domain that is not played here."""
+"""The unsupported domain."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,15 +36,15 @@ class Evaluation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class UnreadableJudge(ValueError):
-    """The judge's reply has another form."""
+    """The judge's reply has the wrong format."""
 
 
 def evaluate(trial: Trial, reason: str, *, evaluation: str = WHOLE, judge_reply: str | None = None) -> Evaluation:
     """Compute the reward of a trajectory.
 
     Raises:
-        ReplayError: the trajectory cannot be carried out again, or an assertion fails to run.
-        UnreadableJudge: the judge's reply has another form.
+        ReplayError: the trajectory cannot be replayed, or an assertion fails to run.
+        UnreadableJudge: the judge's reply has the wrong format.
     """
     if reason not in EVALUATED:
         return Evaluation(0.0)
@@ -90,7 +90,7 @@ def _assertion_checks(world: World, criteria: Criteria) -> list[bool]:
 
 
 def _action_checks(trial: Trial, criteria: Criteria) -> list[tuple[bool, str | None]]:
-    """Return for each expected call whether one fits, and the kind of its tool."""
+    """Return for each expected call whether a call fits, and the kind of its tool."""
     kind_of = trial.domain.kind_of
     return [
         (action not in trial.missing, kind_of(action.requestor, action.name) or kind_of(AGENT, action.name))
@@ -99,7 +99,7 @@ def _action_checks(trial: Trial, criteria: Criteria) -> list[tuple[bool, str | N
 
 
 def _communicate_checks(trial: Trial, criteria: Criteria) -> list[bool]:
-    """Return for each text whether one message of the agent says it. Only the message loses its commas."""
+    """Return for each text whether one message of the agent says it. Commas are removed only from the message."""
     texts = [(item.content or "").lower().replace(",", "") for item in trial.messages if item.role == AGENT]
     return [any(info.lower() in text for text in texts) for info in criteria.communicate_info or ()]
 
@@ -108,7 +108,7 @@ def read_judge(reply: str | None) -> list[bool]:
     """Return the judge's verdicts. A fenced reply is refused, as in the original.
 
     Raises:
-        UnreadableJudge: the reply has another form.
+        UnreadableJudge: the reply has the wrong format.
     """
     try:
         value: Any = json.loads(reply or "")

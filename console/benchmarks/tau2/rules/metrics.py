@@ -28,7 +28,7 @@ class Trials(msgspec.Struct, frozen=True):
 
 
 def metrics(trials: Trials) -> dict[str, Any]:
-    """Compute the official metrics; trials lost to machinery are in none of them."""
+    """Compute the official metrics, excluding trials that failed by a machinery fault."""
     rewards: defaultdict[str, list[float]] = defaultdict(list)
     for item in trials.simulations:
         if item.termination_reason != LOST:

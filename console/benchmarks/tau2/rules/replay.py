@@ -12,19 +12,19 @@ from console.benchmarks.tau2.rules.task import Action, Call, Message, Task, call
 
 
 class ReplayError(ValueError):
-    """A trajectory cannot be carried out again: results are missing, mixed up or, if strict, others."""
+    """A trajectory cannot be replayed: results are missing, mixed up or, if strict, different."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A conversation of a task with the worlds that it and the expected calls lead to, each made when first needed."""
+    """A conversation of a task, with the worlds after it and after the expected calls, each computed on first use."""
 
     domain: Domain
     task: Task
     messages: Sequence[Message]
     solo: bool = False
     strict: bool = False
-    """Recorded results must be those of our tools."""
+    """True if recorded results must equal those of our tools."""
 
     @cached_property
     def calls(self) -> list[Call]:
@@ -47,7 +47,7 @@ class Trial:
 
     @cached_property
     def expected(self) -> World:
-        """The world after the expected calls, which nothing follows; failing ones are skipped, as officially."""
+        """The world after the expected calls; as in the original, failing ones are skipped, and parties not synced."""
         world = begun(self.domain, self.task)
         carry_out(world, self.task.criteria.actions or ())
         return world
@@ -62,7 +62,7 @@ class Trial:
         return differing(self.world, self.expected)
 
     def is_write(self, call: Call | Action) -> bool:
-        """Return whether a call is made to change the world."""
+        """Return whether a call's tool changes the world."""
         return self.domain.kind_of(call.requestor, call.name) == "write"
 
 
@@ -99,12 +99,12 @@ def replayed(
             continue
         result = world.call(call.requestor, call.name, call.arguments)
         if strict and not _is_same(result, recorded.content or ""):
-            raise ReplayError(f"{call.name} returned {result.content}, recorded was {recorded.content}")
+            raise ReplayError(f"{call.name} returned {result.content}, but {recorded.content} was recorded")
     return world
 
 
 def carry_out(world: World, actions: Sequence[Action]) -> None:
-    """Make expected calls without the exchange between the parties that follows other calls, as officially."""
+    """Make expected calls; as in the original, without the exchange between the parties that follows other calls."""
     for action in actions:
         world.call(action.requestor, action.name, action.arguments, sync=False)
 

@@ -10,7 +10,7 @@ from console.suites.suite import Metric, Report, Result
 
 
 def report(results: Sequence[Result], note: str) -> Report:
-    """Report the pass rate of each domain and their mean, as the leaderboard has it.
+    """Report the pass rate of each domain and their mean, as on the leaderboard.
 
     Args:
         results: all rollouts.
@@ -33,7 +33,7 @@ def report(results: Sequence[Result], note: str) -> Report:
 
 
 def _blamed(results: Sequence[Result]) -> list[Metric]:
-    """Return the share of each party in the failures, and the rate if faults of users did not count."""
+    """Return the share of each party in the failures, and the pass rate without failures caused by users."""
     failed = [item for item in results if item.verdict.outcome is Outcome.FAILED]
     graded = [item for item in results if item.verdict.outcome.is_graded]
     counts = {party: sum(f"{BLAME_PREFIX}{party}" in item.verdict.scores for item in failed) for party in PARTIES}
@@ -45,4 +45,4 @@ def _blamed(results: Sequence[Result]) -> list[Metric]:
     if not counts[USERS]:
         return shares
     without = [item for item in graded if f"{BLAME_PREFIX}{USERS}" not in item.verdict.scores]
-    return [*shares, rate_metric("pass^1 without user faults", without, "rollouts failed by the user left out")]
+    return [*shares, rate_metric("pass^1 without user faults", without, "without rollouts failed by the user")]

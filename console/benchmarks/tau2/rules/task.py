@@ -1,4 +1,4 @@
-"""Tasks as the official files write them, and the messages and output of a conversation."""
+"""Tasks in the format of the official files, and the messages and output of a conversation."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -120,7 +120,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def request(self) -> str:
-        """The first words of the user's instructions: why it calls."""
+        """The first words of the user's instructions: the reason for the call."""
         instructions = self.user_scenario.instructions
         return instructions.reason_for_call if isinstance(instructions, Instructions) else instructions
 
@@ -134,13 +134,13 @@ class Output(msgspec.Struct, frozen=True, omit_defaults=True):
     steps: int = 0
     errors: int = 0
     silent: str = ""
-    """Role whose reply was no message."""
+    """Role whose reply was not a message."""
     silence: str = ""
-    """Why, such as `empty_message`."""
+    """Reason for that, such as `empty_message`."""
     judge: str | None = None
     """The judge's reply."""
     judge_problem: str = ""
-    """Why it cannot be used."""
+    """Error in the judge's reply."""
 
 
 def calls_of(messages: Sequence[Message]) -> list[Call]:

@@ -48,7 +48,7 @@ class RunPair:
     b: OpenedRun
     comparison: RunComparison
     columns: tuple[ScoreColumns | None, ScoreColumns | None]
-    """Scores of A and B with decided keys and corrected by people, which are not compared."""
+    """Scores of A and B with decided keys and corrected by people, shown but not compared."""
     read_s: float
     """Seconds taken to read and compare."""
 
@@ -85,7 +85,7 @@ def change_key(change: Change) -> str:
 
 
 def _difference(change: Change, column: SortColumn) -> float | None:
-    """Return the mean difference of B and A over the repeats of a case; None if a value is not known."""
+    """Return the mean difference of B and A over the repeats of a case; None if a value is unknown."""
     pairs: Sequence[RolloutPair] = change.repeats if isinstance(change, CasePair) else (change,)
     values = [(column.value(pair.a), column.value(pair.b)) for pair in pairs]
     differences = [b - a for a, b in values if a is not None and b is not None]
@@ -339,7 +339,7 @@ class CompareController:
 
     @property
     def current(self) -> RolloutPair | None:
-        """The current repeat; of a case with several, the one that shows its change."""
+        """The current repeat; for a case with several, the one that shows its change."""
         change = self.changes.get(self.current_key)
         return change.telling if isinstance(change, CasePair) else change
 

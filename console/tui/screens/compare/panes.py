@@ -34,7 +34,7 @@ NUMBER_LINES = 6
 
 
 class SummaryPane(Static):
-    """Headline numbers and counts in two lines, or in a box with all numbers that both sides have."""
+    """Headline numbers and counts in two lines, or in a box with every number that both sides have."""
 
     def __init__(self) -> None:
         super().__init__(id="numbers")
@@ -62,7 +62,7 @@ REPEAT_COLUMNS = (
     Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("Δ", 2, right=True),
     _WHY,
 )  # fmt: skip
-"""Columns of runs with repeats, whose cases show how many of them pass."""
+"""Columns of runs with repeats, whose cases show the number of passing repeats."""
 
 
 def _marked(columns: Sequence[Column], sorting: Sorting | None) -> tuple[Column, ...]:

@@ -48,7 +48,7 @@ class ReadRuns(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SuspectKeys:
-    """The cases of a suite with suspect keys, and what readers decided. Texts are foreign."""
+    """The cases of a suite with suspect keys, and readers' decisions on them. Strings are foreign."""
 
     answers: SuiteAnswers
     listed: dict[str, Suspect]
@@ -56,7 +56,7 @@ class SuspectKeys:
     errata: dict[str, Erratum]
     """Valid decisions by case."""
     scores: tuple[str, ...]
-    """Three scores of each model in words; empty without errata."""
+    """Three scores of each model as text; empty without errata."""
 
     def why(self, case: str) -> str:
         """Return the decision on a case, or why its key is suspect, in a few words."""
@@ -251,13 +251,13 @@ class GridController:
 
     @property
     def status(self) -> str:
-        """Number of cases that differ, in words."""
+        """Number of cases that differ, as text."""
         rows = self.grid.cases if self.grid is not None else ()
         return f"{sum(row.differs for row in rows)} of {len(rows)} differ"
 
     @property
     def list_words(self) -> str:
-        """Number and scope of the listed cases, in words."""
+        """Number and scope of the listed cases, as text."""
         if (keys := self.suspects) is not None:
             return f"{plural(len(self.rows) - len(keys.errata), 'suspect key')}, {len(keys.errata)} decided"
         return f"{len(self.rows)} {'differ' if self._only_different else 'in all'}"

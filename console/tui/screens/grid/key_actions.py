@@ -86,13 +86,13 @@ class KeyActions:
             return
         written = plural(sum(each.decision != RIGHT for each in keys.errata.values()), "contested key")
         words = Content.assemble(f"{written} written to ", one_line(str(path), 200, "bold"))
-        self.services.notify(words.append("; the .toml next to it is to be shared."))
+        self.services.notify(words.append("; share the .toml next to it."))
 
     def action_erratum_import(self) -> None:
         self.start(self._import())
 
     async def _import(self) -> None:
-        """Add the errata of a file that somebody else has written."""
+        """Add the errata of a file from somebody else."""
         runs, data = self.controller.runs, self.services.paths.data
         typed = await self.services.ask(CommentScreen(Content.styled("File of errata to add", "bold"), ""))
         if not typed:
@@ -107,7 +107,7 @@ class KeyActions:
         self.services.notify(Content(f"{plural(len(added), 'decision')} added."))
 
     async def _right_answer(self, keys: SuspectKeys, case: str) -> str | None:
-        """Ask for the right answer: one of those given, or typed; empty if it is not known, None to cancel."""
+        """Ask for the right answer: an existing one, or a typed one; empty if it is unknown, None to cancel."""
         given = Counter(each.answer for each in keys.answers.by_case[case].values() if not each.passed and each.answer)
         rows = {answer: (one_line(answer, 200), muted(plural(count, "model"))) for answer, count in given.most_common()}
         rows[_TYPED] = (muted("another answer, typed, or none"), Content.empty())

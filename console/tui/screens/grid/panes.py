@@ -135,7 +135,7 @@ class DetailPane(Transcript):
         suspicion: Sequence[str] = (),
         scores: Sequence[str] = (),
     ) -> None:
-        """Show expected next to the answers of the runs that have the case, after why its key is suspect."""
+        """Show expected next to the answers of the runs that have the case, after the reason to suspect its key."""
         self._name_case(row)
         played = [(place, side) for place, side in enumerate(answers) if side is not None]
         headings = grid_rows.answer_headings(grid, [place for place, _ in played])

@@ -179,7 +179,7 @@ class OrganizeActions:
             self._mark(run, pinned=not run.marks.pinned)
 
     def action_organize_archive(self) -> None:
-        """Archive the run in the background, which takes a moment for a large one, or restore it."""
+        """Archive the run in the background, since a large one takes a moment, or restore it."""
         if (run := self._run) is not None:
             self.services.workspace.in_thread(lambda: self._archive(run))
 
@@ -310,9 +310,7 @@ class EngineActions:
                 suite,
                 Selection(demo.categories, limit=demo.cases, seed=_DEMO_SEED),
                 concurrency=_DEMO_CONCURRENCY,
-                models_path=paths.models,
-                data_path=paths.data,
-                runs_path=paths.runs,
+                paths=paths,
             )
             try:
                 run = spawn([plan])[0]

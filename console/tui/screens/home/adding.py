@@ -75,7 +75,7 @@ class ModelAdding:
         return await self._add_model([*words, f"--id={model['id']}"], model) if model is not None else ""
 
     async def _choose_server(self) -> dict[str, Any] | None:
-        """Return a server as `models add --json` describes it, or None if none was chosen."""
+        """Return a server as `models add --json` describes it, or None if the user chose none."""
         options: tuple[str, ...] = ()
         while True:
             answer = await self._run("Looking for servers …" if options else "Reading the list of servers …", *options)
@@ -96,7 +96,7 @@ class ModelAdding:
             title = "Id of the model, which this server does not list"
             id = await self.services.ask(NameScreen(title, "", "provider's name", lambda _: NameNote("")))
             return {"id": id, "price_in": None, "price_out": None} if id else None
-        if len(answer["models"]) == 1:  # the question that follows names it
+        if len(answer["models"]) == 1:  # named in the next question
             return answer["models"][0]
         rows, title = JsonRows(answer["models"], "id", _model_cells), Content("Which of its models?")
         return await self.services.ask(_dialog(rows, _MODELS, title, "No model matches."))

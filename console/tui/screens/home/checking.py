@@ -1,4 +1,4 @@
-"""Checking the endpoint of a model: choose it, see the cost, and read what the server does other than it should."""
+"""Checking the endpoint of a model: choose it, see the cost, and read how the server deviates."""
 
 import asyncio
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class EndpointChecking:
     services: Services
 
     async def ask_and_check(self, name: str) -> None:
-        """Check the endpoint of a model, or of one that is asked for if there is no such model."""
+        """Check the endpoint of a model; without such a model, ask for one."""
         models = self.services.workspace.models
         lines = [line for line in models.lines if line.ready and not line.simulated] if models is not None else []
         line = next((line for line in lines if line.name == name), None) or await self._choose(lines)
@@ -75,7 +75,7 @@ class EndpointChecking:
         return await self.services.ask(Question(text, [Answer("y", "check it")])) == "y"
 
     async def _show(self, line: ModelLine, findings: Sequence[dict[str, Any]]) -> None:
-        """List what each question has found, what is wrong first; below it the effect on scores."""
+        """List the finding of each question, faults first, with the effect on scores below."""
         ordered = sorted(findings, key=lambda finding: list(_STYLES).index(finding["state"]))
         rows = {str(finding["name"]): finding for finding in ordered}
         wrong = sum(finding["state"] != "good" for finding in ordered)

@@ -33,7 +33,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "id": str,
     "repeats": number_format.count,
 }
-"""Formats of the figures that only a list sorted by them shows, by name of the order."""
+"""Formats of the values shown only in a list sorted by them, by name of the order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class RunListing:
     column: str = ""
     """Name of the chosen column; empty in the first order."""
     figure: SortedFigure | None = None
-    """Its figures, if only a list sorted by it shows them."""
+    """Values of the sorted column, if it is shown only in a list sorted by it."""
     sign: str = ""
     """Arrow of the order: down if the largest is first."""
     is_archive: bool = False
@@ -83,7 +83,7 @@ class RunListing:
 
 
 def _figure(order: str) -> SortedFigure | None:
-    """Return the figures of an order that no other list shows."""
+    """Return the values of an order that is shown only in a list sorted by it."""
     if order not in _WRITERS:
         return None
     name, key, is_number = _ORDERS[order]
@@ -111,7 +111,7 @@ class HomeController:
     def use_runs(
         self, runs: Sequence[RunLine], total: int, *, failed: tuple[RunLine, int] | None, is_stranded: bool
     ) -> None:
-        """Update from the workspace: runs, newest first, and the one with the last failures, with its reviewed."""
+        """Update from the workspace: runs, newest first, and the run of the last failures with its reviewed count."""
         self._runs, self._total = runs, total
         self.next_steps = NextSteps(
             sorted((line for line in runs if line.is_queued), key=lambda line: line.place),
@@ -154,7 +154,7 @@ class HomeController:
     def _nested(self, lines: Sequence[RunLine]) -> tuple[list[RunLine], dict[str, int]]:
         """Return the lines with unfolded branches after their run, and the number of each run's branches.
 
-        A branch that plays or waits, or that is pinned, is never folded; nor is any while the list is filtered.
+        A live, waiting or pinned branch is never folded, nor is any branch while the list is filtered.
         """
         by_name = {line.name: line for line in lines}
         branches: dict[str, list[RunLine]] = {}
@@ -210,7 +210,7 @@ class HomeController:
         return [by_path[marked] for marked in self._marked if marked in by_path]
 
     def is_new_day(self, now: float) -> bool:
-        """Return whether a day has begun since `today` was asked for."""
+        """Return whether a new day has begun since the last call of `today`."""
         return self._day is not None and time.localtime(now)[:3] != self._day
 
     def today(self, now: float) -> str:

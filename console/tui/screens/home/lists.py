@@ -61,7 +61,7 @@ class RunList(RowList):
         return self.size.width >= _ROOMY
 
     def set_listing(self, listing: RunListing, *, is_complete: bool, mistake: str, today: str = "") -> None:
-        """Show runs, or why there are none; `mistake` may be foreign text, `today` sums up the day."""
+        """Show runs, or why there are none; `mistake` may be foreign text, `today` summarizes the day."""
         self._listing = listing
         self._by_path = {str(line.folder.path): line for line in listing.lines}
         self._parents = {line.name: line for line in listing.lines}
@@ -147,7 +147,7 @@ class StartList(RowList):
         self._is_starting = False
 
     def set_steps(self, steps: NextSteps, *, wide: bool, most: int) -> None:
-        """Show at most `most` steps; those left out have keys of their own. `wide`: the demo gets a second line."""
+        """Show at most `most` steps; omitted ones have keys of their own. `wide`: the demo gets a second line."""
         self._steps = steps
         self.title_line.show("Start")
         keys = ["demo", "more", "gap", "new"] if wide else ["demo", "new"]

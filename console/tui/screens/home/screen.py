@@ -117,7 +117,7 @@ class HomeScreen(BaseScreen):
         self.set_interval(_DAY_LOOKED_AT_S, self._renew_day)
 
     def _renew_day(self) -> None:
-        """Sum up the new day after midnight, when times of today become dates."""
+        """Summarize the new day after midnight, when today's times become dates."""
         if self.controller.is_new_day(time.time()):
             self.show_workspace("runs")
 

@@ -153,7 +153,7 @@ class SampleRunActions(_FormActions):
             self._following = None
 
     def close(self) -> None:
-        """Stop for good, as the form was closed."""
+        """Stop for good, because the form was closed."""
         self._is_closed = True
         self.stop_following()
 
@@ -200,7 +200,7 @@ class PresetActions:
         if not name:
             return
         if presets.presets[name].changes:
-            words = f"{name} changes what is sent, which the form cannot show"
+            words = f"{name} changes requests in a way the form cannot show"
             self.services.refuse(UsageError(words, hint=f"`eval-console run --preset {name}` plays it."))
             return
         missing, problems = self.controller.fill_in(presets.presets[name])

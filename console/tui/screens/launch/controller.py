@@ -93,8 +93,7 @@ class LaunchController:
         self._offered = self.form.draft
         """Choices that the form was opened with."""
         self.keeps_draft = not failed_of
-        """True if choices are kept for the next form until they are started; not if the form is for the failures of one
-        run.
+        """True if choices are kept for the next form until they are started; not in a form for the failures of one run.
         """
         self.models, self.suites = Models(), Suites()
         self.fields: list[Field] = []
@@ -132,7 +131,7 @@ class LaunchController:
         self.models, self.suites, self._runs = models or Models(), suites or Suites(), runs or ()
         if self._is_unchecked and models is not None and suites is not None:
             self._is_unchecked = False
-            # what the form was opened with may be so new that the lists do not have it yet
+            # the preselected names may be too new for the lists
             model_names = {line.name for line in models.lines}.union(self._offered.models)
             suite_names = {line.name for line in suites.lines}.union(self._offered.suites)
             self.form.replace(self.form.draft.among(model_names, suite_names))

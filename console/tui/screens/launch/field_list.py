@@ -243,7 +243,7 @@ class FieldList(ChoiceList):
 
 
 def _more_line(count: int) -> Content:
-    """Return the row that stands for so many folded settings, or below which they are unfolded."""
+    """Return the row for N folded settings, or the heading of the unfolded ones."""
     words = f"  {count} settings: seed, ids, limits, options …" if count else ""
     return Content.assemble("more ", (SYMBOLS.folded if count else SYMBOLS.opened, MUTED), (words, MUTED))
 

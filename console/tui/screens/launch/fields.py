@@ -99,6 +99,11 @@ def money(text: str) -> float | None:
     return float(match[1])
 
 
+def amount(cost_usd: float) -> str:
+    """Return an amount as `money` parses it: `5.00`, `0.0005`."""
+    return f"{cost_usd:.2f}" if round(cost_usd, 2) == cost_usd else f"{cost_usd:.6f}".rstrip("0")
+
+
 def time_limit(text: str) -> float | None:
     """Parse a duration in seconds; `never` or an empty text means no limit."""
     if text.lower() in ("never", ""):
@@ -117,7 +122,7 @@ def run_name(text: str) -> str:
 
 
 def ids(is_file: Callable[[str], bool]) -> Read:
-    """Return a parser of comma-separated case ids, including `@FILE`; `is_file` checks that a file exists."""
+    """Return a parser of comma-separated case ids, including `@FILE`; `is_file` tests for a file."""
 
     def read(text: str) -> tuple[str, ...]:
         words = tuple(word for part in text.split(",") if (word := part.strip()))

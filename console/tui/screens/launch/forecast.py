@@ -41,7 +41,7 @@ class ForecastWorker:
         asyncio.get_running_loop().call_later(_PAUSE_S, self._typing_rested, self.controller.last_change)
 
     def close(self) -> None:
-        """Stop for good, as the form was closed."""
+        """Stop for good, because the form was closed."""
         self._is_closed = True
 
     def _typing_rested(self, change: int) -> None:
@@ -82,7 +82,7 @@ class ForecastWorker:
 
 
 class ForecastPanel(Static):
-    """Size, price and checks of the planned runs, or what prevents a start."""
+    """Size, price and checks of the planned runs, or the obstacles to a start."""
 
     def __init__(self) -> None:
         super().__init__(id="forecast")

@@ -1,4 +1,4 @@
-"""`Form`: the user's choices, and the preset and command they stand for. Independent of screen and disk.
+"""`Form`: the user's choices, and the equivalent preset and command. Independent of screen and disk.
 
 A suite without ticked categories stands for all of them. Each combination of model and suite becomes one run.
 """
@@ -24,6 +24,7 @@ from console.tui.screens.launch.fields import (
     QUEUED,
     THIS_MACHINE,
     Field,
+    amount,
     general_fields,
     option_field,
     text_of,
@@ -40,11 +41,11 @@ class Form:
     """Ticked categories by chosen suite; an empty set means all."""
     texts: dict[str, str] = dataclasses.field(default_factory=dict[str, str])
     options: dict[str, tuple[Option, ...]] = dataclasses.field(default_factory=dict[str, tuple[Option, ...]])
-    """Options by suite, as far as known."""
+    """Options by suite, for suites read so far."""
     roles: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict[str, tuple[str, ...]])
-    """Required roles by suite, as far as known."""
+    """Required roles by suite, for suites read so far."""
     modes: dict[str, tuple[Mode, ...]] = dataclasses.field(default_factory=dict[str, tuple[Mode, ...]])
-    """Modes by suite, as far as known."""
+    """Modes by suite, for suites read so far."""
     refused: dict[str, str] = dataclasses.field(default_factory=dict[str, str])
     """Reasons why the start checks refuse a field, by id; cleared by the next change."""
     idle: frozenset[str] = frozenset()
@@ -168,7 +169,7 @@ class Form:
             "failed_of": preset.only_failed_of,
             "repeats": preset.rollouts if preset.rollouts != 1 else None,
             "at_once": preset.concurrency,
-            "stop_when": "never" if budget.cost_usd is None else f"{budget.cost_usd:.2f}",
+            "stop_when": "never" if budget.cost_usd is None else amount(budget.cost_usd),
             "start": QUEUED if preset.queue else None,
             "asked": IN_BATCHES if preset.batch else None,
             "mode": preset.mode,

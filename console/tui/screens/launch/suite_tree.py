@@ -34,7 +34,7 @@ class Part:
 
     @property
     def above(self) -> "tuple[Part, Part]":
-        """Its parents, nearest first: group and suite."""
+        """Parents, nearest first: group and suite."""
         return Part(self.suite, self.group), Part(self.suite)
 
     @property

@@ -45,7 +45,7 @@ class LeaderboardController:
 
     @property
     def title(self) -> str:
-        """Number of models and suites, in words."""
+        """Number of models and suites, as text."""
         models = {row.model for board in self.boards for row in board.rows}
         return f"{number_format.plural(len(models), 'model')}, {number_format.plural(len(self.boards), 'suite')}"
 
@@ -59,7 +59,7 @@ class LeaderboardController:
         return board.rows[index] if board is not None and index >= 0 else None
 
     def scores_apart(self, key: str | None) -> str:
-        """Return a row's scores with decided keys and corrected by people in words; empty without any."""
+        """Return a row's scores with decided keys and corrected by people, as text; empty without any."""
         row = self.model_row(key)
         columns = self.columns.get(row.runs[0]) if row is not None and len(row.runs) == 1 else None
         return columns.words if columns is not None else ""
@@ -85,7 +85,7 @@ def _row_key(suite: str, index: int) -> str:
 def read_boards(
     runs: Iterable[RunLine], suites: Suites, data: Path | None
 ) -> Iterator[tuple[list[Leaderboard], dict[str, ScoreColumns]]]:
-    """Yield the leaderboards from run summaries, then with what needs journals. Call in a thread."""
+    """Yield the leaderboards from run summaries, then with the columns that need journals. Call in a thread."""
     lines = list(runs)
     folders = {line.name: line.folder for line in lines}
     cases = {line.name: {category.name: category.cases for category in line.categories} for line in suites.lines}

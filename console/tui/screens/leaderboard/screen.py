@@ -69,7 +69,7 @@ class ModelDetails(Static):
         self.border_title = Content("This model")
 
     def show_row(self, board: Leaderboard | None, row: LeaderboardRow | None, apart: str, screen_width: int) -> None:
-        """Show a model, with its other scores in words; `screen_width` is used until the pane is laid out."""
+        """Show a model, with the text of its other scores; `screen_width` is used until the pane is laid out."""
         if board is None or row is None:
             self.update(Content.empty())
             return

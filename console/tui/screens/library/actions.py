@@ -106,7 +106,7 @@ class EntryActions:
 
     @property
     def why_no_suspects(self) -> str:
-        """Why no keys of the suite under the cursor can be suspected; empty if some can."""
+        """Reason why no answer key of the suite under the cursor can be suspect; empty if some can."""
         entry = self.controller.opened or self.entries.entry
         if entry.kind not in ("suite", "category"):
             return "only suites have keys"
@@ -115,7 +115,7 @@ class EntryActions:
         return ""
 
     def action_suite_suspects(self) -> None:
-        """List the cases of the suite whose keys are suspect."""
+        """List the suite's cases with suspect answer keys."""
         if why := self.why_no_suspects:
             self.services.notify(Content(f"No key can be suspected: {why}."))
         else:

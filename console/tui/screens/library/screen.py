@@ -117,7 +117,7 @@ class LibraryScreen(BaseScreen):
 
     @property
     def run_offer(self) -> tuple[str, str]:
-        """Model and suite that a new run from here starts with."""
+        """Model and suite preselected for a new run from here."""
         return self.controller.run_offer(self._entry_list.entry)
 
     def key_words(self) -> Mapping[str, str]:
@@ -145,7 +145,7 @@ class LibraryScreen(BaseScreen):
             self._read_checksums(workspace.suites)
 
     def go_to_entry(self, kind: Literal["model", "suite"], name: str) -> None:
-        """Move the cursor to a model or suite, now or once it is listed; the filter and opened cases give way."""
+        """Move the cursor to a model or suite, now or once it is listed; clears the filter and closes opened cases."""
         self.controller.words, self.controller.awaited = "", Entry(kind, name)
         if self.controller.opened is not None:
             self.go_back()

@@ -114,7 +114,7 @@ class TileState:
 
     rollout: Rollout | None
     words: str
-    """State in words: following, scrolled or pinned."""
+    """State as text: following, scrolled or pinned."""
     is_pinned: bool
     run: WatchedRun | None = None
     """The run of the conversation, if the grid shows several runs."""
@@ -390,7 +390,7 @@ class LiveController:
         return key.slot in self.watched.slots
 
     def tile_states(self, at_end: Sequence[bool]) -> list[TileState]:
-        """Return the titles of all tiles; `at_end` says for each tile whether its text is scrolled to the end."""
+        """Return the titles of all tiles; `at_end` has True for each tile whose text is scrolled to the end."""
         return [
             TileState(
                 self.rollout_of(tile),

@@ -23,7 +23,7 @@ Shape = tuple[int, int]
 LEAST_TILE = (38, 7)
 """Minimum width and height of a tile, in cells."""
 _TITLE_CELLS = 8
-"""Cells of a tile's title besides its text: rule or border, and the gap before the run's name."""
+"""Cells around a tile's title: rule or border, and the gap before the run's name."""
 _LEAST_RUN_NAME = 4
 """Minimum cells for the name of a run."""
 ROOMY_TILES = 2

@@ -72,7 +72,8 @@ class ConversationList(RowList):
 
     def draw_title(self, run: WatchedRun, *, order: str, only_running: bool) -> None:
         """Show the number of rows and their order."""
-        begun, waiting = len(run.overview.running), run.overview.waiting if run.is_live else 0
+        begun, status = len(run.overview.running), run.overview.status
+        waiting = min(status.waiting, begun) if status is not None and run.is_live else 0  # some may just have ended
         running = number_format.count(begun - waiting)
         waits = f", {number_format.count(waiting)} waiting" if waiting else ""
         if only_running:

@@ -104,7 +104,7 @@ class ProgressPane(Vertical):
         """Draw progress and warning; `speeds` are tokens per second, latest last, `nothing_live` is of all runs."""
         overview = run.overview
         by_look = overview.fold.is_shown_by_look(run.manifest, live=run.is_live)
-        average = look_words_of(overview, run.manifest) if by_look else self.view.average(overview)
+        average = look_words_of(overview, run.manifest) if by_look else self.view.average(overview, run.manifest)
         trend = number_format.sparkline(list(speeds), len(speeds)) if width >= WIDE and len(speeds) > 1 else ""
         line = progress_line(
             run.overview,

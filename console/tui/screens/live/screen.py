@@ -212,7 +212,7 @@ class LiveScreen(RunScreen):
             self._draw_watched(feed, Changes())  # ended conversations are replaced after a while, even without changes
 
     def on_resize(self, event: events.Resize) -> None:
-        """Draw the figures for the new size; those of a run that has ended would not change otherwise."""
+        """Draw the figures for the new size; those of an ended run would otherwise not change."""
         if self.feed is not None:
             self.call_after_refresh(self._draw_figures, self.feed)
 

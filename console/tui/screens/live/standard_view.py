@@ -39,10 +39,9 @@ class StandardLiveView:
         """Return the case, its turn and its activity."""
         return watched_words(rollout)
 
-    def average(self, overview: Overview) -> Content:
+    def average(self, overview: Overview, manifest: Manifest) -> Content:
         """Return the pass rate."""
-        tally = overview.fold.tally
-        return Content.styled(number_format.score(tally.rate), "bold")
+        return Content.styled(number_format.pass_rate(overview.fold, manifest), "bold")
 
     def trend(self, rollout: Rollout | None, *, live: bool) -> Content:
         """Return nothing, since cases have no score trend."""
@@ -116,7 +115,7 @@ class PassageDrawer:
             self._transcript.toggle_fold(block.key)
 
     def _settle(self, conversation: Conversation) -> None:
-        """Draw what is new; a thread may have grown, or another one have become the main conversation."""
+        """Draw new passages; a thread may have grown, or another one have become the main conversation."""
         passages = conversation.passages
         for place, passage in enumerate(passages):
             if place < len(self._passages) and self._passages[place] is passage:

@@ -1,7 +1,7 @@
-"""Going on with the case shown in Review from the message that is read, with one thing changed.
+"""Branching the case shown in Review from the message being read, with one change.
 
-The form says what is changed, what it will take, and the shell command that does the same. What is edited is kept as a
-file in the program's state, so that this command can be used again; the experiment itself has the change in its run.
+The form shows the change, its cost, and the equivalent shell command. Edited text is kept as a file in the program's
+state, so that this command can be used again; the experiment's run contains the change itself.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 from console.tui.symbols import MUTED, muted
 
-if TYPE_CHECKING:  # engine code is imported when it is needed
+if TYPE_CHECKING:  # imported late: engine code is needed only here
     from console.engine.plan import Plan
 
 REPEATS = (1, 4, 8, 16)
@@ -54,10 +54,10 @@ class _Form:
     """Values of the form."""
 
     point: Point | None
-    """None from the start."""
+    """None for the start."""
     model: str
     edits: dict[str, str] = field(default_factory=dict[str, str])
-    """Edited texts by what they change."""
+    """Edited texts by the part they replace."""
     repeats: int = 1
 
 
@@ -82,7 +82,7 @@ class BranchActions:
         self.start(work, group="branch")
 
     def action_branch_try(self) -> None:
-        """Try a change on the listed cases and a guard; of a run that did so, show the report."""
+        """Try a change on the listed cases and a guard; if the run is itself a trial, show its report."""
         self.start(self._try(), group="branch")
 
     async def _try(self) -> None:
@@ -94,7 +94,7 @@ class BranchActions:
         case, chosen = self.controller.case.load(), [rollout.key.case for rollout in self.controller.triage.order]
         points = points_of(case.conversation) if case is not None else []
         if case is None or not points or not chosen:
-            self.services.refuse(UsageError("nothing is listed that was answered, so nothing can be tried"))
+            self.services.refuse(UsageError("no listed case has an answer, so there is nothing to try"))
             return
         try:
             edits = (await self._edited(_Form(None, ""), case.conversation, points, is_shared=True)).edits
@@ -146,19 +146,18 @@ class BranchActions:
 
     @property
     def _terms(self) -> str:
-        """The filter that is set, as `try` reads it; empty for all that failed, its default."""
+        """Return the active filter, as `try` reads it; empty for all failures, its default."""
         triage = self.controller.triage
         terms = f"{triage.scope.text or _GRADED} {triage.narrow.text}".strip()
         return "" if terms == FAILURES else terms
 
     def _trial(self, arm: Arm, chosen: list[str], model: str, seed: int, has_control: bool) -> "tuple[Plan, str]":
-        """Return the plan of a trial, and what it will take in words. Call in a thread."""
+        """Return the plan of a trial and its cost as text. Call in a thread."""
         from console.engine.experiment import experiment_plan
         from console.engine.experiment_use import expected_use
         from console.engine.plan import prepare
         from console.exchange.tried import draw_strata
 
-        paths = self.services.paths
         strata, luck = draw_strata(self.run, chosen, seed=seed)
         plan = experiment_plan(
             self.run,
@@ -170,8 +169,7 @@ class BranchActions:
             name=f"try {self._terms}".strip(),
             model=model,
             seed=seed,
-            models_path=paths.models,
-            data_path=paths.data,
+            paths=self.services.paths,
         )
         return plan, f"about {expected_use(prepare(plan)).words}"
 
@@ -192,7 +190,7 @@ class BranchActions:
                 return
 
     def _point_read(self, conversation: Conversation, points: list[Point]) -> Point | None:
-        """Return the point of the message at the top of the conversation; None from the start, if it is not shown."""
+        """Return the point of the message at the top of the conversation; None for the start, if none is shown."""
         block = self.pane.text.block_at_top()
         kind, _, number = block.key.partition(" ") if block is not None else ("", "", "")
         if kind != "talk" or not number.isdigit() or int(number) >= len(conversation.passages):
@@ -200,7 +198,7 @@ class BranchActions:
         return _point_of(conversation.passages[int(number)], points)
 
     async def _ask(self, form: _Form, conversation: Conversation, points: list[Point]) -> _Form | None:
-        """Ask once; return the form as it is to be asked again, or None when it is done."""
+        """Ask once; return the form to ask with again, or None when done."""
         arm = _arm(form, conversation, points)
         took = await asyncio.to_thread(self._use, form, points, arm)
         answers = [
@@ -248,7 +246,7 @@ class BranchActions:
 
         rollout = self.controller.cursor.rollout
         assert rollout is not None  # asked about it
-        case, paths = rollout.key.case, self.services.paths
+        case = rollout.key.case
         beginning = beginning_of(points, form.point, arm) if form.point is not None else None
         return experiment_plan(
             self.run,
@@ -257,12 +255,11 @@ class BranchActions:
             beginnings={case: beginning} if beginning is not None else None,
             model=form.model,
             repeats=form.repeats,
-            models_path=paths.models,
-            data_path=paths.data,
+            paths=self.services.paths,
         )
 
     def _use(self, form: _Form, points: list[Point], arm: Arm) -> list[str]:
-        """Return the cost of the branch, as lines. Call in a thread."""
+        """Return the lines with the cost of the branch. Call in a thread."""
         from console.engine.experiment_use import branch_use
         from console.engine.plan import prepare
 
@@ -304,7 +301,7 @@ class BranchActions:
     async def _edited(
         self, form: _Form, conversation: Conversation, points: list[Point], *, is_shared: bool = False
     ) -> _Form:
-        """Let the reader edit something; with `is_shared`, only what many conversations have in common."""
+        """Let the reader edit a part; with `is_shared`, only parts that many conversations share."""
         from console.tui.dialogs.filter_dialog import Chooser
         from console.tui.editor import edit_text
 
@@ -316,7 +313,7 @@ class BranchActions:
             try:
                 text = text_of(conversation, point, what)
             except UsageError:
-                continue  # there is nothing of that kind at this step
+                continue  # this step has no such part
             rows[what] = (one_line(what, 40), one_line(text, 200, MUTED))
         columns = (Column("what", 28, 1), Column("as it was", 40, 3))
         what = await self.services.ask(Chooser(Content("Edit …"), columns, rows, "Nothing can be edited here."))
@@ -328,7 +325,7 @@ class BranchActions:
             return form
         others = {name: text for name, text in form.edits.items() if name != what}
         if after.strip("\n") == before.strip("\n"):
-            self.services.notify(Content("It is as it was sent, so nothing is changed."))
+            self.services.notify(Content("Nothing was edited, so nothing is changed."))
             return replace(form, edits=others)
         change_of(conversation, point, what, after)
         return replace(form, edits={**others, what: after})
@@ -350,7 +347,7 @@ class BranchActions:
         return replace(form, point=None if chosen == _START else points[int(chosen)], edits={})
 
     async def _chosen_model(self, own: str) -> str:
-        """Choose another model that is ready; return an empty string if none was chosen."""
+        """Choose another model that is ready; return an empty string if the user chose none."""
         from console.tui.dialogs.filter_dialog import Chooser
 
         models = self.services.workspace.models
@@ -384,7 +381,7 @@ def next_count(repeats: int) -> int:
 
 
 def _point_of(passage: Passage, points: list[Point]) -> Point | None:
-    """Return the point of a message: the reply that it is or calls from, or that follows it."""
+    """Return the point of a message: the reply that it belongs to, or that follows it."""
     place = (passage.turn, passage.step - (passage.kind is PassageKind.RESULT))
     at = [point for point in points if (point.exchange.asked.turn, point.exchange.asked.step) >= place]
     return at[0] if at else points[-1]

@@ -1,4 +1,4 @@
-"""The branches of a case in Review: its chance to come right from each step, and a line for each branch."""
+"""The branches of a case in Review: its chance of passing from each step, and a line for each branch."""
 
 from collections.abc import Sequence
 

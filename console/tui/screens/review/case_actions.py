@@ -321,8 +321,8 @@ class RetryActions:
         paths = self.services.paths
         cases = tuple(dict.fromkeys(rollout.key.case for rollout in rollouts))
         try:
-            await asyncio.to_thread(reopen, self.run, paths.models, paths.data)
-            spawn_engine(self.run, retry=RetryScope.FAILED, only=cases, models_path=paths.models, data_path=paths.data)
+            await asyncio.to_thread(reopen, self.run, paths)
+            spawn_engine(self.run, retry=RetryScope.FAILED, only=cases, paths=paths)
         except UsageError as error:
             self.services.refuse(error)
             return

@@ -35,9 +35,9 @@ COLUMNS = (
 )
 """Columns of the list, filled by `case_cells`."""
 _SORTED_COLUMNS = (*COLUMNS[:3], Column("value", 8, right=True))
-"""Columns of a sorted list: the value by which it is sorted is never left out, unlike a description."""
+"""Columns of a sorted list; unlike a description, the sorted value is never left out."""
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
-"""Width of a group's bar, in a narrow list, and the list's width that divides the two."""
+"""Width of a group's bar, its width in a narrow list, and the list width from which the wide one is used."""
 ROOM_FOR_NAMES, _LEAST_ROOM_FOR_NAMES = 46, 28
 """Cells of the top line reserved at most for the names of screen and run, and at least."""
 _LEAST_REASON = 12
@@ -151,14 +151,18 @@ def empty_text(controller: ReviewController) -> Content:
     if narrow.text:
         return Content.assemble("Nothing matches ", one_line(narrow.text, 100, "bold"), ". F clears the filter.")
     tally = run.overview.fold.tally
-    graded = tally.finished - tally.setup
+    graded = tally.done - tally.not_run
     if not graded:
         setup = f"; {tally.setup} setup done" if tally.setup else ""
         return Content(f"Nothing has been graded yet{setup}. 2 watches the run.")
+    if failures := number_format.failures(tally):
+        return Content(f"None of {failures} is listed. f lists others.")
     return Content(f"No failures. {tally.passed} of {graded} passed; f then a shows the passes.")
 
 
-def list_title(controller: ReviewController, manifest: Manifest, *, is_searching: bool) -> Content:
+def list_title(
+    controller: ReviewController, manifest: Manifest, *, is_searching: bool, is_live: bool = False
+) -> Content:
     """Return the number and kind of listed cases, activities in progress, and the run's origin."""
     listed, label = controller.triage.listed, controller.list_label()
     count = f"{number_format.count(listed)} "
@@ -167,7 +171,9 @@ def list_title(controller: ReviewController, manifest: Manifest, *, is_searching
         count, label = number_format.failures_by(outcomes), label.removeprefix("failures")
     elif listed == 1 and label.startswith(("failures", "cases")):
         label = label.replace("s ", " ", 1)
-    title = Content.assemble((count, "bold"), one_line(label, 60, MUTED))
+    is_counting = controller.is_listing and not is_live
+    number = ("listing … ", "$live") if is_counting else (count, "bold")
+    title = Content.assemble(number, one_line(label, 60, MUTED))
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
     origin = f"{manifest.experiment.words}, " if manifest.experiment is not None else ""
@@ -189,12 +195,15 @@ def list_hint(damages: int, order: str, *, is_narrowed: bool, has_repeats: bool)
 def status_text(
     controller: ReviewController, overview: Overview, manifest: Manifest, width: int, names: int, *, live: bool = False
 ) -> Content:
-    """Return the position in the list, preceded by outcomes, rate and cost as far as there is room beside `names`."""
+    """Return the position in the list, preceded by outcomes, rate and cost if there is room beside `names`."""
     triage, tally, rollout = controller.triage, overview.fold.tally, controller.cursor.rollout
-    place = counters(triage.item_of(rollout), triage.items, triage.seen, rollout.outcome if rollout else None)
+    outcome = rollout.outcome if rollout and len(triage.outcomes) == 1 else None  # a sign would count the others too
+    place = counters(triage.item_of(rollout), triage.items, triage.seen, outcome)
     by_look = overview.fold.is_shown_by_look(manifest, live=live)
     score = (
-        number_format.look_score(latest_look(overview.fold.looks), "") if by_look else number_format.score(tally.rate)
+        number_format.look_score(latest_look(overview.fold.looks), "")
+        if by_look
+        else number_format.pass_rate(overview.fold, manifest)
     )
     rates = [f"   {score}" if controller.views.suite_view.has_pass_rate else ""]
     if controller.views.suite_view.has_pass_rate and not by_look and (repeats := pass_rates(tally.cases)) is not None:
@@ -213,7 +222,7 @@ def status_text(
 
 
 def end_of_list_text(controller: ReviewController, by: int) -> Content:
-    """Return that there is no next case, with the number of cases not reviewed yet."""
+    """Return a message that there is no next case, with the number of cases not reviewed yet."""
     count = controller.triage.items
     if not count:
         return Content("Nothing is listed.")
@@ -239,7 +248,7 @@ class CaseList(RowList):
         empty: Content,
         has_values: bool = False,
     ) -> None:
-        """Show rows, drawn by `draw` for a width in cells, with the cursor on a key; None leaves the cursor alone."""
+        """Show rows, drawn by `draw` for a width in cells, with the cursor on a key; None keeps the cursor."""
         mark, *others = _SORTED_COLUMNS if has_values else COLUMNS
         indent = 2 * rows.depth if rows else 0
         self.columns = (msgspec.structs.replace(mark, width=mark.width + indent), *others)

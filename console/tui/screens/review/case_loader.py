@@ -19,10 +19,10 @@ from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.report import Section
 from console.insight.rollout import Rollout
+from console.suites.report import results_of
 from console.suites.run_suite import RunSuite
 from console.suites.suite import Report
-from console.suites.summing import results_of
-from console.tui.data.case_reads import WAIT_S, CaseReads, SuiteThread
+from console.tui.data.case_reads import WAIT_S, CaseReads, LateReads
 from console.tui.suite_views.suite_view import ReviewedCase
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class CaseLoader:
         in_loop: Callable[[Callable[[], None]], object],
         changed: Callable[[], None],
         read_apart: Callable[[], Section | None] = lambda: None,
-        read_branches: "Callable[[], Mapping[str, Sequence[Branch]]] | None" = None,
+        read_branches: "Callable[[], Mapping[str, Sequence[Branch]]]" = dict,
         when_idle: Callable[[Callable[[], None]], object] = lambda call: call(),
     ) -> None:
         """Start without a suite; cases have no comparison until `use_suite`.
@@ -78,8 +78,8 @@ class CaseLoader:
             in_loop: schedules a call in the event loop; thread-safe.
             changed: called in that loop when a delayed result is available.
             read_apart: returns the run's scores with decided keys and corrected by people; called in a thread.
-            read_branches: returns the branches of the run by case; called in a thread. None: there are none.
-            when_idle: schedules a call behind what shows the case.
+            read_branches: returns the branches of the run by case; called in a thread.
+            when_idle: schedules a call after the case has been drawn.
         """
         self.suite: RunSuite | None = None
         """The run's suite; None while it is being opened."""
@@ -87,11 +87,11 @@ class CaseLoader:
         self._comparisons = CaseReads[Key, Comparison | None](in_loop, lambda _: changed())
         self._apart = CaseReads[object, Section | None](in_loop, lambda _: changed())
         self._read_apart = read_apart
-        self._branches: Mapping[str, Sequence[Branch]] = {}
-        self._has_new_branches = True
-        self._branch_thread, self._read_branches, self._when_idle = SuiteThread(), read_branches, when_idle
+        self._branches = LateReads[None, "Mapping[str, Sequence[Branch]]"](
+            lambda _: read_branches(), {}, when_idle, in_loop, changed
+        )
         self._report: tuple[object, Report | None] | None = None
-        """The last report, and how far the run was then."""
+        """The last report, and the progress of the run at that time."""
         self._reporting: Future[Report | None] | None = None
 
     def use_suite(self, suite: RunSuite) -> None:
@@ -107,7 +107,7 @@ class CaseLoader:
     def close(self) -> None:
         self._comparisons.close()
         self._apart.close()
-        self._branch_thread.close()
+        self._branches.close()
 
     def case(self, run: ReviewedRun, rollout: Rollout) -> ReviewedCase:
         """Return a case with everything that its views need.
@@ -125,24 +125,12 @@ class CaseLoader:
         return ReviewedCase(rollout, conversation, None if why else comparison, why, attempts, branches)
 
     def branches(self, case: str) -> "Sequence[Branch]":
-        """Return the branches of a case as far as they are read, newest first."""
-        if self._has_new_branches and self._read_branches is not None:
-            self._has_new_branches = False
-            self._when_idle(partial(self._start_reading, self._read_branches))
-        return self._branches.get(case, ())
-
-    def _start_reading(self, read_branches: "Callable[[], Mapping[str, Sequence[Branch]]]") -> None:
-        future = self._branch_thread.start(read_branches)
-        future.add_done_callback(lambda done: self._in_loop(partial(self._keep_branches, done)))
-
-    def _keep_branches(self, done: "Future[Mapping[str, Sequence[Branch]]]") -> None:
-        before, self._branches = self._branches, done.result()
-        if before != self._branches:
-            self._changed()
+        """Return the branches of a case read so far, newest first."""
+        return self._branches.get(None).get(case, ())
 
     def forget_branches(self) -> None:
         """Read the branches again on request, because there may be new ones; the old ones are returned until then."""
-        self._has_new_branches = True
+        self._branches.forget()
 
     def prefetch(self, run: ReviewedRun, keys: Sequence[Key]) -> None:
         run.prefetch(keys)

@@ -76,7 +76,7 @@ def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
 def reason_line(rollout: Rollout, comparison: Comparison | None, width: int, *, is_told: bool = False) -> Content:
     """Return outcome symbol, reason and the grader's message on one line.
 
-    With `is_told`, the message is left out, because the view shows it.
+    With `is_told`, the message is omitted, because the view shows it.
     """
     if rollout.outcome is None:
         return muted(" not finished")
@@ -167,11 +167,10 @@ def _named(name: str, text: str, width: int, style: str = "") -> Content:
 
 
 def counters(place: int, count: int, seen: int, outcome: Outcome | None) -> Content:
-    """Return position, number reviewed and outcome, such as `✗ 2 of 38  15 reviewed`."""
-    sign = SYMBOLS.of(outcome) if outcome is not None else ""
-    style = OUTCOME_STYLES[outcome] if outcome is not None else MUTED
+    """Return the outcome of all rows, if they share one, position and number reviewed: `✗ 2 of 38  15 reviewed`."""
+    sign = (f"{SYMBOLS.of(outcome)} ", OUTCOME_STYLES[outcome]) if outcome is not None else ""
     return Content.assemble(
-        (f"{sign} ", style), (f"{number_format.count(place)} of {number_format.count(count)}", "bold"),
+        sign, (f"{number_format.count(place)} of {number_format.count(count)}", "bold"),
         (f"  {number_format.count(seen)} reviewed", MUTED),
     )  # fmt: skip
 
@@ -215,7 +214,7 @@ class CasePane(Vertical):
         """Token under the cursor of the Tokens view; None until it was moved."""
         self._room = Room()
         self.history: Callable[[int], Content] = lambda width: Content.empty()
-        """Draws the history of the case in so many cells."""
+        """Draws the history of the case in N cells."""
 
     def compose(self) -> ComposeResult:
         yield self._title
@@ -362,14 +361,14 @@ class CasePane(Vertical):
     # Blocks ----------------------------------------------------------------------------------------------------------
 
     def folds_same(self) -> bool:
-        """Return whether folding applies to all that is equal rather than to one block."""
+        """Return whether folding applies to all equal parts rather than to one block."""
         shown, top = self._shown, self.text.block_at_top()
         is_own_fold = top is not None and top.folds_alone
         return shown is not None and not is_own_fold and shown.view.folds_same(shown.case)
 
     @property
     def hides_equal(self) -> bool:
-        """True if a block is folded or leaves out equal parts."""
+        """True if a block is folded or omits equal parts."""
         return any(block.folded or block.hides for block in self.text.blocks)
 
     def toggle_block(self) -> None:

@@ -72,7 +72,7 @@ class ReviewController:
         self.triage.annotations = self._notes.read()
 
     def choose_suite_view(self) -> None:
-        """Switch to the view of the run's suite as far as it is known."""
+        """Switch to the view of the run's suite, once the suite is known."""
         if self.run is None:
             return
         suite_view = find_view(self.run.manifest.format or self._loader.format_name)
@@ -121,9 +121,10 @@ class ReviewController:
     def relist(self) -> None:
         """Rebuild the list; the cursor stays on its case or moves to the first unreviewed one."""
         if self.run is not None:
-            self._is_list_of_all = self.run.is_read  # before the rollouts, since reading goes on
+            self._is_list_of_all = self.run.is_read  # before the rollouts, since reading continues
             rollouts = self.run.overview.rollouts.all()
             self._lister.list(self.triage.request(), rollouts, self._use_listing, self.relist)
+            self._stale |= Stale.FIGURES if self.is_listing else Stale.NOTHING
 
     def _use_listing(self, listing: Listing) -> None:
         self.triage.use_listing(listing)
@@ -144,7 +145,7 @@ class ReviewController:
         return True
 
     def list_label(self) -> str:
-        """Describe the list in words; may contain foreign text."""
+        """Describe the list as text, which may be foreign."""
         scope, by = self.triage.scope.text, self.triage.by
         label = _SCOPE_LABELS.get(scope, scope) if scope else self.views.suite_view.everything_label
         if self.triage.has_cases:

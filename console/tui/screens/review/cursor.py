@@ -33,7 +33,7 @@ class CaseCursor:
         """The case that a filter removed from the list; the cursor returns to it once it is listed again."""
 
     def rollout_of(self, slot: Slot | None) -> Rollout | None:
-        """Return a rollout of the run, as far as it was read."""
+        """Return a rollout of the run, if read so far."""
         return self.run.overview.rollouts.get(slot) if self.run is not None and slot is not None else None
 
     @property
@@ -161,7 +161,7 @@ class CaseCursor:
 
 
 def _ends_of(leaves: Sequence[Group]) -> tuple[Rollout, Rollout]:
-    """Return the first and the last rollout of groups; of a case that which its row shows."""
+    """Return the first and last rollout of groups; for a case, the rollout that its row shows."""
     if leaves[0].is_case:
         return leaves[0].lead, leaves[-1].lead
     return leaves[0].rollouts[0], leaves[-1].rollouts[-1]

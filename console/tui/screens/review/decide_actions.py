@@ -1,7 +1,7 @@
 """The step that decided a failed case, and the branches of a case, in Review.
 
-The search is `eval-console branch --decide` in a process that outlives the terminal; it is followed here, and the curve
-is drawn as its branches end. Started again, it goes on where it was.
+The search is `eval-console branch --decide` in a process that outlives the terminal; the curve is drawn here as its
+branches end. A new search continues an interrupted one.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ from console.tui.screens.review.views import BRANCHES
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 
-if TYPE_CHECKING:  # engine code is imported when it is needed
+if TYPE_CHECKING:  # imported late: engine code is needed only here
     from console.engine.experiment_use import SearchUse
 
 _LOOK_EVERY_S = 0.5
 _ROOM_ABOVE = 1.5
-"""Maximum cost as a multiple of that of the dearest search."""
+"""Maximum cost as a multiple of the most expensive search."""
 _COLUMNS = (Column("branch", 60, 1),)
 
 
@@ -59,7 +59,7 @@ class DecideActions:
         if self._search is not None and self._search.poll() is None:
             self.controller.views.show(BRANCHES.id)
             self.draw()
-            self.services.notify(Content("A step is being searched for; its curve is in the view Branches."))
+            self.services.notify(Content("A search is running; its curve is in the view Branches."))
         else:
             self.start(self._decide(), group="branch")
 
@@ -85,7 +85,7 @@ class DecideActions:
             return
         key, points, times = case.rollout.key, points_of(case.conversation), 8
         if case.rollout.outcome is not Outcome.FAILED or not points:
-            self.services.refuse(UsageError("only what failed was decided by a step", where=str(key)))
+            self.services.refuse(UsageError("only a failure can be decided by a step", where=str(key)))
             return
         try:
             while True:
@@ -108,21 +108,20 @@ class DecideActions:
             self.start(self._follow(words), group="decide")
 
     def _use(self, rollout: Rollout, points: list[Point], times: int) -> "SearchUse":
-        """Reckon what the search takes. Call in a thread."""
+        """Estimate the cost of the search. Call in a thread."""
         from console.engine.experiment import experiment_plan
         from console.engine.experiment_use import search_use
         from console.engine.plan import prepare
         from console.insight.deciding import continued, curve_of, searches_left
 
-        paths, beginnings, key = self.services.paths, [point.beginning for point in points], rollout.key
+        beginnings, key = [point.beginning for point in points], rollout.key
         curve = curve_of(self.controller.case.branches, key.case, key.rollout, self.run.manifest().model.name)
         plan = experiment_plan(
             self.run,
             (key.case,),
             beginnings={key.case: beginnings[0]},
             repeats=times,
-            models_path=paths.models,
-            data_path=paths.data,
+            paths=self.services.paths,
         )
         return search_use(prepare(plan), beginnings, searches_left(continued(curve, times), len(points)))
 

@@ -1,19 +1,36 @@
 """The history of a case in Review: its outcomes in all indexed runs of the suite."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from console.store.runs import RunFolder
+from console.tui.data.case_reads import LateReads
 from console.tui.keymap import find_action
 from console.tui.screens.review.case_actions import StartWorker
-from console.tui.screens.review.case_history import CaseHistories
 from console.tui.screens.review.controller import ReviewController
 from console.tui.services import Services
 
 if TYPE_CHECKING:
     from console.exchange.search.case_history import CaseRun
+
+CaseName = tuple[str, str]
+"""Suite and case id."""
+
+
+def read_history(root: Path, case: CaseName) -> "list[CaseRun]":
+    """Return the runs with a case, newest first; empty without an index."""
+    # imported here, as the case is shown before its history
+    from console.exchange.search.case_history import case_history
+    from console.exchange.search.hits import NoIndex, Search
+
+    try:
+        with Search(root) as search:
+            return case_history(search, *case)
+    except NoIndex:
+        return []
 
 
 @dataclass(frozen=True)
@@ -23,7 +40,7 @@ class HistoryActions:
     services: Services
     run: RunFolder
     controller: ReviewController
-    histories: CaseHistories
+    histories: "LateReads[CaseName, list[CaseRun]]"
     start: StartWorker
     """Starts a dialog."""
 
@@ -33,7 +50,7 @@ class HistoryActions:
         return [] if feed is None or current is None else self.histories.get((feed.manifest.suite, current[0]))
 
     def line(self, width: int) -> Content:
-        """Return the history in one line of so many cells; empty if no run of the case has been indexed."""
+        """Return the history in one line of N cells; empty if no run of the case has been indexed."""
         runs, feed = self._runs, self.controller.run
         if not runs or feed is None:
             return Content.empty()

@@ -47,16 +47,16 @@ class LabelActions:
 
     @property
     def progress(self) -> str:
-        """Progress in words; empty if labeling is not running."""
+        """Progress as text; empty if labeling is not running."""
         if self._progress is None:
             return ""
-        of = f"/{self._progress.planned}" if self._progress.planned is not None else ""
-        return f"labeling {self._progress.done}{of}  {number_format.money(self._progress.cost_usd)}"
+        of = f"/{self._progress.planned}" if self._progress.planned else ""
+        cost = self._progress.cost_usd
+        return f"labeling {self._progress.done}{of}" + (f"  {number_format.money(cost)}" if cost != 0 else "")
 
     def follow_running(self) -> None:
         """Follow labeling that is already running."""
         if self._progress is None and self.session.is_running:
-            self.session.take_up()
             self.start(self._follow(), group="labels")
 
     # Keys ------------------------------------------------------------------------------------------------------------

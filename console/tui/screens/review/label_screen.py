@@ -1,4 +1,4 @@
-"""Blind labels: one answer at a time next to what it is graded by, its verdict hidden."""
+"""Blind labels: one answer at a time next to its grading criteria, with its verdict hidden."""
 
 import asyncio
 from collections.abc import Callable
@@ -71,7 +71,7 @@ class LabelScreen(Dialog[None]):
         self._show()
 
     def _show(self) -> None:
-        """Show the current answer, or that none is left, and the progress."""
+        """Show the current answer, or a message if none is left, and the progress."""
         queue = self._queue
         if queue is None:
             return
@@ -98,7 +98,7 @@ class LabelScreen(Dialog[None]):
         self._show_grades()
 
     def _show_grades(self) -> None:
-        """Show the grades given so far, and the criterion that the next one is for."""
+        """Show the grades so far, and the criterion of the next one."""
         queue = self._queue
         if queue is None:
             return
@@ -139,7 +139,7 @@ class LabelScreen(Dialog[None]):
             self._ask_remark()
 
     def action_answer_settle(self) -> None:
-        """Show only what readers disagree on, or all answers again."""
+        """Show only answers on which readers disagree, or all answers again."""
         if self._queue is not None:
             self._queue.turn_to(settles=not self._queue.settles)
             self._show()
@@ -153,7 +153,7 @@ class LabelScreen(Dialog[None]):
             self._change(partial(self._queue.press, key))
 
     def _change(self, change: Callable[[], bool]) -> None:
-        """Give a verdict or a grade, or take the last one back, and show what comes next."""
+        """Give or take back a verdict or a grade, and show the next answer."""
         answer = self._queue.current if self._queue is not None else None
         try:
             change()

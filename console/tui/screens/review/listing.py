@@ -16,7 +16,6 @@ from operator import attrgetter
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
-from console.core.outcome import Outcome
 from console.insight.failures import Group, GroupBy, group, in_order, with_cases
 from console.insight.filter import Filter
 from console.insight.rollout import Rollout
@@ -111,8 +110,8 @@ class Listing:
     """True if the list is complete."""
     passes: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     """Passed and graded repeats by case; empty unless the list is sorted."""
-    outcomes: Mapping[Outcome | None, int] = field(default_factory=Counter[Outcome | None])
-    """Number of listed rollouts by outcome."""
+    outcomes: Mapping[str | None, int] = field(default_factory=Counter[str | None])
+    """Number of listed rollouts by `Rollout.counted_as`."""
 
     @property
     def has_cases(self) -> bool:
@@ -211,14 +210,14 @@ def _listing(
         first_unseen=_first(order, unseen, kept),
         is_whole=is_whole,
         passes=passes,
-        outcomes=Counter(map(attrgetter("outcome"), order.kinds())),
+        outcomes=Counter(map(attrgetter("counted_as"), order.kinds())),
     )
 
 
 def _unseen(
     order: RolloutList, leaves: Sequence[Group], annotations: Mapping[Slot, Annotation]
 ) -> tuple[Sequence[int], int]:
-    """Return the rollouts that the user has not dealt with, by number, and how many rows the user has dealt with."""
+    """Return the rollouts that the user has not dealt with, by number, and the number of rows dealt with."""
     seen = {order.rollouts.number_of(slot) for slot, annotation in annotations.items() if annotation.is_seen}
     unseen = [number for number in order.numbers if number not in seen]
     if leaves and leaves[0].is_case:

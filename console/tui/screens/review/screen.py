@@ -20,6 +20,7 @@ from console.insight.report import Section
 from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
+from console.tui.data.case_reads import LateReads
 from console.tui.data.label_session import LabelSession
 from console.tui.data.run_feed import Changes
 from console.tui.render.columns import Face
@@ -27,7 +28,6 @@ from console.tui.render.progress import title_words
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.branch_actions import BranchActions
 from console.tui.screens.review.case_actions import CopyActions, KeepActions, RetryActions, TagActions
-from console.tui.screens.review.case_history import CaseHistories
 from console.tui.screens.review.case_list import (
     ROOM_FOR_NAMES,
     CaseList,
@@ -41,7 +41,7 @@ from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, Room
 from console.tui.screens.review.controller import ReviewController
 from console.tui.screens.review.decide_actions import DecideActions
-from console.tui.screens.review.history_actions import HistoryActions
+from console.tui.screens.review.history_actions import HistoryActions, read_history
 from console.tui.screens.review.label_actions import LabelActions
 from console.tui.screens.review.list_actions import FilterActions, RepeatActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister, ListPace
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 PREFETCH_AFTER_S = 0.05
 IDLE_AFTER_S = 0.15
-"""Seconds on a case after which its history and branches are read: the case itself is shown first."""
+"""Seconds on a case before its history and branches are read, so that the case itself is shown first."""
 
 
 class ReviewScreen(RunScreen):
@@ -114,7 +114,7 @@ class ReviewScreen(RunScreen):
         self._labels = LabelActions(
             services, run, LabelSession(run, services.paths), self.controller, self._start_worker, self.draw
         )
-        histories = CaseHistories(run.path.parent, when_idle, self._in_loop, self._draw_history)
+        histories = LateReads(partial(read_history, run.path.parent), [], when_idle, self._in_loop, self._draw_history)
         self._history = HistoryActions(services, run, self.controller, histories, self._start_worker)
         self._responders = (
             StepActions(services, self.controller, self.case_pane, self.draw),
@@ -133,7 +133,7 @@ class ReviewScreen(RunScreen):
         )
         self._pace = ListPace()
         self._wanted_text = find
-        """Text to be found in the first case shown; empty once it was."""
+        """Text to find in the first case shown; empty once found."""
 
     def compose_body(self) -> ComposeResult:
         with Container(id="review"):
@@ -381,15 +381,15 @@ class ReviewScreen(RunScreen):
         return columns_section([("this run", columns)])
 
     def _read_contested(self) -> None:
-        """Group by blame with the errata that there are, which may have been decided on another screen."""
-        from console.exchange.score_columns import contested_cases  # behind the first frame
+        """Group by blame with the current errata, which may have been decided on another screen."""
+        from console.exchange.score_columns import contested_cases  # after the first frame
 
         def use(contested: Collection[str]) -> None:
             if contested != self.controller.triage.contested:
                 self.controller.triage.contested = contested
                 self._relist()
 
-        with suppress(UsageError):  # the view Scores says why they cannot be read
+        with suppress(UsageError):  # the view Scores shows the error
             self._in_loop(partial(use, contested_cases(self.run_folder, self.services.paths.data)))
 
     def _in_loop(self, callback: Callable[[], None]) -> None:
@@ -399,6 +399,6 @@ class ReviewScreen(RunScreen):
 
 
 def _read_branches(run: RunFolder) -> "dict[str, list[Branch]]":
-    from console.exchange.tried import branches_of  # behind the first frame
+    from console.exchange.tried import branches_of  # after the first frame
 
     return branches_of(run)

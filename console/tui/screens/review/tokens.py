@@ -16,7 +16,7 @@ from console.tui.widgets.transcript import Transcript
 CURSOR = "cursor"
 """Key of the block with the line of the cursor and the alternatives."""
 _LEVELS = ((0.1, "$fail bold underline"), (0.5, "$fail underline"), (0.9, "$undecided"))
-"""Styles of tokens below a probability; attributes tell the doubtful ones apart without colors."""
+"""Styles of tokens below a probability; attributes distinguish the doubtful ones without colors."""
 _LEGEND = "underlined: below 50 %   bold: below 10 %   < > previous, next token"
 _BAR = 20
 _NAME = 24

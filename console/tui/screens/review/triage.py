@@ -11,7 +11,6 @@ from typing import overload
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
-from console.core.outcome import Outcome
 from console.insight.failures import Group, GroupBy, possible_grouping
 from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Rollout
@@ -267,7 +266,7 @@ class Triage:
         return len({leaf.path[-2:] for leaf in self._listing.leaves}) if self.has_cases else len(self.order)
 
     @property
-    def outcomes(self) -> Mapping[Outcome | None, int]:
+    def outcomes(self) -> Mapping[str | None, int]:
         return self._listing.outcomes
 
     @property

@@ -229,7 +229,7 @@ _USER_WORDS = ((PassageKind.USER, "model"), (PassageKind.ASSISTANT, SIMULATED_US
 
 
 def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:
-    """Return the user's message in a turn; of a long one its end, which holds the question."""
+    """Return the user's message in a turn, or the end of a long one, which holds the question."""
     texts = [
         passage.text
         for passage in passages
@@ -249,7 +249,7 @@ def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:
 
 
 def diff_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
-    """Return expected and actual, or the error of a broken case; then the conversation if it has no pane."""
+    """Return expected and actual, or the error of a broken case; then the conversation, unless it has its own pane."""
     if case.rollout.outcome is Outcome.BROKEN:
         blocks = broken_blocks(case.rollout, case.conversation)
     elif case.comparison is None:
@@ -460,7 +460,7 @@ def _draw_branches(case: ReviewedCase, context: DrawContext) -> list[Block]:
 
 
 BRANCHES = CaseView("branches", "Branches", _draw_branches, exists_for=lambda case: bool(case.branches))
-"""Chances from each step, and the experiments on this case alone."""
+"""Chances of passing from each step, and the branches of this case."""
 STANDARD_VIEWS = (
     CaseView("diff", "Diff", diff_blocks, folds_same=_has_comparison),
     CaseView("talk", "Talk", lambda case, context: conversation_blocks(case.conversation)),

@@ -8,9 +8,9 @@ from console.exchange.search.hits import FEW_HITS, Coverage, Hit, NoIndex, RunHi
 from console.insight.search_query import SearchQuery, marks_in, passage_text, read_query
 
 MANY_HITS = 1_000
-"""Hits listed of a run that the query names."""
+"""Maximum hits listed for a run that the query names."""
 MOST_RUNS = 300
-"""Runs listed; the query can name others."""
+"""Maximum number of runs listed; the query can name others."""
 
 
 class SearchController:

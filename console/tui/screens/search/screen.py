@@ -33,7 +33,7 @@ from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 
 PAUSE_S = 0.1
-"""Seconds between a key and the search, so that a word typed fast is searched for once."""
+"""Seconds between a key and the search, so that a fast typist triggers only one search."""
 DRAWN_EVERY_S = 0.1
 _COLUMNS = (Column("", 1), Column("case", 18, 1, is_name=True), Column("passage", 40, 3))
 _LONGEST = 1_200
@@ -267,12 +267,12 @@ class SearchScreen(BaseScreen):
             self.services.copy(str(row[1].key), "the case id")
 
     def action_copy_command(self) -> None:
-        """Copy the search; words that begin with a dash are no option behind a blank."""
+        """Copy the search as a command; a leading blank keeps a word that begins with a dash from being an option."""
         if text := self.controller.query.text:
             words = command("search", f" {text}" if text.startswith("-") else text, places=self.services.paths)
             self.services.copy(words, "the shell command")
         else:
-            self.services.notify(Content("Nothing is searched for yet."))
+            self.services.notify(Content("There is no search yet."))
 
     action_group_next = partialmethod(_step, 1)
     action_group_prev = partialmethod(_step, -1)

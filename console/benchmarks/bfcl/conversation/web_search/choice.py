@@ -49,7 +49,7 @@ def check_web(options: dict[str, Any], dataset: Dataset) -> None:
         choose_web(options, dataset)
     elif variable(SEARCH_KEY) is None:
         raise UsageError(
-            "web search needs a key of serpapi.com",
+            "web search needs a serpapi.com key",
             where=SEARCH_KEY,
             hint=f"Set this variable, use recorded answers ({_WHERE}=FILE), or leave out web_search.",
         )

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from console.benchmarks.bfcl.conversation.memory.bm25 import Ranking
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.ready_type import ready_type
 from console.llm.web.browsing import NoPage
 
@@ -94,10 +94,8 @@ def read_recorded(path: Path) -> RecordedWeb:
     Raises:
         UsageError: unreadable or invalid file.
     """
-    try:
+    with os_errors_as("the recorded answers cannot be read", where=path):
         changed = path.stat().st_mtime_ns
-    except OSError as error:
-        raise UsageError(f"the recorded answers cannot be read: {error.strerror}", where=str(path)) from None
     return _read(path, changed)
 
 

@@ -41,23 +41,23 @@ class _Reader(HTMLParser):
         if tag in _LEFT_OUT:
             self._hidden.append(tag)
         elif not self._hidden:
-            self.open(tag, dict(attrs))
+            self.open_tag(tag, dict(attrs))
 
     def handle_endtag(self, tag: str) -> None:
         if self._hidden:
             if tag == self._hidden[-1]:
                 self._hidden.pop()
             return
-        self.shut(tag)
+        self.close_tag(tag)
 
     def handle_data(self, data: str) -> None:
         if not self._hidden:
             self.text(data)
 
-    def open(self, tag: str, attributes: dict[str, str | None]) -> None:
+    def open_tag(self, tag: str, attributes: dict[str, str | None]) -> None:
         """Handle the start of an element."""
 
-    def shut(self, tag: str) -> None:
+    def close_tag(self, tag: str) -> None:
         """Handle the end of an element."""
 
     def text(self, data: str) -> None:
@@ -73,7 +73,7 @@ class _MarkdownReader(_Reader):
         self._links: list[str] = []
         self._verbatim = 0
 
-    def open(self, tag: str, attributes: dict[str, str | None]) -> None:
+    def open_tag(self, tag: str, attributes: dict[str, str | None]) -> None:
         if tag in _BLOCKS:
             self.parts.append("\n\n")
         if tag in ("ul", "ol"):
@@ -91,7 +91,7 @@ class _MarkdownReader(_Reader):
         else:
             self.parts.append({"br": "\n", "tr": "\n", "hr": "\n\n* * *\n\n"}.get(tag, _MARKS.get(tag, "")))
 
-    def shut(self, tag: str) -> None:
+    def close_tag(self, tag: str) -> None:
         if tag in _BLOCKS or re.fullmatch("h[1-6]", tag):
             self.parts.append("\n\n")
         if tag in ("ul", "ol") and self._lists:

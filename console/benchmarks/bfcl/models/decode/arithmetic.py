@@ -74,7 +74,7 @@ def literal_value(node: ast.expr) -> Any:
         if isinstance(part, _DISPLAYS):
             continue
         if not isinstance(part, _OPERATIONS):
-            raise Refused(f"a literal holds {type(part).__name__}")
+            raise Refused(f"a literal contains {type(part).__name__}")
         operations += 1
     _bound_nodes(operations)
     return _Folding().value(node)
@@ -96,7 +96,7 @@ class _Folding:
     def value(self, node: ast.AST) -> Any:
         rule = _RULES.get(type(node))
         if rule is None:
-            raise Refused(f"an expression holds {type(node).__name__}")
+            raise Refused(f"an expression contains {type(node).__name__}")
         return rule(self, node)
 
     def binary(self, node: ast.BinOp) -> Any:
@@ -157,7 +157,7 @@ class _Folding:
         for names in (self._made, _NAMES, _TYPES):
             if node.id in names:
                 return names[node.id]
-        raise Refused(f"an expression holds the unknown name {node.id}")
+        raise Refused(f"an expression contains the unknown name {node.id}")
 
     def assigned(self, node: ast.NamedExpr) -> Any:
         self._made[node.target.id] = value = self.value(node.value)
@@ -279,7 +279,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.In: lambda left, right: left in right,
     ast.NotIn: lambda left, right: left not in right,
 }
-# A constant is written out, as the official scorer writes the whole expression: one too long for that is undecodable.
+# The official scorer prints the whole expression, which fails for numbers with too many digits; `repr` fails likewise.
 _RULES: dict[type[ast.AST], Callable[[_Folding, Any], Any]] = {
     ast.Constant: lambda _, node: node.value if repr(node.value) else None,
     ast.BinOp: _Folding.binary,
@@ -347,4 +347,4 @@ _METHODS: dict[str, frozenset[str]] = {
     "dict": frozenset(("copy", "get", "items", "keys", "values")),
     "set": frozenset(("copy", "difference", "intersection", "issubset", "issuperset", "union")),
 }
-"""Allowed methods by type, whose results are small or guarded."""
+"""Allowed methods by type; their results are small or guarded."""

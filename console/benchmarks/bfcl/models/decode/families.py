@@ -1,7 +1,7 @@
 """The decode families: call formats of the models in the official registry.
 
-Like officially, each family has two decoders: one for calls to compare with ground truth, and one for call strings to
-execute. The registry (`profile.py`) assigns a family to each model; no model names are used here.
+As in the official code, each family has two decoders: one for calls to compare with ground truth, and one for call
+strings to execute. The registry (`profile.py`) assigns a family to each model; no model names are used here.
 """
 
 import json
@@ -81,7 +81,7 @@ def _after_tool_call(output: Any) -> Any:
 
 
 def _literals(output: Any) -> Any:
-    """Parse Python literals (officially with `eval`), or JSON values separated by semicolons."""
+    """Parse Python literals (the official code uses `eval`), or JSON values separated by semicolons."""
     text = text_of(output).replace("<|python_tag|>", "")
     if ";" in text:  # also within a string
         return [json.loads(part) for part in text.split(";")]
@@ -211,7 +211,7 @@ def _two_lines_texts(step: Any) -> list[str]:
         return []
     name, line, rest = step.partition("\n")
     if not line:
-        raise ValueError("a single line holds no call")
+        raise ValueError("a single line contains no call")
     return [call_text(name, json.loads(rest.split("\n")[0]))]
 
 
@@ -252,7 +252,7 @@ def _between_tags_texts(step: Any) -> list[str]:
 
 def _never(step: Any) -> list[str]:
     """Raise for every step, as the official decoder fails with wrong parameters."""
-    raise TypeError(f"no step of this family is ever executed, be it {type(step).__name__}")
+    raise TypeError(f"no step of this family is ever executed, not even {type(step).__name__}")
 
 
 FAMILIES: dict[str, Family] = {
@@ -261,10 +261,10 @@ FAMILIES: dict[str, Family] = {
         lambda output, form: decode_prompted(_without_tool_code(output), form),
         lambda step: executable_prompted(_without_tool_code(step)),
     ),
-    # Before executing, blanks in front of the opening of a fence hide it.
+    # For execution, spaces before the opening fence are not stripped, so that the fence is not recognized.
     "phi_prompt": Family(_decode_stripped, lambda step: executable_prompted(_without_opening(step))),
     "fc_json": Family(lambda output, _: _native(output), _native_texts),
-    # Nothing is refused while decoding, so that everything else has the wrong form.
+    # Decoding accepts anything, so other values fail only as wrongly formatted calls.
     "gemini_fc": Family(lambda output, _: _listed(output), call_texts),
     "dictlist": Family(lambda output, _: _list(output), lambda step: _native_texts(_list(step))),
     "dictlist_strict": Family(lambda output, _: _objects(output), lambda step: _native_texts(_objects(step))),

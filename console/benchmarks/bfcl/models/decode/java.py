@@ -1,8 +1,8 @@
 """Decoder of Java: the first method invocation, with assignments as arguments and string values.
 
-Like officially, values are assembled from the syntax tree without whitespace and anonymous class bodies. The official
-decoder indexes characters with byte offsets, so a non-ASCII character shifts everything after it; this is reproduced,
-as verdicts depend on it.
+As in the official code, values are assembled from the syntax tree without whitespace and anonymous class bodies. The
+official decoder indexes characters with byte offsets, so a non-ASCII character shifts everything after it; this is
+reproduced, as verdicts depend on it.
 """
 
 from collections.abc import Callable

@@ -30,7 +30,7 @@ def minicpm_calls(output: Any) -> list[Call] | str:
     block, text = _widest(text, *_CALLS)
     try:
         calls = [_statement(node) for node in _parse(_without_fence(block.strip())).body]
-    except Exception:  # of any kind, as officially: what cannot be read is no call
+    except Exception:  # any exception, as in the official code: text that cannot be parsed is not a call
         calls = []
     return calls or text.strip()
 
@@ -60,5 +60,5 @@ def _parse(text: str) -> ast.Module:
 def _statement(node: ast.stmt) -> Call:
     value = getattr(node, "value", None)
     if not isinstance(value, ast.Call):
-        raise Undecodable("a statement that is no call")
+        raise Undecodable("a statement that is not a call")
     return read_call(value)

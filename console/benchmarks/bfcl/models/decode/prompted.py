@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
-from xml.etree.ElementTree import Element, fromstring  # the text starts at its root: no document type, no entities
+from xml.etree.ElementTree import Element, fromstring  # texts begin with the root element, so have no entities
 
 from console.benchmarks.bfcl.models.decode.call_text import nested_call_texts
 from console.benchmarks.bfcl.models.decode.java import decode_java

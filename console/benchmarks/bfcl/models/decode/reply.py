@@ -27,7 +27,7 @@ class Decoded:
     value: Any = None
     """The decoded value; a list of calls without an error."""
     error_type: str | None = None
-    complaint: str = ""
+    message: str = ""
 
     @property
     def calls(self) -> list[dict[str, dict[Any, Any]]]:
@@ -49,7 +49,7 @@ def decode_reply(output: Any, category: str, family: str = "prompt", config: str
         refuse_too_long(output)
         value = reader.decode(output, _form(category, config))
     except (Exception, MemoryError) as error:  # every failure to decode is one verdict
-        return Decoded(error_type=FAILED, complaint=_complaint(error))
+        return Decoded(error_type=FAILED, message=_error_text(error))
     if not is_calls(value):
         return Decoded(value, WRONG_FORMAT, "not a list of calls with named arguments")
     return Decoded(value)
@@ -71,8 +71,8 @@ class DecodedStep:
 
     value: list[str]
     """The decoded value; one empty string counts as no call."""
-    complaint: str | None = None
-    """Why it is undecodable; None if it was decoded."""
+    error: str | None = None
+    """Reason for being undecodable; None if it was decoded."""
 
     @property
     def executable(self) -> list[str]:
@@ -92,7 +92,7 @@ def decode_step(step: Any, family: str) -> DecodedStep:
         refuse_too_long(step)
         return DecodedStep(reader.executable(step))
     except (Exception, MemoryError) as error:  # every failure to decode means that there is no call
-        return DecodedStep([], _complaint(error))
+        return DecodedStep([], _error_text(error))
 
 
 def _form(category: str, config: str) -> Form:
@@ -102,7 +102,7 @@ def _form(category: str, config: str) -> Form:
     return Form(variation.returns, variation.tagged)
 
 
-def _complaint(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """Format an error reproducibly, without memory addresses."""
     is_own = isinstance(error, Undecodable | Refused | TooLong)
     return _ADDRESS.sub("", str(error) if is_own else f"{type(error).__name__}: {error}")[:500]

@@ -66,9 +66,9 @@ def parse_source(language: str, source: str) -> "Node":
     try:
         root = new_parser(language).parse(work.read, progress_callback=work.report).root_node
     except ValueError:  # ended by a report
-        raise SyntaxError(f"not {language}, as far as can be told in reasonable time") from None
+        raise SyntaxError(f"not {language}, or too costly to parse") from None
     if work.is_used_up:
-        raise SyntaxError(f"not {language}, as far as can be told in reasonable time")
+        raise SyntaxError(f"not {language}, or too costly to parse")
     if root.has_error and any(node.is_error for node in _all(root)):
         raise SyntaxError(f"not {language}")
     return root
@@ -84,7 +84,7 @@ def _grammar(language: str) -> "Language":
     tree_sitter = import_module("tree_sitter")
     grammar = import_module(f"tree_sitter_{language}")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # grammars of that time give a number, not a capsule
+        warnings.simplefilter("ignore", DeprecationWarning)  # grammars of that version return a number, not a capsule
         return tree_sitter.Language(grammar.language())
 
 

@@ -151,7 +151,7 @@ def _with_qwen_tools(history: Sequence[Turn], docs: Sequence[Doc], texts: Releas
 
 
 def _read_qwen(content: str | None) -> tuple[Any, str | None]:
-    """Return the calls after the thought; officially a text without calls is lost, and calls are written again."""
+    """Return the calls after the thought; the official code drops text without calls, and formats calls again."""
     text = content or ""
     thought, mark, answer = text.rpartition("</think>")
     before, *blocks = answer.split("<tool_call>")

@@ -47,7 +47,7 @@ def _chat_prompting(reply: Reply, service: Service) -> Answer:
 
 
 def _mistral_native(reply: Reply, service: Service) -> Answer:
-    """Return the calls only; officially the text of an answer without calls is lost.
+    """Return the calls only; the official code drops the text of an answer without calls.
 
     Calls are resent with `index: 0`, like the official client does.
     """

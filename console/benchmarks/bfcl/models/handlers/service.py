@@ -102,7 +102,7 @@ def _rewritten(result: str) -> str:
     return json.dumps(fields)
 
 
-_TOLD = {
+_FIELD_WORDS = {
     "default": "Default is",
     "optional": "Optional",
     "required": "Required",
@@ -134,7 +134,7 @@ def _make_plain(parameters: dict[str, Any], *, string_enums: bool) -> None:
     parameters.pop("optional", None)
     for parameter in cast(Mapping[str, dict[str, Any]], parameters["properties"]).values():
         parameter.setdefault("description", "")
-        for field, words in _TOLD.items():
+        for field, words in _FIELD_WORDS.items():
             _tell(parameter, field, words)
         if string_enums or parameter.get("type") != "string":
             _tell(parameter, "enum", "Enum values")

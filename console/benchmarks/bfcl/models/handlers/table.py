@@ -34,8 +34,8 @@ PROVIDERS_OF_API = {
 }
 """Providers in models.toml by API of a row."""
 REFUSED = {
-    "Falcon3FCHandler": "its prompts are made by the tokenizer's Jinja template, and code of a model is not run here",
-    "MiniCPMFCHandler": "its prompts hold Python classes that datamodel-code-generator 0.25.7 writes for each function",
+    "Falcon3FCHandler": "its prompts are made by the tokenizer's Jinja template, and code of a model is not run",
+    "MiniCPMFCHandler": "its prompts contain Python classes that datamodel-code-generator 0.25.7 writes per function",
     "QwenAgentNoThinkHandler": "the official command cannot load this row, so its requests are unknown",
 }
 """Official classes whose requests are not sent, and why."""

@@ -1,4 +1,4 @@
-"""FunctionGemma: declarations, results and calls in a notation of its own, with texts between `<escape>` tags."""
+"""FunctionGemma: declarations, results and calls in its own notation, with texts between `<escape>` tags."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,7 +60,7 @@ def _parameters(properties: Mapping[str, Doc]) -> str:
 
 
 def _parameter(name: str, schema: Doc) -> str:
-    """Return a parameter; types are those of the dataset, so that of its objects (`dict`) only the type is shown."""
+    """Return a parameter; types are those of the dataset, so for its objects (`dict`) only the type is shown."""
     kind = schema.get("type", "").upper()
     parts = [f"description:{_text(schema.get('description', ''))}"]
     if kind == "STRING" and "enum" in schema:

@@ -57,18 +57,20 @@ def _items(block: str) -> list[Any]:
     except json.JSONDecodeError:
         return [block]
     except (RecursionError, ValueError) as error:
-        raise TemplateError("a list of calls is nested too deeply, or holds a number of too many digits") from error
+        raise TemplateError(
+            "a list of calls is nested too deeply, or contains a number with too many digits"
+        ) from error
     if not isinstance(value, list):
         return [value]
     return [_literal(item) if isinstance(item, str) else item for item in cast(list[Any], value)]
 
 
 def _literal(text: str) -> Any:
-    """Parse a Python literal (officially with `eval`)."""
+    """Parse a Python literal (the official code uses `eval`)."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
-        raise TemplateError(f"an item of a list of calls is a text that is no literal: {error}") from error
+        raise TemplateError(f"an item of a list of calls is a string that is not a literal: {error}") from error
 
 
 def _block(role: str, content: object) -> str:

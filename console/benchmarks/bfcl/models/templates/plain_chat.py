@@ -17,7 +17,7 @@ from console.benchmarks.bfcl.models.templates.template import (
 
 
 def _wrapped(begin: str, before: str, between: str, after: str, tail: str, strip: bool = False) -> Render:
-    """Return a template that wraps every message, whatever its role, in fixed marks."""
+    """Return a template that wraps every message, regardless of its role, in fixed marks."""
 
     def render(inputs: PromptInput) -> Iterator[str]:
         yield begin
@@ -39,7 +39,7 @@ def _gemma(inputs: PromptInput) -> Iterator[str]:
 
 
 def _gemma_turn(turn: Sequence[Turn]) -> list[Turn]:
-    """Rename the role of the dataset's assistant messages to `model`; the official code leaves that of the answers."""
+    """Rename the role of the dataset's assistant messages to `model`; the official code keeps the role of answers."""
     return [
         {**message, "role": "model"} if message["role"] == "assistant" else message for message in users_merged(turn)
     ]

@@ -1,4 +1,4 @@
-"""The Qwen form: `<|im_start|>role`, thoughts kept for the current question only, calls and results between tags.
+"""The Qwen format: `<|im_start|>role`, thoughts kept for the current question only, calls and results between tags.
 
 Qwen3 (prompting and native), Nanbeige, Arch and Pelican.
 """
@@ -142,7 +142,7 @@ def _arch(inputs: PromptInput) -> Iterator[str]:
 
 def _arch_call(call: Any) -> str:
     if not isinstance(call, dict):
-        raise TemplateError("a call that is no JSON object cannot be shown again")
+        raise TemplateError("a call that is not a JSON object cannot be resent")
     inner = cast(dict[str, Any], call)
     inner = cast(dict[str, Any], inner.get("function", inner))
     arguments = json.dumps(inner.get("arguments", {}))
@@ -164,7 +164,7 @@ def _read_arch(text: str) -> Completion:
 
 
 def _literal(text: str) -> Any:
-    """Parse a Python literal (officially with `eval`)."""
+    """Parse a Python literal (the official code uses `eval`)."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:

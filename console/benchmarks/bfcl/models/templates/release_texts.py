@@ -1,7 +1,6 @@
 """Fixed texts of the official local handlers, read from the pulled release without running it.
 
-A place is a module with a function or constant; its texts are the string literals in the order of the syntax tree,
-without docstring.
+The texts of a function or constant are its string literals in the order of the syntax tree, without docstring.
 """
 
 import ast

@@ -17,7 +17,7 @@ Turn = dict[str, Any]
 
 
 class TemplateError(ValueError):
-    """A model's answer cannot be rendered in the next prompt; officially the entry ends with an error text."""
+    """A model's answer cannot be rendered in the next prompt; in the official code, an error text ends the entry."""
 
 
 @dataclass(frozen=True, slots=True)

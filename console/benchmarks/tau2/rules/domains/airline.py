@@ -194,7 +194,7 @@ class AirlineWorld(World):
         nonfree_baggages: int,
         insurance: YesNo,
     ) -> Reservation:
-        """Book flights; certificates are used up whole."""
+        """Book flights; certificates are used up completely."""
         flight_infos, people = rows_or_given(FlightInfo, flights), rows_or_given(Passenger, passengers)
         payments = rows_or_given(Payment, payment_methods)
         user = self.users.get(user_id)
@@ -290,7 +290,7 @@ class AirlineWorld(World):
     def update_reservation_flights(
         self, reservation_id: str, cabin: Cabin, flights: list[FlightInfo | dict[str, Any]], payment_id: str
     ) -> Reservation:
-        """Replace all flights; kept ones keep their price; seats stay as they are."""
+        """Replace all flights; kept ones keep their price; seats are unchanged."""
         reservation = self.reservations.get(reservation_id)
         people, old = len(reservation.passengers), reservation.flights
         kept = {(leg.flight_number, leg.date): leg.price for leg in reversed(old) if cabin == reservation.cabin}
@@ -304,7 +304,7 @@ class AirlineWorld(World):
     def update_reservation_passengers(
         self, reservation_id: str, passengers: list[Passenger | dict[str, Any]]
     ) -> Reservation:
-        """Replace the passengers by as many others."""
+        """Replace the passengers with the same number of others."""
         people = rows_or_given(Passenger, passengers)
         reservation = self.reservations.get(reservation_id)
         if len(people) != len(reservation.passengers):
@@ -325,7 +325,7 @@ class AirlineWorld(World):
     def _legs(
         self, flights: list[FlightInfo], cabin: Cabin, people: int, kept: Mapping[tuple[str, str], int]
     ) -> list[ReservationFlight]:
-        """Return flights as they are booked; those without a kept price need free seats."""
+        """Return flights in the booked format; those without a kept price need free seats."""
         legs: list[ReservationFlight] = []
         for flight_info in flights:
             number, date = flight_info.flight_number, flight_info.date

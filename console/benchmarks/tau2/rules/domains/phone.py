@@ -1,7 +1,7 @@
 """The user's phone in telecom: a device and its surroundings.
 
-The pulled phone has no Wi-Fi connection, and no tool or task makes one; so Wi-Fi can only be on or off. The texts of
-results are those of τ²-bench, (c) 2025 Sierra Research, MIT license, as simulated users act on them.
+The pulled phone has no Wi-Fi connection, and no tool or task creates one, so Wi-Fi can only be on or off. The results
+have the wording of τ²-bench, (c) 2025 Sierra Research, MIT license, because simulated users act on it.
 """
 
 from collections.abc import Callable, Mapping
@@ -96,7 +96,7 @@ class Device(msgspec.Struct, gc=False):
 
     @property
     def has_service(self) -> bool:
-        """True if the phone is in a network; in airplane mode it never is."""
+        """True if the phone is connected to a network; in airplane mode it never is."""
         return self.network_technology_connected != NONE
 
     @property
@@ -138,7 +138,7 @@ class PhoneData(msgspec.Struct, gc=False):
 
 
 def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["Phone"], str]:
-    """Make the tool that turns a setting on or off; some make the phone search for a network again."""
+    """Create the tool that turns a setting on or off; some make the phone search for a network again."""
 
     @tool("write", USER)
     def toggle(self: "Phone") -> str:
@@ -161,7 +161,7 @@ def _setter(field: str, *, value: bool, searches: bool = True) -> Callable[["Pho
 
 
 def _reading(text: Callable[["Phone"], str]) -> Callable[["Phone"], str]:
-    """Make the tool that tells something about the phone."""
+    """Create a tool that reports a state of the phone."""
     return tool("read", USER)(text)
 
 
@@ -359,7 +359,7 @@ class Phone(World):
 
     @tool("write", USER)
     def make_payment(self) -> str:
-        """Pay the bill; the company learns it right after."""
+        """Pay the bill; the company is notified right after."""
         request = self.surroundings.payment_request
         if request is None:
             return "You do not have a payment request."
@@ -400,7 +400,7 @@ class Phone(World):
         self.simulate_network_search()
 
     def break_apn_mms_setting(self) -> None:
-        """Forget the address of picture messages."""
+        """Remove the address of picture messages."""
         self.device.active_apn_settings.mmsc_url = None
 
     def break_vpn(self) -> None:
@@ -418,7 +418,7 @@ class Phone(World):
         return self._data_works() == expected_status
 
     def assert_internet_speed(self, expected_speed: float, expected_desc: str | None = None) -> bool:
-        """Return whether mobile data is this fast, and called so."""
+        """Return whether mobile data has this speed and description."""
         speed = self._speed()
         word = "No Connection" if speed is None else _speed_words(speed)[0]
         is_called = expected_desc is None or word.lower() == expected_desc.lower()

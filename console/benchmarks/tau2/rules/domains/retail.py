@@ -51,7 +51,7 @@ class GiftCard(msgspec.Struct, tag_field="source", tag="gift_card", gc=False):
 
 
 class Paypal(msgspec.Struct, tag_field="source", tag="paypal", gc=False):
-    """An account, without a limit."""
+    """A PayPal account, which has no limit."""
 
     id: str
 
@@ -131,7 +131,7 @@ class RetailWorld(World):
 
     @tool("write")
     def cancel_pending_order(self, order_id: str, reason: str) -> Order:
-        """Cancel an order; gift cards get their money back at once."""
+        """Cancel an order; gift cards are refunded immediately."""
         order = self._order_in(order_id, ("pending",), "cancelled")
         if reason not in _REASONS:
             raise ToolError("Invalid reason")
@@ -147,7 +147,7 @@ class RetailWorld(World):
     def exchange_delivered_order_items(
         self, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
     ) -> Order:
-        """Ask for an exchange; nothing is charged yet."""
+        """Request an exchange; nothing is charged yet."""
         order = self._order_in(order_id, ("delivered",), "exchanged")
         _check_owned(order, item_ids, "Number of {} not found.")
         if len(item_ids) != len(new_item_ids):
@@ -255,7 +255,7 @@ class RetailWorld(World):
 
     @tool("write")
     def return_delivered_order_items(self, order_id: str, item_ids: list[str], payment_method_id: str) -> Order:
-        """Ask for a return; nothing is refunded yet."""
+        """Request a return; nothing is refunded yet."""
         order = self._order_in(order_id, ("delivered",), "returned")
         method = self._method(order, payment_method_id)
         if not isinstance(method, GiftCard) and payment_method_id != order.payment_history[0].payment_method_id:
@@ -268,7 +268,7 @@ class RetailWorld(World):
     transfer_to_human_agents = world.transfer_to_human_agents
 
     def _order_in(self, order_id: str, states: Sequence[str], action: str) -> Order:
-        """Return an order in one of these states, after the first of which it is called."""
+        """Return an order that has one of these states; the error names the first."""
         order = self.orders.get(order_id)
         if order.status not in states:
             raise ToolError(f"Non-{states[0]} order cannot be {action}")

@@ -15,7 +15,7 @@ _EPSILON = 1e-6
 ACTIVE, SUSPENDED, PENDING = "Active", "Suspended", "Pending Activation"
 DRAFT, AWAITING, PAID, OVERDUE = "Draft", "Awaiting Payment", "Paid", "Overdue"
 
-# Rows; dates are texts in ISO form -----------------------------------------------------------------------------------
+# Rows; dates are ISO strings ----------------------------------------------------------------------------------------
 
 
 class Plan(msgspec.Struct, gc=False):
@@ -113,14 +113,14 @@ class Data(PhoneData, gc=False, kw_only=True):
 
 
 class _Rows(Table[RowT]):
-    """A table whose official rows are searched one by one, so that a key that cannot be hashed is only not found."""
+    """A table that does not find unhashable keys, like the original, which searches its rows one by one."""
 
     def get(self, key: Any) -> RowT:
         return super().get(str(key))
 
 
 def _roaming(*, is_on: bool) -> Callable[["TelecomWorld", str, str], str]:
-    """Make the tool that lets a line roam, or not."""
+    """Create the tool that enables or disables roaming for a line."""
     word = "enabled" if is_on else "disabled"
 
     @tool("write")
@@ -149,7 +149,7 @@ class TelecomWorld(Phone):
         self.sync()
 
     def sync(self) -> None:
-        """Tell the phone what the company knows, and the company what was paid."""
+        """Copy the company's settings to the phone, and payments to the company."""
         around = self.surroundings
         number = around.phone_number
         if number is None:
@@ -190,7 +190,7 @@ class TelecomWorld(Phone):
 
     @tool("read")
     def get_details_by_id(self, id: str) -> Any:
-        """Return the row of an id, by its first letter."""
+        """Return the row with an id, whose first letter determines the table."""
         tables = {"L": self.lines, "D": self.devices, "B": self.bills, "C": self.customers, "P": self.plans}
         table = next((tables[letter] for letter in tables if id.startswith(letter)), None)
         if table is None:
@@ -225,7 +225,7 @@ class TelecomWorld(Phone):
 
     @tool("write")
     def send_payment_request(self, customer_id: str, bill_id: str) -> str:
-        """Ask a customer to pay a bill, whatever its status."""
+        """Ask a customer to pay a bill of any status."""
         customer = self.customers.get(customer_id)
         if self.first_bill(customer, AWAITING) is not None:
             raise ToolError("A bill is already awaiting payment for this customer")
@@ -281,7 +281,7 @@ class TelecomWorld(Phone):
     def suspend_line_for_overdue_bill(
         self, customer_id: str, line_id: str, new_bill_id: str, contract_ended: bool
     ) -> None:
-        """Suspend a line for a new bill that was not paid last month."""
+        """Suspend a line, with a new overdue bill from last month."""
         line, customer = self.lines.get(line_id), self.customers.get(customer_id)
         if line.status != ACTIVE:
             raise ToolError("Line must be active to suspend for unpaid bill")

@@ -47,11 +47,11 @@ class Result(NamedTuple):
     content: str
     error: bool = False
     is_own: bool = False
-    """The text of the error is ours or Python's, where the original has another one."""
+    """True if the text of the error is ours or Python's, because the original's is different."""
 
 
 class Difference(NamedTuple):
-    """One row that two worlds have not alike; None: it does not exist there."""
+    """One row that differs between two worlds; None: it does not exist there."""
 
     table: str
     key: str
@@ -82,7 +82,7 @@ class Table(Generic[RowT]):
     """Rows by id. The data is shared; a row is copied when it is first fetched, so tools may change what they get."""
 
     def __init__(self, rows: Mapping[str, RowT], refusal: str) -> None:
-        """Store the data, and the text of the error for a missing row, in which `{}` stands for its id."""
+        """Store the data, and the error text for a missing row, with `{}` for its id."""
         self._rows, self._refusal = rows, refusal
         self._own: dict[str, RowT] = {}
 
@@ -124,13 +124,13 @@ class World:
     rows: ClassVar[type[msgspec.Struct]]
     """The class of the pulled data."""
     is_solo: bool = False
-    """The agent holds the user's tools too."""
+    """True if the agent has the user's tools too."""
 
     def __init__(self, data: Any) -> None:
-        """Make tables of the pulled data."""
+        """Create tables of the pulled data."""
 
     def sync(self) -> None:
-        """Carry changes between the parties' states; after each call."""
+        """Exchange changes between the parties' states; called after each call."""
 
     def changes(self) -> dict[tuple[str, str], tuple[Any, Any]]:
         """Return the rows that differ from the pulled data, before and after, by table and id."""
@@ -178,7 +178,7 @@ class World:
 
 
 def canonical(value: Any) -> str:
-    """Return a text that is equal for equal states, and for no others."""
+    """Return a string that is equal only for equal states."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -194,12 +194,12 @@ def differing(world: World, other: World) -> list[Difference]:
 
 
 def result_text(value: Any) -> str:
-    """Return the text of a tool's result, in the official form."""
+    """Return the text of a tool's result, in the official format."""
     return value if isinstance(value, str) else json.dumps(_plain(value), default=str)
 
 
 def _plain(value: Any) -> Any:
-    """Return JSON values: rows with all their fields; numbers outside of rows as texts; times as Python prints them."""
+    """Return JSON values: rows with all their fields; other numbers as strings; times as Python prints them."""
     if isinstance(value, msgspec.Struct):
         return msgspec.to_builtins(value, builtin_types=(datetime,))
     if isinstance(value, dict):
@@ -210,7 +210,7 @@ def _plain(value: Any) -> Any:
 
 
 def converted(kind: type[RowT], value: Any) -> RowT:
-    """Build a row from the values of a call, with integral floats and number texts accepted as numbers.
+    """Build a row from the values of a call, accepting integral floats and numeric strings as numbers.
 
     Raises:
         Misfit: a value is missing or has another type.
@@ -238,7 +238,7 @@ class Name(msgspec.Struct, gc=False):
 
 
 class CreditCard(msgspec.Struct, tag_field="source", tag="credit_card", gc=False):
-    """A card, without a limit."""
+    """A credit card, which has no limit."""
 
     id: str
     brand: str
@@ -247,14 +247,14 @@ class CreditCard(msgspec.Struct, tag_field="source", tag="credit_card", gc=False
 
 @tool("generic")
 def transfer_to_human_agents(self: Any, summary: str) -> str:
-    """Say that a person takes over."""
+    """Report that a person takes over."""
     del self, summary
     return "Transfer successful"
 
 
 @tool("generic")
 def calculate(self: Any, expression: str) -> str:
-    """Compute an arithmetic expression, rounded to cents. Huge integers are refused, on which Python would hang.
+    """Compute an arithmetic expression, rounded to cents. Huge integers, on which Python would hang, are refused.
 
     Raises:
         ToolError: another character, or too large a number.

@@ -29,7 +29,7 @@ LETTERS = {
 def results_of(fold: RunFold) -> list[Result]:
     """Return the results of all rollouts that have ended, by case in order of first start.
 
-    Of the details of a verdict they have the numbers.
+    Of verdict details, they keep only the numbers.
     """
     results = [
         Result(
@@ -47,7 +47,7 @@ def results_of(fold: RunFold) -> list[Result]:
     return sorted(results, key=lambda result: order[result.case_id])
 
 
-def summed_up(suite: Suite, results: Sequence[Result], setting: Setting) -> Report:
+def build_report(suite: Suite, results: Sequence[Result], setting: Setting) -> Report:
     """Return the suite's report of a run, with statistics of repeats unless the suite has a headline score."""
     headlines = headlines_of(suite.headline)
     report = _in_one_form(_with_headlines_first(suite.report(results, setting), headlines))
@@ -74,7 +74,7 @@ def _with_headlines_first(report: Report, headlines: Sequence[str]) -> Report:
 
 
 def _in_one_form(report: Report) -> Report:
-    """Return the report with means in categories where the number over all is a mean, even if all values are 0 or 1."""
+    """Return the report with means in the categories if the overall number is a mean, even if all values are 0 or 1."""
     means = {metric.name for metric in report.metrics if metric.unit == "mean"}
 
     def as_mean(metric: Metric) -> Metric:
