@@ -12,7 +12,7 @@ from textual.content import Content
 from console.core.case import Key
 from console.tui.render import lines
 from console.tui.render.block import Block
-from console.tui.render.columns import Column, column_widths, row
+from console.tui.render.columns import Column, LongIds, column_widths, row
 from console.tui.sanitize import literal
 
 TEXT = st.text(st.sampled_from("ab  c漢e\u0301👩‍👧x—"), max_size=200)
@@ -120,6 +120,19 @@ def test_ids_that_would_be_cut_alike_begin_where_they_differ() -> None:
     assert shown[1] == "…bad_vpn|roa…RSONA:None]"
     assert [line.rstrip() for line in shown[-2:]] == ["phone_7", "Which of these two answ…"]
     assert {cell_len(line) for line in shown} == {24}
+
+
+def test_a_sign_of_folding_stays_before_ids_that_begin_where_they_differ() -> None:
+    columns = [Column("case", 14, 1, is_name=True)]
+    rows = [[Content(f"▸ memory_{kind}_7-of-a-very-long-customer")] for kind in ("kv", "vector", "rec_sum")]
+    ids = LongIds()
+    faces = (
+        ids.told_apart(columns, cells, 14, place, lambda first, end: rows[first:end])
+        for place, cells in enumerate(rows)
+    )
+    shown = {row(columns, cells, 14).plain for cells in faces}
+    assert len(shown) == len(rows)
+    assert all(cells.startswith("▸ …") for cells in shown)
 
 
 def test_the_first_notes_of_a_title_give_way_to_its_name() -> None:
