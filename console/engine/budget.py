@@ -36,16 +36,18 @@ class BudgetMeter:
     tokens: int = 0
     errors: int = 0
     opened: float = field(default_factory=time.monotonic)
-    _reserved: dict[object, tuple[float, int]] = field(default_factory=dict[object, tuple[float, int]])
+    _reserved: dict[tuple[Key, int], tuple[float, int]] = field(
+        default_factory=dict[tuple[Key, int], tuple[float, int]]
+    )
     _release: asyncio.Event = field(default_factory=asyncio.Event)
     _sent_lengths: dict[Key, dict[str, int]] = field(default_factory=dict[Key, dict[str, int]])
     """Characters sent to each role in conversations whose replies come without a usage report."""
 
-    def reserve(self, holder: object, cost: float, tokens: int) -> bool:
+    def reserve(self, holder: tuple[Key, int], cost: float, tokens: int) -> bool:
         """Reserve the worst case of a call; return False if it may fit after calls in flight have ended.
 
         Args:
-            holder: key for releasing the reservation.
+            holder: conversation and number of the call.
             cost: USD, as from `worst_case`.
             tokens: input plus output.
 
@@ -87,7 +89,11 @@ class BudgetMeter:
         self._release.clear()
         await self._release.wait()
 
-    def release(self, holder: object) -> None:
+    def holds(self, key: Key) -> bool:
+        """Return whether a conversation has a call in flight."""
+        return any(holder[0] == key for holder in self._reserved)
+
+    def release(self, holder: tuple[Key, int]) -> None:
         self._reserved.pop(holder, None)
         self._release.set()
 

@@ -79,6 +79,7 @@ class RunHost:
         self.role_warnings = RoleWarnings(prepared.models, prepared.warnings, notify)
         self._door = JournalDoor(redactor_for(prepared.models.values()))
         self._outputs = DependencyOutputs(prepared.cases)
+        self._external_states = frozenset(prepared.suite.external_states())
 
     @property
     def run_id(self) -> str:
@@ -201,8 +202,12 @@ class RunHost:
 
     def state(self, key: Key, state: str, why: str = "") -> None:
         self.running.set_state(key, state, why)
-        if state == "waiting" and self.ending is not None:
+        if self.ending is not None and self._is_cancellable(key, state):
             self.running.cancel(key)
+
+    def _is_cancellable(self, key: Key, state: str) -> bool:
+        """Return whether a conversation in this state is cancelled when the run ends: it may never end by itself."""
+        return state == "waiting" or (state in self._external_states and not self.budget_meter.holds(key))
 
     # Pauses and budget -----------------------------------------------------------------------------------------------
 
@@ -273,7 +278,7 @@ class RunHost:
             self.ending = (reason, message)
             self.phase = "stopping"
             self.changed.set()
-            self.running.cancel_waiting()
+            self.running.cancel_in(self._is_cancellable)
 
     def cancel(self, reason: str = "stopped", message: str = "") -> None:
         """Start nothing more and cancel everything in flight, which stays resumable."""

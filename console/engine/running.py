@@ -71,8 +71,9 @@ class RunningConversations:
         """Return whether a conversation was cancelled by the engine rather than by its own code."""
         return key in self._cancelled
 
-    def cancel_waiting(self) -> None:
-        for key in [key for key, activity in self._activities.items() if activity.state == "waiting"]:
+    def cancel_in(self, is_cancellable: Callable[[Key, str], bool]) -> None:
+        """Cancel the conversations whose key and state meet a condition."""
+        for key in [key for key, activity in self._activities.items() if is_cancellable(key, activity.state)]:
             self.cancel(key)
 
     def cancel_all(self) -> None:

@@ -1,6 +1,6 @@
 """`Suite`: one benchmark format over one dataset folder, and the only interface of suites for engine and views."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import MappingProxyType
@@ -381,6 +381,13 @@ class Suite:
         `BEFORE_FIRST` and `AFTER_REPLY` are the times in which a suite works without an effect.
         """
         return {}
+
+    def external_states(self) -> Collection[str]:
+        """Return the statuses during which another program works, which may never end.
+
+        A run that ends cancels these conversations, unless a call is in flight; they stay resumable.
+        """
+        return ()
 
     def scores_slowly(self, case: Case) -> bool:
         """Return whether scoring a case takes more than a millisecond and should run in a thread.

@@ -1,6 +1,6 @@
 """The suite of a task that another harness plays."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -65,6 +65,10 @@ class HarnessSuite(SimpleSuite):
         """Return the words shown while the harness itself is working."""
         harness = self.definition.format
         return {BEFORE_FIRST: f"{harness} starting", AFTER_REPLY: f"{harness} at work"}
+
+    def external_states(self) -> Collection[str]:
+        """Return all statuses: only the harness knows how long it works."""
+        return self.effect_states().values()
 
     async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
         """Let the driver play the case."""

@@ -384,6 +384,19 @@ def test_at_a_cap_calls_are_held_and_what_did_not_end_is_not_run(console: Any, h
     assert [ended.verdict.outcome.value for ended in finished] == ["passed"] * len(CASES)
 
 
+def test_at_a_time_cap_a_program_that_never_ends_is_ended_and_not_run(console: Any, home: Path) -> None:
+    cases = [{"id": "first", "calls": 0}, {"id": "second", "calls": 2}]
+    endless = "[ask([{'role': 'user', 'content': str(n)}]) for n in range(case['calls'])]; threading.Event().wait()\n"
+    with OpenAIServer(echo) as server:
+        write_suite(home, server, cases)
+        (home / "data" / "agents" / "agent.py").write_text(AGENT.partition("if case.get")[0] + endless)
+        console("allow", "agents")
+        console("run", "-m", "m", "-s", "agents", "--max-time", "2", "--quiet")
+    asked, finished = records(home)
+    assert (len(asked), finished) == (2, [])
+    assert [it.reason for it in all_records(home) if isinstance(it, Closed)] == ["budget"]
+
+
 def test_sub_agents_are_passages_that_hold_their_conversation(console: Any, home: Path) -> None:
     with OpenAIServer(echo) as server:
         write_suite(home, server, CASES)
