@@ -89,10 +89,7 @@ def model_names(args: Arguments, prefix: str) -> Iterable[str]:
 
 def suite_names(args: Arguments, prefix: str) -> Iterable[str]:
     """Return all suites or, after a slash, the suite's categories and groups of categories."""
-    from console.config.paths import find_data_roots
-    from console.suites.catalog import Catalog
-
-    catalog = Catalog(find_data_roots(args.data))
+    catalog = args.catalog
     name, slash, _ = prefix.partition("/")
     if not slash:
         return [entry.name for entry in catalog.entries()]
@@ -113,20 +110,17 @@ def category_names(args: Arguments, prefix: str) -> Iterable[str]:
 
 
 def _categories(args: Arguments, suites: Iterable[str]) -> Iterable[str]:
-    from console.config.paths import find_data_roots
-    from console.suites.catalog import Catalog
 
-    catalog = Catalog(find_data_roots(args.data))
+    catalog = args.catalog
     names = [item for suite in suites for item in catalog.open(suite).categories()]
     return dict.fromkeys([*(item.group for item in names if item.group), *(item.name for item in names)])
 
 
 def run_names(args: Arguments, prefix: str) -> Iterable[str]:
     """Return the newest runs."""
-    from console.config.paths import find_runs_root
     from console.store.run_list import list_runs
 
-    root = find_runs_root(args.runs)
+    root = args.runs_root
     return ["latest", *(run.name for run in islice(list_runs(root), MOST_RUNS))]
 
 
@@ -136,11 +130,9 @@ def case_names(args: Arguments, prefix: str) -> Iterable[str]:
     if not mark:
         return run_names(args, prefix)
     from console.cli.history import read_overview
-    from console.config.paths import find_runs_root
     from console.store.journal_file import journal_status
-    from console.store.run_list import find_run
 
-    folder = find_run(find_runs_root(args.runs), name or "latest")
+    folder = args.find_run(name or "latest")
     if journal_status(folder.journal_path).size > MOST_BYTES:
         return []
     rollouts = sorted(read_overview(folder).rollouts.values(), key=lambda rollout: not rollout.is_failure)

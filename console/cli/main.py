@@ -32,7 +32,7 @@ from console.core.fault import Fault, UsageError
 from console.core.signalled import BySignal
 from console.engine.forced_exit import finish, skip_shutdown
 
-COLLECT_AFTER = (100_000, 10, 100)
+COLLECT_AFTER = (25_000, 10, 100)
 """Garbage collection thresholds (`gc.set_threshold`); cases and records are numerous, long-lived and free of cycles."""
 COMPLETING = "_ARGCOMPLETE"
 """Environment variable set by the shell when it asks for completions."""

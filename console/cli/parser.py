@@ -20,6 +20,8 @@ from console.suites.benchmark import Benchmark, built_in
 
 if TYPE_CHECKING:
     from console.config.paths import WorkspacePaths
+    from console.store.runs import RunFolder
+    from console.suites.catalog import Catalog
 
 _VERBS = {
     "run": "run a suite with a model",
@@ -127,6 +129,27 @@ class Arguments(argparse.Namespace):
         from console.config.paths import WorkspacePaths  # imported late: `--help` needs no msgspec
 
         return WorkspacePaths(self.models, self.data, self.runs)
+
+    @property
+    def runs_root(self) -> Path:
+        """The folder of runs, which exists."""
+        from console.config.paths import find_runs_root
+
+        return find_runs_root(self.runs)
+
+    @property
+    def catalog(self) -> "Catalog":
+        """The installed suites."""
+        from console.config.paths import find_data_roots
+        from console.suites.catalog import Catalog
+
+        return Catalog(find_data_roots(self.data))
+
+    def find_run(self, name: str) -> "RunFolder":
+        """Return the run of this name (see `store.run_list.find_run`)."""
+        from console.store.run_list import find_run
+
+        return find_run(self.runs_root, name)
 
     @property
     def output(self) -> Output:

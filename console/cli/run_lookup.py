@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 
 from console.cli.parser import Arguments
-from console.config.paths import find_data_roots, find_runs_root
 from console.core.fault import UsageError
 from console.insight.trends import ListedRun
 from console.store.run_list import read_summaries
-from console.suites.catalog import WITHOUT_FOLDER, Catalog
+from console.suites.catalog import WITHOUT_FOLDER
 from console.suites.leaderboard import LeaderboardRules
 
 
 def listed_runs(args: Arguments) -> list[ListedRun]:
     """Return all readable runs, newest first; others are reported on stderr."""
     runs: list[ListedRun] = []
-    for listed in read_summaries(find_runs_root(args.runs)):
+    for listed in read_summaries(args.runs_root):
         try:
             if listed.summary is not None:
                 runs.append(ListedRun(listed.summary, listed.folder.manifest()))
@@ -29,7 +28,7 @@ def suite_facts(
     runs: list[ListedRun], args: Arguments
 ) -> tuple[Mapping[str, Mapping[str, int]], Mapping[str, LeaderboardRules]]:
     """Return category sizes and ranking rules of the suites that still exist."""
-    catalog = Catalog(find_data_roots(args.data))
+    catalog = args.catalog
     cases: dict[str, Mapping[str, int]] = {}
     rules: dict[str, LeaderboardRules] = {}
     for name in dict.fromkeys(run.summary.suite for run in runs if run.manifest.format not in WITHOUT_FOLDER):

@@ -7,7 +7,7 @@ from typing import Any, cast
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.models import load_models
-from console.config.paths import find_data_roots, find_models_file
+from console.config.paths import find_models_file
 from console.core.captured_output import capture_output
 from console.core.case import Case, Setting
 from console.core.fault import Fault, UsageError
@@ -17,7 +17,7 @@ from console.core.run import Selection
 from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
 from console.insight.number_format import plural
-from console.suites.catalog import KEYS, Catalog, read_suite_toml
+from console.suites.catalog import KEYS, read_suite_toml
 from console.suites.guard import describe_error, is_of_code
 from console.suites.headline import headlines_of
 from console.suites.selection import select_cases
@@ -47,7 +47,7 @@ _USED = ("calls", "input_tokens", "output_tokens")
 
 def check_one(args: Arguments, name: str) -> int:
     """Check a suite and report; the exit code is 2 if there are problems."""
-    suite = Catalog(find_data_roots(args.data)).open(name)
+    suite = args.catalog.open(name)
     setting = usual_setting(suite)
     cases = select_cases(suite, Selection(), setting)
     chosen = _spread_over(cases)

@@ -5,7 +5,6 @@ continues live from a reply of the model, with the changes of its arm.
 """
 
 import difflib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from console.core.fault import UsageError
+from console.core.json_text import read_json
 from console.core.ranges import Amount, Count
 from console.core.suggestion import suggest
 
@@ -315,6 +315,6 @@ def shared_change(what: str, value: Any) -> Change:
 def read_value(text: str) -> Any:
     """Return the value of a parameter: JSON, or text."""
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError:
         return text.strip()

@@ -31,7 +31,7 @@ class Began(Frame, frozen=True):
     prefix: int = 0
     """Number of leading messages shared with call `base`."""
     base: int = 0
-    """Number of the last call of this role that was journaled when this one was sent; 0: the last one known."""
+    """Number of the last call of this role journaled before this one was sent; 0 for the last one known."""
 
 
 class Delta(msgspec.Struct, frozen=True, array_like=True):

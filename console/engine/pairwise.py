@@ -1,4 +1,4 @@
-"""Comparing the answers of finished runs: a run of its own, in which only a judge is asked."""
+"""Comparison of the answers of finished runs, as a run of its own that calls only a judge."""
 
 import dataclasses
 from collections import Counter

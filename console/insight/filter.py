@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.insight.reader_labels import agrees_with_people
 from console.insight.reasons import sentence
 from console.insight.rollout import SETUP, Rollout
@@ -157,9 +157,8 @@ def _field_test(field: str, sign: str, value: str) -> Test:
         return lambda rollout, annotation, words: any(
             _contains(text_of(annotation).casefold(), value) for value in values
         )
-    close = nearest(field, (*FIELDS, *_ALIASES))
-    advice = f"Did you mean {close}? " if close else ""
-    raise _refusal(field, f"there is no field {field!r}", f"{advice}Fields are {', '.join(FIELDS)}.")
+    hint = f"{suggest(field, (*FIELDS, *_ALIASES))} Fields are {', '.join(FIELDS)}.".lstrip()
+    raise _refusal(field, f"there is no field {field!r}", hint)
 
 
 def _number_test(field: str, sign: str, value: str) -> Test:
@@ -181,10 +180,8 @@ def _outcome_test(values: Sequence[str]) -> Test:
     words = [*(outcome.value for outcome in Outcome), SETUP, *_REMARKS]
     chosen = {_SPARE_WORDS.get(value, value) for value in values}
     for value in chosen - {*words, "running", "failure"}:
-        close = nearest(value, words)
-        raise _refusal(
-            "is", f"no outcome is called {value!r}", (f"Did you mean {close}? " if close else "") + ", ".join(words)
-        )
+        hint = f"{suggest(value, words)} {', '.join(words)}".lstrip()
+        raise _refusal("is", f"no outcome is called {value!r}", hint)
     remarks = not chosen.isdisjoint(_REMARKS)
 
     def test(rollout: Rollout, annotation: Annotation, words: Collection[str]) -> bool:

@@ -1,6 +1,6 @@
 """The level of confinement that a worker reaches on this machine, as shown, recorded and required."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from console.core.fault import UsageError
@@ -60,18 +60,7 @@ class Level:
 
     def as_json(self) -> dict[str, Any]:
         """Return the level for the record, including its text."""
-        return {
-            "files": self.files,
-            "network": self.network,
-            "processes": self.processes,
-            "syscalls": self.syscalls,
-            "landlock": self.landlock,
-            "namespaces": self.namespaces,
-            "mounts": self.mounts,
-            "seatbelt": self.seatbelt,
-            "missing": list(self.missing),
-            "text": self.text,
-        }
+        return {**asdict(self), "missing": list(self.missing), "text": self.text}
 
     def require_enough(self) -> None:
         """Raise if the confinement is too weak.

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from console.core.fault import UsageError
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 from console.suites.suite import Category, Mode, Suite
 
 PROMPT, NATIVE = "prompt", "fc"
@@ -45,7 +45,5 @@ def find_mode(suite: Suite, chosen: str | None, usual: str = PROMPT) -> str:
     like = next((mode.name for mode in modes if mode.like == word), None)
     if like is not None or chosen is None:
         return like or names[0]
-    close = nearest(chosen, names)
-    listed = f"Its modes: {', '.join(names)}."
-    hint = f"Did you mean {close}? {listed}" if close else listed
+    hint = f"{suggest(chosen, names)} Its modes: {', '.join(names)}.".lstrip()
     raise UsageError(f"the suite {suite.entry.name} has no mode {chosen!r}", where="--mode", hint=hint)

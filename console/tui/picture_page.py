@@ -23,7 +23,7 @@ from console.tui.render.picture import MISSING_EXTRA, open_picture
 from console.tui.services import Services
 
 _LARGEST = 2000
-"""Width and height from which JPEG images are decoded at a smaller size."""
+"""Minimum width and height for decoding JPEG images at a smaller size."""
 _MOST_CELLS = 290
 """Largest width and height in cells; kitty counts to 297."""
 _MOST_PIXELS = 1000

@@ -116,7 +116,7 @@ def test_a_trial_ends_at_the_look_that_decides_it_and_its_interval_is_that_of_th
     assert "better, decided at look" in console("try", told["run"], "--report").out
     for option in (["--until", "decided"], ["--keep", "both"]):
         refused = console("try", recorded, "--set", "system=a.txt,a.txt", *option)
-        assert (refused.code, "is about one change" in refused.err) == (Exit.USAGE, True)
+        assert (refused.code, "is limited to one change" in refused.err) == (Exit.USAGE, True)
 
 
 def test_what_failed_goes_on_from_the_turn_that_failed_beside_an_unchanged_arm(console, home):

@@ -98,6 +98,8 @@ def test_what_is_not_there_is_refused(at: str, what: str, words: str) -> None:
 def test_a_change_of_many_conversations_has_no_text_before() -> None:
     assert shared_change("tool.fly.description", "x\n") == Change(TOOL, "x", name="fly")
     assert shared_change("params.top_p", "0.5") == Change(PARAMS, 0.5, name="top_p")
+    nested = "[" * 100_000
+    assert shared_change("params.top_p", nested).after == nested, "what cannot be read as JSON is a text"
     with pytest.raises(UsageError, match="applies to one conversation only"):
         shared_change("reply", "x")
 

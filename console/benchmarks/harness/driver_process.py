@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from console.benchmarks.harness.definition import Definition
+from console.core.json_text import as_object, read_json
 from console.llm.gateway.server import Gateway
 
 _LONGEST_LINE = 1 << 30
@@ -67,7 +68,7 @@ class Driver:
         assert self._process.stdout is not None
         try:
             while line := await self._process.stdout.readline():
-                self._hear(json.loads(line))
+                self._hear(as_object(read_json(line)))
         except (ValueError, ConnectionError) as error:
             self._why = f"its output cannot be read: {error}"
         await asyncio.wait([self._reading[1]], timeout=1.0)  # wait for the last lines of standard error

@@ -151,7 +151,7 @@ def _ask(folder: Path, definition: Definition, do: str, limit: float) -> dict[st
 def _last_line(text: str) -> dict[str, Any]:
     for line in reversed(text.splitlines()):
         try:
-            return json.loads(line)
+            return read_json(line)
         except ValueError:
             continue
     return {}

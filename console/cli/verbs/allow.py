@@ -8,11 +8,10 @@ import argparse
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 from console.suites.allowed import RUNS_WHERE, allow, revoke
-from console.suites.catalog import Catalog, has_code, open_folder_suite
+from console.suites.catalog import has_code, open_folder_suite
 from console.suites.code_trial import Trial, try_code
 from console.suites.folder_code import FolderCode
 from console.suites.suite import SuiteEntry
@@ -43,7 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: AllowArguments) -> int:
     """Try the code, then record its digest."""
-    entry = Catalog(find_data_roots(args.data)).entry(args.suite)
+    entry = args.catalog.entry(args.suite)
     if not has_code(entry):
         raise UsageError(
             f"the suite {entry.name} has no code of its own: there is nothing to allow", where=str(entry.folder)

@@ -19,7 +19,6 @@ from console.cli.gate_arguments import (
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.sections import show_section
-from console.config.paths import find_runs_root
 from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
@@ -49,7 +48,6 @@ from console.insight.number_format import plural, score
 from console.insight.prompt_change import prompt_changes
 from console.insight.rollout import outcome_word
 from console.store.endpoint_checks import difference_notice
-from console.store.run_list import find_run
 
 GRID = JsonKind(
     "grid",
@@ -151,8 +149,7 @@ def _readers(args: CompareArguments) -> tuple[list[RunReader], list[Summary]]:
         raise UsageError(
             "two runs are needed", hint="Write `eval-console compare A B`; `eval-console runs` lists them."
         )
-    root = find_runs_root(args.runs)
-    folders = [find_run(root, name) for name in args.which]
+    folders = [args.find_run(name) for name in args.which]
     if len({folder.path for folder in folders}) < len(folders):
         raise UsageError(f"{folders[-1].name} is named twice", hint="Name different runs.")
     readers = [RunReader(folder) for folder in folders]

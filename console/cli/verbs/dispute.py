@@ -8,13 +8,11 @@ import argparse
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.cli.verbs.tag import add_rollout, find_rollout, show_annotation
-from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.document import annotation_fields
 from console.exchange.json_kind import JsonKind
 from console.store.journal_line import scrub
 from console.store.notes import Note, Notes
-from console.store.run_list import find_run
 
 DISPUTES = JsonKind(
     "disputes",
@@ -61,7 +59,7 @@ def run(args: DisputeArguments) -> int:
 
 
 def _list(args: DisputeArguments) -> int:
-    folder = find_run(find_runs_root(args.runs), args.which)
+    folder = args.find_run(args.which)
     disputed = [
         (slot, annotation) for slot, annotation in Notes(folder.path).annotations().items() if annotation.dispute
     ]

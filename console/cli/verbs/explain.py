@@ -17,7 +17,7 @@ import msgspec
 from console.cli.exitcode import Exit
 from console.cli.listed_failures import label_words, listed_failures, none_words
 from console.cli.parser import Arguments
-from console.config.paths import find_models_file, find_runs_root
+from console.config.paths import find_models_file
 from console.core.annotation import NO_ANNOTATION
 from console.core.fault import Fault, UsageError
 from console.core.price import dollars
@@ -27,7 +27,6 @@ from console.insight.judging import judge_name
 from console.insight.rollout import Rollout
 from console.store.lock import RunLock, RunLocked
 from console.store.notes import Notes, retract_labels
-from console.store.run_list import find_run
 from console.store.runs import RunFolder
 
 if TYPE_CHECKING:  # model code is imported when needed, which keeps `explain --help` fast
@@ -120,7 +119,7 @@ class _Result:
 
 def run(args: ExplainArguments) -> int:
     """Label each listed failure, then show the groups; the exit code is 3 if some have no label, 4 at the cap."""
-    folder = find_run(find_runs_root(args.runs), args.which)
+    folder = args.find_run(args.which)
     folder.manifest()
     notes = Notes(folder.path)
     if args.undo:

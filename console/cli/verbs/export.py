@@ -8,13 +8,11 @@ from pathlib import Path
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
-from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.run import simulated_note_of
 from console.exchange.exports.files import require_folder, write_file
 from console.exchange.exports.formats import all_exports
 from console.exchange.json_kind import JsonKind
-from console.store.run_list import find_run
 from console.store.runs import RunFolder
 
 EXPORT = JsonKind(
@@ -100,7 +98,7 @@ def run(args: ExportArguments) -> int:
 
 
 def _folders(args: ExportArguments, form: str) -> list[RunFolder]:
-    folders = [find_run(find_runs_root(args.runs), name) for name in args.which]
+    folders = [args.find_run(name) for name in args.which]
     if len(folders) > 1 and form != "site":
         raise UsageError(f"{form} is for one run", where="--format", hint="Name one run, or use --format site.")
     if len({folder.path for folder in folders}) < len(folders):

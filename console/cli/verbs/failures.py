@@ -15,7 +15,6 @@ from console.cli.history import read_played
 from console.cli.listed_failures import label_words, listed_failures, none_words
 from console.cli.output import Output
 from console.cli.parser import Arguments
-from console.config.paths import find_runs_root
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
 from console.core.outcome import Outcome
@@ -24,7 +23,6 @@ from console.insight.failures import Group, GroupBy, group, possible_grouping
 from console.insight.filter import read_filter
 from console.insight.rollout import Rollout
 from console.store.notes import Notes
-from console.store.run_list import find_run
 from console.store.runs import RunFolder
 from console.suites.report import LETTERS
 
@@ -57,7 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: FailuresArguments) -> int:
     """Group and list failed, broken and undecided rollouts."""
-    folder = find_run(find_runs_root(args.runs), args.which)
+    folder = args.find_run(args.which)
     folder.manifest()
     annotations = Notes(folder.path).annotations()
     chosen, by = read_filter(args.filter), possible_grouping(GroupBy(args.by), annotations)

@@ -9,7 +9,6 @@ from typing import Any
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.cli.search_index import open_search, reporting_damage
-from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 from console.exchange.search.case_history import CaseRun, case_history
@@ -41,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: HistoryArguments) -> int:
     """List the runs."""
-    with reporting_damage(), open_search(find_runs_root(args.runs), args.output) as search:
+    with reporting_damage(), open_search(args.runs_root, args.output) as search:
         runs = case_history(search, args.suite, args.case)
         if not runs:
             suites = ", ".join(search.suites()[:8])

@@ -6,7 +6,6 @@ import os
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.config.paths import find_runs_root
 from console.exchange.search.indexing import IndexUpdate
 from console.store.lock import RunLocked
 
@@ -23,7 +22,7 @@ def run(args: Arguments) -> int:
     with contextlib.suppress(OSError):
         os.nice(_LOWEST)
     try:
-        IndexUpdate(find_runs_root(args.runs), stopped=lambda: os.getppid() != parent).run()
+        IndexUpdate(args.runs_root, stopped=lambda: os.getppid() != parent).run()
     except RunLocked:
         return Exit.LOCKED
     return Exit.OK

@@ -7,9 +7,7 @@ resumed. The result is the win rate of the first run; of several runs also the B
 import argparse
 
 from console.cli.budget_arguments import BudgetArguments, add_budget_arguments, budget_of
-from console.config.paths import find_runs_root
 from console.core.run import Selection
-from console.store.run_list import find_run
 
 
 class JudgeArguments(BudgetArguments):
@@ -40,9 +38,8 @@ def run(args: JudgeArguments) -> int:
     from console.engine.pairwise import prepare_pairwise
     from console.store.runs import create_run
 
-    root = find_runs_root(args.runs)
     prepared = prepare_pairwise(
-        [find_run(root, name) for name in args.which],
+        [args.find_run(name) for name in args.which],
         judge=args.judge,
         rubric=args.rubric,
         length_control=args.length_control,

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
-from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 from console.exchange.reader_labels import LabelQueue
 from console.insight.reader_labels import reader_lines, reader_object
-from console.store.run_list import find_run
 
 READER_SCORE = JsonKind(
     "reader_score",
@@ -48,9 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: LabelArguments) -> int:
     """Label answers until the input ends, then show the corrected score."""
-    queue = LabelQueue(
-        find_run(find_runs_root(args.runs), args.which), args.reader, settles=args.settle, data=args.data
-    )
+    queue = LabelQueue(args.find_run(args.which), args.reader, settles=args.settle, data=args.data)
     if args.limit is not None and args.limit < 1:
         raise UsageError(f"must be at least 1, not {args.limit}", where="--limit")
     _Session(args.output, queue, is_blind=args.blind).go(args.limit)

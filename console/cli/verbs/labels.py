@@ -13,13 +13,11 @@ import msgspec
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.cli.verbs.label import show_reader_score
-from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.exports.files import require_folder, write_file
 from console.exchange.reader_labels import LabelQueue, label_lines, read_label_lines
 from console.insight.number_format import plural
 from console.store.notes import Notes
-from console.store.run_list import find_run
 
 
 class LabelsArguments(Arguments):
@@ -36,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: LabelsArguments) -> int:
     """Import or export labels, then show the corrected score."""
-    folder = find_run(find_runs_root(args.runs), args.which)
+    folder = args.find_run(args.which)
     if args.export is not None and args.import_ is not None:
         raise UsageError("--export and --import exclude each other", hint="Give one of them.")
     if args.export is not None:

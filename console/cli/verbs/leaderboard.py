@@ -8,7 +8,6 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_lookup import listed_runs, suite_facts
 from console.cli.sections import show_section
-from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
@@ -16,7 +15,6 @@ from console.exchange.leaderboard_measures import completed
 from console.exchange.score_columns import columns_section, score_columns
 from console.insight.leaderboard import Leaderboard, leaderboards, mark_of
 from console.insight.number_format import bounds, number, plain_number, rate
-from console.store.run_list import find_run
 from console.suites.leaderboard import NOT_PLAYED, Cell
 
 LEADERBOARD = JsonKind(
@@ -49,15 +47,14 @@ def run(args: LeaderboardArguments) -> int:
             hint = suggest(args.suite, names, f"There are runs of: {', '.join(names) or 'nothing yet'}.")
             raise UsageError(f"there is no finished run of {args.suite!r}", where="--suite", hint=hint)
         boards = [board for board in boards if board.suite == args.suite]
-    root = find_runs_root(args.runs)
-    boards = [completed(board, lambda name: find_run(root, name)) for board in boards]
+    boards = [completed(board, args.find_run) for board in boards]
     if args.json:
         args.output.data(LEADERBOARD, {"boards": [_as_json(board) for board in boards]})
         return Exit.OK
     for index, board in enumerate(boards):
         args.output.text(("\n" if index else "") + board.suite, "strong")
         _show(args.output, board, every=args.all)
-        folders = [(row.model, find_run(root, row.runs[0])) for row in board.rows if len(row.runs) == 1]
+        folders = [(row.model, args.find_run(row.runs[0])) for row in board.rows if len(row.runs) == 1]
         columns = columns_section((model, score_columns(folder, args.data)) for model, folder in folders)
         if columns is not None:
             args.output.text()

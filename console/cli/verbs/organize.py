@@ -11,11 +11,9 @@ import msgspec
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.config.paths import find_runs_root
 from console.exchange.json_kind import JsonKind
 from console.store.journal_line import scrub
 from console.store.run_archive import archive_run, restore_run
-from console.store.run_list import find_run
 from console.store.run_marks import RunMarks, write_marks
 from console.store.runs import RunFolder
 
@@ -56,8 +54,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: OrganizeArguments) -> int:
     """Mark the runs."""
-    root = find_runs_root(args.runs)
-    for run in [find_run(root, name) for name in args.which]:
+    for run in [args.find_run(name) for name in args.which]:
         run.manifest()
         marks = run.marks
         given = {"name": args.name, "note": args.note, "pinned": args.pin}

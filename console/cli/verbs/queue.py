@@ -8,10 +8,8 @@ import argparse
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
-from console.store.run_list import find_run
 from console.store.run_queue import RunQueue
 from console.store.runs import RunFolder
 
@@ -36,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: QueueArguments) -> int:
     """List or change the queue."""
-    root = find_runs_root(args.runs)
+    root = args.runs_root
     queue = RunQueue(root)
     if args.do == "list":
         return _list(args, queue)
@@ -45,7 +43,7 @@ def run(args: QueueArguments) -> int:
     if not args.which:
         raise UsageError(f"queue {args.do} needs a run", hint="`eval-console queue` lists the waiting runs.")
     everything = args.do == "cancel" and args.which == ["all"]
-    names = queue.names()[::-1] if everything else [find_run(root, name).name for name in args.which]
+    names = queue.names()[::-1] if everything else [args.find_run(name).name for name in args.which]
     for name in names:
         _change(args, queue, name)
     return _list(args, queue) if args.json else Exit.OK

@@ -15,10 +15,8 @@ import msgspec
 from console.cli.budget_arguments import BudgetArguments, add_budget_arguments, budget_of
 from console.cli.exitcode import Exit
 from console.cli.sections import show_section
-from console.config.paths import find_runs_root
 from console.core.run import Budget, Summary
 from console.exchange.json_kind import JsonKind
-from console.store.run_list import find_run
 
 if TYPE_CHECKING:  # engine code is imported when needed, which keeps `regrade --help` fast
     from console.insight.comparison_side import ComparisonSide
@@ -74,8 +72,7 @@ def run(args: RegradeArguments) -> int:
     from console.engine.regrade import prepare_regrade
     from console.store.runs import create_run
 
-    root = find_runs_root(args.runs)
-    folders = [find_run(root, name) for name in args.which]
+    folders = [args.find_run(name) for name in args.which]
     prepared_runs = [
         prepare_regrade(
             folder,

@@ -5,9 +5,7 @@ import argparse
 from console.cli.budget_arguments import add_budget_arguments
 from console.cli.resuming import ResumingArguments, resume_run
 from console.cli.target_arguments import add_target_arguments
-from console.config.paths import find_runs_root
 from console.engine.queue import RetryScope
-from console.store.run_list import find_run
 
 
 class ResumeArguments(ResumingArguments):
@@ -26,5 +24,5 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: ResumeArguments) -> int:
     """Play the remaining rollouts, including broken and undecided ones."""
-    folder = find_run(find_runs_root(args.runs), args.which)
+    folder = args.find_run(args.which)
     return resume_run(folder, args, retry=RetryScope.BROKEN, fail_under=args.fail_under, to_the_end=args.to_the_end)

@@ -9,13 +9,11 @@ from console.cli.budget_arguments import add_budget_arguments
 from console.cli.name_lists import split
 from console.cli.resuming import ResumingArguments, resume_run
 from console.cli.target_arguments import add_target_arguments
-from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.names import find_name
 from console.core.suggestion import suggest
 from console.engine.plan import reopen
 from console.engine.queue import RetryScope
-from console.store.run_list import find_run
 
 
 class RetryArguments(ResumingArguments):
@@ -36,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: RetryArguments) -> int:
     """Play further attempts."""
-    folder = find_run(find_runs_root(args.runs), args.which)
+    folder = args.find_run(args.which)
     only = frozenset(split(args.ids))
     if only:
         case_ids = [case.id for case in reopen(folder, args.workspace).cases]

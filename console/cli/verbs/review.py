@@ -11,9 +11,8 @@ from pathlib import Path
 from console.cli.app import open_app_with
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments, is_interactive
-from console.config.paths import find_runs_root
 from console.exchange.json_kind import JsonKind
-from console.store.run_list import find_run, split_case
+from console.store.run_list import split_case
 from console.store.runs import RunFolder
 
 VERDICT = JsonKind(
@@ -44,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "which", metavar="RUN[#CASE]", nargs="?", default="latest", help="a run, or a case of it; or an .eval log"
     )
     parser.add_argument("--all", action="store_true", help="include passed cases (as text)")
-    parser.add_argument("--text", action="store_true", help="text even on a terminal")
+    parser.add_argument("--text", action="store_true", help="print text even on a terminal")
 
 
 def run(args: ReviewArguments) -> int:
@@ -63,7 +62,7 @@ def find_reviewed(args: ReviewArguments, name: str, *, beside: bool) -> RunFolde
         from console.exchange.imports.in_place import in_thread, open_in_place
 
         return open_in_place(Path(name), background=in_thread if beside else None)
-    return find_run(find_runs_root(args.runs), name)
+    return args.find_run(name)
 
 
 def _as_text(args: ReviewArguments, folder: RunFolder, case: str) -> int:

@@ -136,14 +136,11 @@ def run(args: RunArguments) -> int:
 
 def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
     """Return the run to compare with, resolved before any call."""
-    from console.config.paths import find_runs_root
-    from console.store.run_list import find_run
-
     if preset.until == "decided":
         if args.metric is not None:
             hint = "Leave it out: the headline is compared."
             raise UsageError("cannot be combined with --until decided", where="--metric", hint=hint)
-        return find_run(find_runs_root(args.runs), preset.baseline) if preset.baseline else None
+        return args.find_run(preset.baseline) if preset.baseline else None
     margin_of(args)
     if args.baseline is None:
         if args.fail_if_worse:
@@ -153,7 +150,7 @@ def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
     if preset.queue or args.detach:
         raise UsageError("compares after the run, which is not possible in the background", where="--baseline",
                          hint="Leave --detach and --queue out, or compare the two runs later.")  # fmt: skip
-    return find_run(find_runs_root(args.runs), args.baseline)
+    return args.find_run(args.baseline)
 
 
 def _save(args: RunArguments) -> int:

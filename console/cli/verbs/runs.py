@@ -9,7 +9,6 @@ import msgspec
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
-from console.config.paths import find_runs_root
 from console.core.run import SIMULATED, Summary
 from console.exchange.json_kind import JsonKind
 from console.insight.number_format import headline, headline_legend, is_free, moment, plural, spent_amount
@@ -35,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: RunsArguments) -> int:
     """List the runs; a damaged run is reported on stderr."""
-    root = find_runs_root(args.runs)
+    root = args.runs_root
     limit = SHOWN if args.limit is None and not args.json and not args.all else args.limit
     summaries, others = _read(args, root, limit)
     if args.json:

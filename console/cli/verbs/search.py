@@ -17,7 +17,6 @@ from console.cli.exitcode import Exit
 from console.cli.output import Output, terminal_width
 from console.cli.parser import Arguments
 from console.cli.search_index import open_search, reporting_damage
-from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 from console.exchange.search.hits import FEW_HITS, Hit, RunHits
@@ -58,7 +57,7 @@ def run(args: SearchArguments) -> int:
     query = read_query(" ".join(args.words), args.filter)
     if not query.terms:
         raise UsageError("there is no word to search for", hint="Name one that is not excluded: search refund -n 5.")
-    with reporting_damage(), open_search(find_runs_root(args.runs), args.output) as search:
+    with reporting_damage(), open_search(args.runs_root, args.output) as search:
         runs = _whole(search.run(query, max(args.limit, 0)))
         if args.json:
             args.output.data(SEARCH, {"query": query.text, "runs": [_as_json(run, query) for run in runs]})

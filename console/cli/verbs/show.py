@@ -12,7 +12,6 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_report import metric_words, show_report
 from console.cli.transcript import show_case, show_transcript
-from console.config.paths import find_runs_root
 from console.core.annotation import NO_ANNOTATION, Annotation, annotation_counts, label_counts
 from console.core.case import Key
 from console.core.comparison import Comparison
@@ -28,7 +27,7 @@ from console.insight.conversation import Conversation
 from console.insight.reasons import reason_words
 from console.insight.turn_sums import turn_sums
 from console.store.notes import Notes
-from console.store.run_list import find_run, split_case
+from console.store.run_list import split_case
 from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
 from console.suites.suite import Report
@@ -62,7 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: ShowArguments) -> int:
     """Show the run or the case."""
     name, case = split_case(args.which)
-    folder = find_run(find_runs_root(args.runs), name)
+    folder = args.find_run(name)
     if case:
         return _show_case(args, folder, case)
     history = read_history(folder)

@@ -12,7 +12,6 @@ from typing import Any
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
-from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
@@ -53,7 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: SuitesArguments) -> int:
     """List all suites, show or check one, or print a schema."""
-    catalog = Catalog(find_data_roots(args.data))
+    catalog = args.catalog
     words = args.words
     if not words:
         return _list(catalog, args)

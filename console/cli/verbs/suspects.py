@@ -15,7 +15,6 @@ import msgspec
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.cli.run_lookup import listed_runs
-from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.suggestion import suggest
 from console.exchange.exports.files import require_folder, write_file
@@ -40,7 +39,6 @@ from console.store.errata import (
     read_errata,
     write_errata,
 )
-from console.store.run_list import find_run
 from console.store.runs import RunFolder
 
 SUSPECTS = JsonKind(
@@ -120,9 +118,9 @@ def run(args: SuspectsArguments) -> int:
 
 def _runs(args: SuspectsArguments) -> list[RunFolder]:
     """Return the named runs, or all finished ones of the suite, newest first."""
-    root = find_runs_root(args.runs)
+    root = args.runs_root
     if args.of:
-        return [find_run(root, name) for name in args.of]
+        return [args.find_run(name) for name in args.of]
     runs = [run for run in listed_runs(args) if run.summary.suite == args.suite]
     whole = [run for run in runs if run.summary.state == "completed" and run.manifest.is_whole]
     names = sorted({run.summary.suite for run in listed_runs(args)}) if not runs else []

@@ -4,7 +4,6 @@ import argparse
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.config.paths import find_runs_root
 from console.core.annotation import NO_ANNOTATION
 from console.core.fault import UsageError
 from console.core.names import find_name
@@ -15,7 +14,7 @@ from console.exchange.run_reader import RunReader
 from console.insight.rollout import Rollout
 from console.store.journal_line import scrub
 from console.store.notes import TAGS, Note, Notes
-from console.store.run_list import find_run, split_case
+from console.store.run_list import split_case
 
 ANNOTATION = JsonKind(
     "annotation",
@@ -77,7 +76,7 @@ def find_rollout(args: Arguments, which: str, number: int) -> tuple[RunReader, R
     name, case = split_case(which)
     if not case:
         raise UsageError("a case is required", where=which, hint="Write RUN#CASE, such as latest#live_simple_3-0-0.")
-    reader = RunReader(find_run(find_runs_root(args.runs), name))
+    reader = RunReader(args.find_run(name))
     return reader, _rollout(reader, case, number)
 
 

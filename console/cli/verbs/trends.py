@@ -10,7 +10,6 @@ from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_lookup import listed_runs
-from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
@@ -18,7 +17,6 @@ from console.insight.comparison import compare
 from console.insight.comparison_report import verdict_words
 from console.insight.number_format import bounds, cost_of, moment, number, signed, sparkline
 from console.insight.trends import Point, Trend, trends
-from console.store.run_list import find_run
 
 TRENDS = JsonKind(
     "trends", "trends", "Each model on each suite over its runs.", {"trends": "lines of runs of equal selections"}
@@ -75,8 +73,7 @@ def _show(output: Output, trend: Trend) -> None:
 
 
 def _last_step(args: TrendsArguments, trend: Trend) -> str:
-    root = find_runs_root(args.runs)
-    before, last = (RunReader(find_run(root, point.run)).side for point in trend.points[-2:])
+    before, last = (RunReader(args.find_run(point.run)).side for point in trend.points[-2:])
     return verdict_words(compare(before, last))
 
 

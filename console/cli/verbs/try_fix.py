@@ -89,10 +89,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: TryArguments) -> int:
     """Play the experiment and show its report; the exit code is 3 if the result is inconclusive."""
-    from console.config.paths import find_runs_root
-    from console.store.run_list import find_run
-
-    folder = find_run(find_runs_root(args.runs), args.which)
+    folder = args.find_run(args.which)
     if args.report:
         return show_tried(args, folder)
     from console.cli.foreground import play
@@ -172,7 +169,7 @@ def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until
     """Return the rule that ends the experiment, if requested."""
     one_only = [flag for flag, given in (("--until decided", args.until), ("--keep", args.keep)) if given]
     if one_only and sum(map(bool, arms)) > 1:
-        raise UsageError("is about one change", where=one_only[0], hint="Try one text, or leave it out.")
+        raise UsageError("is limited to one change", where=one_only[0], hint="Try one text, or leave it out.")
     if not args.until:
         return None
     from console.core.looks import Rule, Until

@@ -10,7 +10,6 @@ from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments, is_interactive
 from console.cli.progress import progress_line
-from console.config.paths import find_runs_root
 from console.core.record import AnyRecord, Finished, Looked
 from console.core.run import Manifest
 from console.core.tally import RunFold, without_output
@@ -19,7 +18,6 @@ from console.insight.looks import look_words
 from console.insight.reasons import sentence
 from console.insight.rollout import SETUP
 from console.store.journal import JournalReader
-from console.store.run_list import find_run
 from console.store.runs import RunFolder
 
 RECORD = JsonKind(
@@ -42,12 +40,12 @@ class WatchArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
-    parser.add_argument("--text", action="store_true", help="text even on a terminal")
+    parser.add_argument("--text", action="store_true", help="print text even on a terminal")
 
 
 def run(args: WatchArguments) -> int:
     """Follow a run; an ended run is shown from its start."""
-    folder = find_run(find_runs_root(args.runs), args.which)
+    folder = args.find_run(args.which)
     if is_interactive() and not args.json and not args.text:
         return open_app_with(args, screen="live", run=str(folder.path))
     return _follow(folder, args.output)

@@ -15,7 +15,7 @@ from console.core.statistics.sequential import Boundary
 
 _ONE_LOOK = Boundary()
 _MANY = 1 << 30
-"""Number of clusters from which Student's distribution is treated as normal."""
+"""Minimum number of clusters for treating Student's distribution as normal."""
 FLIP = 0.5
 """Half of a changed verdict, added to the observed changes."""
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -14,7 +15,7 @@ from console.exchange.exports.csv_table import cell
 from console.exchange.exports.junit import safe_xml
 from console.exchange.exports.markdown import escaped, section_parts, table
 from console.exchange.json_kind import JsonKind
-from console.insight.comparison import CasePair, PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
+from console.insight.comparison import CasePair, PairCounts, PairOutcome, RolloutPair, RunComparison
 from console.insight.comparison_report import (
     change_words,
     comparability_notes,
@@ -86,7 +87,7 @@ def comparison_fields(comparison: RunComparison) -> dict[str, Any]:
             {"name": score.name, "a": score.a, "b": score.b, "difference": difference_fields(score.difference)}
             for score in comparison.scores
         ],
-        "spent": {"a": _spent(comparison.spent_a), "b": _spent(comparison.spent_b)},
+        "spent": {"a": asdict(comparison.spent_a), "b": asdict(comparison.spent_b)},
         "pairs": [_pair(pair) for pair in comparison.pairs],
     }
 
@@ -128,16 +129,6 @@ def difference_fields(difference: Difference) -> dict[str, Any]:
         "test": difference.test,
         "p_adjusted": difference.adjusted,
         "words": difference.words,
-    }
-
-
-def _spent(spent: Spent) -> dict[str, Any]:
-    return {
-        "latency_p50": spent.latency_p50,
-        "cost_usd": spent.cost_usd,
-        "cost_unknown": spent.cost_unknown,
-        "input_tokens": spent.input_tokens,
-        "output_tokens": spent.output_tokens,
     }
 
 

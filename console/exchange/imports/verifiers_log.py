@@ -4,7 +4,9 @@ A v1 trace is a graph of messages: each sampled one answers the path that leads 
 rewards decides its verdict.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -50,18 +52,6 @@ _LOOKED_AT_LINES = 50
 # Traces of v1 ---------------------------------------------------------------------------------------------------------
 
 
-class _Repeats:
-    """Numbers the rollouts of each task."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def next(self, name: str) -> int:
-        number = self._numbers.get(name, 0)
-        self._numbers[name] = number + 1
-        return number
-
-
 def _open_traces(path: Path) -> list[Log]:
     config = _config(path)
     first = next((episode for _, episode in line_tables(path, []) if tables(episode.get("traces"))), None)
@@ -86,7 +76,7 @@ def _open_traces(path: Path) -> list[Log]:
         simulated=bool(table(table(trace.get("info")).get("eval_console")).get("simulated")),
         rest=without({"config": config}),
     )
-    return [_TracesLog(path, head)]
+    return [_NumberedLines(path, head, _traces)]
 
 
 def _config(path: Path) -> Table:
@@ -100,26 +90,33 @@ def _config(path: Path) -> Table:
     return {}
 
 
-class _TracesLog(LinesLog):
-    """Episodes, one per line; several agents of an episode are separate samples."""
+_Numbers = defaultdict[str, "itertools.count[int]"]
+"""The next rollout number of each task."""
 
-    def __init__(self, path: Path, head: LogHead) -> None:
-        super().__init__(path, head, self._episode)
-        self._repeats = _Repeats()
+
+class _NumberedLines(LinesLog):
+    """Lines whose samples get new rollout numbers, because older versions number them wrongly."""
+
+    def __init__(
+        self, path: Path, head: LogHead, samples_of: Callable[[Table, int, _Numbers], Iterator[LogSample]]
+    ) -> None:
+        super().__init__(path, head, lambda record, number: samples_of(record, number, self._numbers))
+        self._numbers = _Numbers(itertools.count)
 
     def samples(self) -> Iterator[LogSample]:
-        """Yield the traces with new rollout numbers."""
-        self._repeats = _Repeats()
+        self._numbers = _Numbers(itertools.count)
         return super().samples()
 
-    def _episode(self, episode: Table, number: int) -> Iterator[LogSample]:
-        traces = tables(episode.get("traces"))
-        if not traces:
-            raise ValueError("is not an episode: it contains no trace")
-        for trace in traces:
-            agent = text(table(trace.get("agent")).get("name"))
-            name = _task_name(trace, number) + (f"/{agent}" if len(traces) > 1 and agent else "")
-            yield _trace_sample(trace, episode, name, self._repeats.next(name))
+
+def _traces(episode: Table, number: int, numbers: _Numbers) -> Iterator[LogSample]:
+    """Yield the traces of an episode; several agents are separate samples."""
+    traces = tables(episode.get("traces"))
+    if not traces:
+        raise ValueError("is not an episode: it contains no trace")
+    for trace in traces:
+        agent = text(table(trace.get("agent")).get("name"))
+        name = _task_name(trace, number) + (f"/{agent}" if len(traces) > 1 and agent else "")
+        yield _trace_sample(trace, episode, name, next(numbers[name]))
 
 
 def _task_name(trace: Table, number: int) -> str:
@@ -258,48 +255,37 @@ def _open_results(path: Path) -> list[Log]:
         reported=reported,
         rest=metadata,
     )
-    return [_ResultsLog(path, head)]
+    return [_NumberedLines(path, head, _rollout)]
 
 
-class _ResultsLog(LinesLog):
-    """Rollouts, one per line."""
-
-    def __init__(self, path: Path, head: LogHead) -> None:
-        super().__init__(path, head, self._row)
-        self._repeats = _Repeats()
-
-    def samples(self) -> Iterator[LogSample]:
-        """Yield the rollouts with new numbers, because older versions number them wrongly."""
-        self._repeats = _Repeats()
-        return super().samples()
-
-    def _row(self, row: Table, number: int) -> Iterator[LogSample]:
-        if "prompt" not in row and "completion" not in row:
-            raise ValueError("is not a rollout: it has neither prompt nor completion")
-        prompt, completion = conversation(row.get("prompt")), _completion(row.get("completion"))
-        name = next((text(row[key]) for key in ("example_id", "id") if row.get(key) is not None), f"line {number}")
-        placed = {*_PLACED_OF_RESULT}
-        metrics = table(row.get("metrics")) or {
-            key: value for key, value in row.items() if key not in placed and amount(value) is not None
-        }
-        scores = {REWARD: LogScore(row[REWARD])} if row.get(REWARD) is not None else {}
-        scores |= {key: LogScore(value) for key, value in metrics.items() if key not in scores and value is not None}
-        answers = [message for message in completion if message["role"] == "assistant"]
-        timing = table(row.get("timing"))
-        yield LogSample(
-            id=name,
-            epoch=self._repeats.next(name),
-            title=first_question(prompt),
-            target=row.get("answer") if row.get("answer") not in (None, "") else None,
-            data=without({"info": row.get("info"), "task": row.get("task")}),
-            calls=calls_of_messages([*prompt, *completion])[len(calls_of_messages(prompt)) :],
-            tail=tuple(after_last_reply(completion)),
-            answer=content_text(answers[-1]["content"])[0] if answers else None,
-            scores={} if row.get("error") else scores,
-            error=text(row.get("error")),
-            seconds=(amount(timing.get("total_ms")) or 0.0) / 1000,
-            rest=without(row, *_PLACED_OF_RESULT[:-1], "info", *metrics),
-        )
+def _rollout(row: Table, number: int, numbers: _Numbers) -> Iterator[LogSample]:
+    """Yield the rollout of a line."""
+    if "prompt" not in row and "completion" not in row:
+        raise ValueError("is not a rollout: it has neither prompt nor completion")
+    prompt, completion = conversation(row.get("prompt")), _completion(row.get("completion"))
+    name = next((text(row[key]) for key in ("example_id", "id") if row.get(key) is not None), f"line {number}")
+    placed = {*_PLACED_OF_RESULT}
+    metrics = table(row.get("metrics")) or {
+        key: value for key, value in row.items() if key not in placed and amount(value) is not None
+    }
+    scores = {REWARD: LogScore(row[REWARD])} if row.get(REWARD) is not None else {}
+    scores |= {key: LogScore(value) for key, value in metrics.items() if key not in scores and value is not None}
+    answers = [message for message in completion if message["role"] == "assistant"]
+    timing = table(row.get("timing"))
+    yield LogSample(
+        id=name,
+        epoch=next(numbers[name]),
+        title=first_question(prompt),
+        target=row.get("answer") if row.get("answer") not in (None, "") else None,
+        data=without({"info": row.get("info"), "task": row.get("task")}),
+        calls=calls_of_messages([*prompt, *completion])[len(calls_of_messages(prompt)) :],
+        tail=tuple(after_last_reply(completion)),
+        answer=content_text(answers[-1]["content"])[0] if answers else None,
+        scores={} if row.get("error") else scores,
+        error=text(row.get("error")),
+        seconds=(amount(timing.get("total_ms")) or 0.0) / 1000,
+        rest=without(row, *_PLACED_OF_RESULT[:-1], "info", *metrics),
+    )
 
 
 def _completion(value: Any) -> list[Table]:

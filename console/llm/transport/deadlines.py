@@ -18,7 +18,7 @@ from console.core.fault import Fault, FaultKind
 _LAST_MARK_S = 5.0
 """Maximum seconds to wait for usage and the end mark after the finish reason."""
 _LATE_S = 0.02
-"""Delay in seconds from which the event loop counts as busy, so that content may be unread."""
+"""Delay in seconds at which the event loop counts as busy, so that content may be unread."""
 _LONGEST_PUT_OFF_S = 5.0
 """Maximum seconds by which late timers extend one wait for content."""
 

@@ -22,7 +22,7 @@ class Column(msgspec.Struct, frozen=True):
     share: int = 0
     right: bool = False
     from_width: int = 0
-    """Width of the list from which the column is shown."""
+    """Minimum width of the list for showing the column."""
     worth: int = 0
     """Minimum useful width: a narrower column is omitted, since the first words of a sentence are not enough."""
     is_name: bool = False

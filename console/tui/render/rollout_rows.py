@@ -145,11 +145,11 @@ def has_costs(lines: Sequence[RunLine]) -> bool:
 
 _RESUMES = " · r resumes"
 _ROOM_FOR_ENDED = 150
-"""Width from which the state of a run that ended early has its column."""
+"""Minimum list width for a state column of runs that ended early."""
 _MOST_MODEL, _MOST_SUITE = 14, 12
 """Maximum widths of model and suite in the narrow layout."""
 ROOM_FOR_FIGURES = 110
-"""Width from which the list has a column for each number."""
+"""Minimum list width for a separate column per number."""
 
 
 def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:

@@ -22,7 +22,7 @@ LONG_PROMPT = 40
 LONG_TEXT = 4000
 """Number of characters above which texts start folded."""
 LONG_LINES = 6
-"""Number of lines from which a note starts folded; prompts and results use multiples of it."""
+"""Minimum number of lines for a note to start folded; prompts and results use multiples of it."""
 NAME_WIDTH = 18
 """Maximum width of the argument name column, in cells."""
 BAR_WIDTH = 10

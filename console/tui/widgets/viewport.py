@@ -15,7 +15,7 @@ from textual.strip import Strip
 from console.tui.textual_patches import refresh_scrollbars, sized_by_apply_size
 
 LEAST_WIDTH = 8
-"""Minimum width for which lines are drawn."""
+"""Minimum width for drawing lines."""
 
 
 @sized_by_apply_size

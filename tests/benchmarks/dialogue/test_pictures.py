@@ -151,7 +151,9 @@ async def test_a_file_that_changes_after_its_row_was_read_is_a_fault(tmp_path: P
     [
         ({"images": ["../flag.png"]}, "not in the suite's folder"),
         ({"images": ["nothing.png"]}, "cannot be read"),
-        ({"images": ["note.txt"]}, "not a picture"),
+        ({"images": ["flag\0.png"]}, "not a name of a file"),
+        ({"expect": [{"python_tests": "tests\0.py"}]}, "not a name of a file"),
+        ({"images": ["note.txt"]}, "does not have the name of a picture"),
     ],
 )
 def test_bad_files_are_told_with_their_row(tmp_path: Path, row: dict[str, Any], words: str) -> None:

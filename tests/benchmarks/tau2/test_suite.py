@@ -11,6 +11,7 @@ from support.tau2_edition import BAGS, write_edition
 
 from console.benchmarks.tau2.data.editions import Edition, editions
 from console.benchmarks.tau2.data.pull import pull
+from console.benchmarks.tau2.rules.evaluate import UnreadableJudge, read_judge
 from console.benchmarks.tau2.suite import Tau2Suite
 from console.core.case import Case, Setting
 from console.core.comparison import Mark
@@ -274,3 +275,8 @@ def test_texts_of_the_wheel_are_read_as_upstream_wrote_them(
     path.parent.mkdir(parents=True)
     path.write_text(in_wheel)
     assert Edition("inspect", tmp_path / "inspect").text(name) == upstream
+
+
+def test_a_judges_reply_nested_without_end_is_unreadable_like_any_other() -> None:
+    with pytest.raises(UnreadableJudge, match="nested"):
+        read_judge('{"results": ' + "[" * 100_000)

@@ -19,7 +19,7 @@ from console.benchmarks.bfcl.scoring import Mark, mark_outputs
 from console.benchmarks.bfcl.suite import BfclSuite
 from console.core.case import Setting
 from console.core.fault import Fault, UsageError
-from console.core.suggestion import nearest
+from console.core.suggestion import suggest
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +141,8 @@ def check_ids(lines: Sequence[Line], ids: Collection[str], path: Path, *, partia
             hint = 'Each line is an object with both: {"id": "simple_python_0", "result": "[f(x=1)]"}.'
             raise UsageError("has no id or no result", where=place_of(path, number), hint=hint)
         if name not in known_ids:
-            close = nearest(name, ids)
-            raise UsageError(
-                f"the data has no entry {name!r}",
-                where=place_of(path, number),
-                hint=(f"Did you mean {close}? " if close else "") + "The results may be from a different data version.",
-            )
+            hint = f"{suggest(name, ids)} The results may be from a different data version.".lstrip()
+            raise UsageError(f"the data has no entry {name!r}", where=place_of(path, number), hint=hint)
         if first.setdefault(name, number) != number:
             raise UsageError(
                 f"the id {name!r} occurs twice{_further(lines)}",

@@ -8,9 +8,7 @@ from console.benchmarks.bfcl.rules.categories import resolve
 from console.benchmarks.bfcl.suite import BfclSuite
 from console.cli.name_lists import split
 from console.cli.parser import Arguments
-from console.config.paths import find_data_roots
 from console.core.fault import UsageError
-from console.suites.catalog import Catalog
 
 
 class PhaseArguments(Arguments):
@@ -43,7 +41,7 @@ def open_bfcl(args: PhaseArguments) -> BfclSuite:
     Raises:
         UsageError: unknown suite, or not BFCL.
     """
-    suite = Catalog(find_data_roots(args.data)).open(args.suite)
+    suite = args.catalog.open(args.suite)
     if not isinstance(suite, BfclSuite):
         raise UsageError(f"{args.suite} is not a BFCL suite", where="--suite", hint="Try `eval-console pull bfcl`.")
     return suite

@@ -6,9 +6,7 @@ from console import __version__
 from console.benchmarks.bfcl.data.pull import OFFICIAL
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.config.paths import find_data_roots
 from console.exchange.json_kind import JsonKind
-from console.suites.catalog import Catalog
 
 BFCL_VERSION = JsonKind(
     "bfcl_version",
@@ -29,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Print the versions."""
-    entries = [entry for entry in Catalog(find_data_roots(args.data)).entries() if entry.format == "bfcl"]
+    entries = [entry for entry in args.catalog.entries() if entry.format == "bfcl"]
     data = {entry.name: entry.source.get("version", "unknown") for entry in entries}
     if args.output.machine:
         args.output.data(BFCL_VERSION, {"bfcl": OFFICIAL.version, "eval_console": __version__, "data": data})

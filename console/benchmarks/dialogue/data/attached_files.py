@@ -48,6 +48,8 @@ def _part(folder: Path, file: AttachedFile) -> Part:
 
 
 def _content(folder: Path, path: str, where: str) -> bytes:
+    if "\0" in path:
+        raise FieldError(where, f"{shown(path)} is not a name of a file")
     file = (folder / path).resolve()
     if not file.is_relative_to(folder.resolve()):
         raise FieldError(where, f"{shown(path)} is not in the suite's folder")

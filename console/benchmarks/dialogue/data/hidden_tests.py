@@ -38,6 +38,8 @@ def _with_digest(check: Any, where: str, folder: Path, case_id: str) -> Any:
 
 
 def _source(folder: Path, path: str, where: str) -> str:
+    if "\0" in path:
+        raise FieldError(where, f"{shown(path)} is not a name of a file")
     file = (folder / path).resolve()
     if not file.is_relative_to(folder.resolve()):
         raise FieldError(where, f"{shown(path)} is not in the suite's folder")

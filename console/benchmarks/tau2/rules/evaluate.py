@@ -1,6 +1,5 @@
 """The reward of a conversation, by the official rules. Pure."""
 
-import json
 from math import prod
 from typing import Any, cast
 
@@ -9,6 +8,7 @@ import msgspec
 from console.benchmarks.tau2.rules.domains.world import AGENT, World
 from console.benchmarks.tau2.rules.replay import ReplayError, Trial
 from console.benchmarks.tau2.rules.task import Basis, Criteria
+from console.core.json_text import read_json
 
 EVALUATED = ("user_stop", "agent_stop")
 """Ends that are evaluated; all others have the reward 0."""
@@ -111,7 +111,7 @@ def read_judge(reply: str | None) -> list[bool]:
         UnreadableJudge: the reply has the wrong format.
     """
     try:
-        value: Any = json.loads(reply or "")
+        value: Any = read_json(reply or "")
         results = cast(list[dict[str, Any]], value.get("results", []))
         return [bool(item["metExpectation"]) for item in results if (item["expectedOutcome"], item["reasoning"])]
     except (ValueError, KeyError, TypeError, AttributeError) as error:

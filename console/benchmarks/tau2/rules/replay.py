@@ -1,6 +1,5 @@
 """The world of a task: at the beginning, after the calls of a conversation, and after the expected calls. Pure."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +8,7 @@ from typing import Any
 from console.benchmarks.tau2.rules.domain import Domain
 from console.benchmarks.tau2.rules.domains.world import Difference, Result, World, differing
 from console.benchmarks.tau2.rules.task import Action, Call, Message, Task, calls_of
+from console.core.json_text import read_json
 
 
 class ReplayError(ValueError):
@@ -136,6 +136,6 @@ def _is_same(result: Result, recorded: str) -> bool:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError:
         return text

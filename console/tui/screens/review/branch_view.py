@@ -15,7 +15,7 @@ from console.tui.symbols import MUTED, SYMBOLS, block_title, muted
 
 _PLOT_WIDTH = 21
 _LEAST_WIDTH = 76
-"""Width of the pane from which the curve is drawn next to its numbers."""
+"""Minimum width of the pane for drawing the curve next to its numbers."""
 
 
 def branch_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:

@@ -39,9 +39,9 @@ _SORTED_COLUMNS = (*COLUMNS[:3], Column("value", 8, right=True))
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
 """Width of a group's bar, its width in a narrow list, and the list width from which the wide one is used."""
 ROOM_FOR_NAMES, _LEAST_ROOM_FOR_NAMES = 46, 28
-"""Cells of the top line reserved at most for the names of screen and run, and at least."""
+"""Maximum and minimum cells of the top line reserved for the names of screen and run."""
 _LEAST_REASON = 12
-"""Cells down to which a reason gives way to its subject, by which groups of one reason are told apart."""
+"""Cells to which a reason is cut before its subject, which tells groups of one reason apart."""
 
 
 def row_content(controller: ReviewController, key: str, width: int, *, live: bool) -> Content | tuple[Content, ...]:

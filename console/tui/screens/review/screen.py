@@ -343,7 +343,7 @@ class ReviewScreen(RunScreen):
         if labeling:
             status = Content.styled(labeling, "$live").append("   ").append(status)
         self.top_line.tell(title=title, status=status)
-        title = list_title(controller, feed.manifest, is_searching=self.search.is_running)
+        title = list_title(controller, feed.manifest, is_searching=self.search.is_running, is_live=feed.is_live)
         triage = controller.triage
         order = triage.sorting.label if triage.sorting is not None else ""
         hint = list_hint(feed.damages, order, is_narrowed=bool(triage.narrow.text), has_repeats=triage.has_cases)

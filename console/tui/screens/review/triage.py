@@ -210,7 +210,7 @@ class Triage:
 
     @property
     def sections(self) -> Sequence[Group]:
-        """The groups that are stepped through: the lowest, but not the cases of a reason."""
+        """The groups for stepping: the lowest ones, but a reason rather than its cases."""
         if self.by is GroupBy.REPEATS:
             return self._listing.leaves
         return [part for top in self.groups for part in ([top] if top.has_cases else top.leaves)]
