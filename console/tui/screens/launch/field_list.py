@@ -148,10 +148,6 @@ class FieldList(ChoiceList):
             self._bring_into_view(self.keys.index(mistake))
             self._bring_into_view(self.keys.index(self.cursor))  # has priority if there is room for only one
 
-    def on_resize(self) -> None:
-        """Fold the fields for which the form has become too narrow."""
-        self._show_rows()
-
     # Editing ---------------------------------------------------------------------------------------------------------
 
     def edit(self) -> None:

@@ -128,6 +128,7 @@ class LaunchScreen(BaseScreen):
         self._sample_runs.close()
 
     def on_resize(self, event: events.Resize) -> None:
+        self.call_after_refresh(self._fields.set_fields, self.controller.fields)
         self.call_after_refresh(self._show_forecast)
 
     def _workspace_changed(self, part: str) -> None:
