@@ -189,7 +189,7 @@ def _counts(summary: Summary) -> str:
 
 
 def _cost(summary: Summary) -> str:
-    """Return the cost as text, with the number of rollouts of unknown cost."""
+    """Return the cost as text, with the number of rollouts whose cost is unknown."""
     tally = summary.tally
     cost = f", {dollars(tally.cost_usd)}{terms_words(summary.batch_terms)}" if tally.cost_usd else ""
     if not tally.cost_unknown:

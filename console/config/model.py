@@ -87,9 +87,9 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Address up to and including `/v1`, without `/chat/completions`; in the file, a list names several equal servers.
     Default: the provider's own."""
     api_key: Secret | None = None
-    """The key itself; works with a warning, and excludes `api_key_env`."""
+    """The key itself; accepted with a warning, and cannot be combined with `api_key_env`."""
     api_key_env: _Filled | None = None
-    """Environment variable that holds the key; a `.env` file in the current folder works too. Default: by the host of
+    """Environment variable that holds the key; a `.env` file in the current folder also works. Default: by the host of
     `base_url`."""
     headers: dict[str, str] = {}
     """Additional HTTP headers, all values strings; they are treated as secrets."""
@@ -124,7 +124,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     line: int = 0
     """Line of its table in models.toml; 0 for built-in models."""
     other_urls: tuple[str, ...] = ()
-    """Further addresses that serve the same model; in the file, `base_url` is then a list."""
+    """Additional addresses that serve the same model; in the file, `base_url` is then a list."""
     tokenizer: Path | None = None
     """Folder of a tokenizer that counts prompts in place of the server; set on the command line, not in the file."""
     data: Path | None = None

@@ -33,7 +33,7 @@ class JournalDoor:
         self._admitted: object = None
 
     def admit(self, record: RecordT) -> RecordT:
-        """Return the record as readers of the journal will see it.
+        """Return the record as it will be read back from the journal.
 
         Raises:
             SuiteError: a suite's value would not survive the journal.

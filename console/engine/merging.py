@@ -35,7 +35,7 @@ _OF_EACH_RUN = frozenset(
 )
 """Manifest fields in which runs of one plan may differ."""
 _SHOWN = 60
-"""Maximum characters of a value in a message."""
+"""Maximum number of characters in a value in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Merged:
 
 @dataclass(slots=True)
 class _Source:
-    """One of the runs, with the progress of each rollout."""
+    """One of the merged runs, with the progress of each rollout."""
 
     folder: RunFolder
     manifest: Manifest
@@ -69,7 +69,7 @@ def merge(folders: Sequence[RunFolder], data: DataRoots, runs_root: Path, name: 
     """Create a run that combines others.
 
     Args:
-        folders: runs of one plan; among equals the first one wins.
+        folders: runs of one plan; on a tie the first one wins.
         data: data folders with the suite, for its cases.
         runs_root: folder for the new run.
         name: name of the new run.

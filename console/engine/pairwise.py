@@ -78,7 +78,7 @@ def _check(runs: Sequence[RunFolder]) -> None:
 
 
 def _names(manifests: Sequence[Manifest]) -> list[str]:
-    """Return a distinct display name of each run: its model's if that is enough, else its own name or id."""
+    """Return a distinct display name of each run: its model's name if that is unique, else its own name or id."""
     names = [manifest.model.name for manifest in manifests]
     longer = [manifest.name or manifest.model.name for manifest in manifests]
     for others in (longer, [manifest.id for manifest in manifests]):

@@ -452,7 +452,7 @@ def weights_folder(models: Mapping[str, ModelConfig], suite: Suite, cases: Seque
 
 
 def weights_digests(folder: Path | None) -> dict[str, str]:
-    """Return the digests of the local embedding model's files; empty without a folder.
+    """Return the digests of the local embedding model's files; empty if there is no folder.
 
     Raises:
         UsageError: a file cannot be read.

@@ -123,7 +123,7 @@ class EarlierPlay:
     """
 
     def check_whole(self) -> None:
-        """Check, when the new play goes live, that it has requested everything recorded before that point."""
+        """Called when the new play goes live: check that it has requested everything recorded before that point."""
         if self.effects.unused:
             words = "cannot be continued from here: it does less before this point than was recorded"
             raise Fault(FaultKind.UNANSWERED, words)

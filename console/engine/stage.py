@@ -42,7 +42,7 @@ class Unanswered(Fault):
         same = next((number for number, pair in enumerate(zip(asks, asked, strict=False)) if pair[0] != pair[1]),
                     min(len(asks), len(asked)))  # fmt: skip
         self.detail = {"asks": asks[same:], "asked": asked[same:]}
-        """Both from the first difference on."""
+        """Both texts, starting at their first difference."""
 
 
 class StageContext(Protocol):
@@ -97,7 +97,7 @@ class StageContext(Protocol):
         ...
 
     def release_reservation(self, key: Key, n: int) -> None:
-        """Release the reservation of a call that failed for good."""
+        """Release the reservation of a call that has failed permanently."""
         ...
 
     def output_of(self, case_id: str, rollout: int) -> Any:
@@ -356,7 +356,7 @@ class JournaledStage(Stage):
         return changed
 
     def _written_reply(self) -> Reply | None:
-        """Return the reader's replacement for the model's reply; None without one."""
+        """Return the reader's replacement for the model's reply; None if there is none."""
         change = next((change for change in self._changes.arm if change.what == REPLY), None)
         if change is None:
             return None

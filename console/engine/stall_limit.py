@@ -48,7 +48,7 @@ class StallLimit:
 
         Args:
             loop: the loop.
-            is_of_suite: returns whether a file, given its full name, holds code of the suite.
+            is_of_suite: returns whether a file, given its full name, contains code of the suite.
             notify: called with a sentence before the process exits.
             limit_s: replaces `LIMIT_S`.
         """
@@ -83,7 +83,7 @@ class StallLimit:
             self._watchdog.close()
 
     def leave_within(self, seconds: float, code: int) -> None:
-        """Exit the process with a code unless the watched block ends first; may be called from signal handlers."""
+        """Exit the process with a code unless the watched block ends first; can be called from signal handlers."""
         at = time.monotonic() + seconds
         if not self._leave_at or at < self._leave_at:
             self._leave_at, self._leave_code = at, code

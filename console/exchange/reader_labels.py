@@ -39,7 +39,7 @@ LABEL_KEYS = {"p": PASSED, "f": FAILED, "u": UNCLEAR}
 
 
 class ShownAnswer(NamedTuple):
-    """An answer as a reader sees it. Foreign text."""
+    """An answer in the form shown to a reader. Foreign text."""
 
     title: str
     question: str
@@ -69,7 +69,7 @@ class LabelQueue:
         self.remark = ""
         """Remark on the next verdict."""
         self.grades: dict[str, int] = {}
-        """Grades of the current answer so far, by criterion."""
+        """Grades given to the current answer so far, by criterion."""
         self.labeled: list[JudgedAnswer] = []
         """Answers labeled in this session since `turn_to`, in order."""
         self.settles = settles

@@ -29,9 +29,9 @@ class ScoreColumns:
     """The scores of one run."""
 
     keys: ThreeScores | None
-    """None without a decision on the key of a played case."""
+    """None if no key of a played case has been decided."""
     people: ReaderScore | None
-    """None without labels of readers."""
+    """None if there are no labels of readers."""
 
     @property
     def as_graded(self) -> float | None:

@@ -91,7 +91,7 @@ class TriedFix:
     has_control: bool
     calls: int
     full_calls: float
-    """Number of calls that the whole recorded run would take with as many rollouts."""
+    """Number of calls that the whole recorded run would take with the same number of rollouts."""
     broken: int
     """Rollouts without a verdict."""
     chose_failures: bool

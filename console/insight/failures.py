@@ -159,7 +159,7 @@ def _cases(rollouts: RolloutList, cases: Sequence[str]) -> dict[tuple[str, str],
 
 
 def with_cases(groups: Iterable[Group]) -> list[Group]:
-    """Return the lowest groups, each divided into its cases, for runs that play a case several times."""
+    """Return the lowest-level groups, each divided into its cases, for runs that play cases several times."""
     divided: list[Group] = []
     cases: Sequence[str] = ()
     for top in groups:

@@ -48,7 +48,7 @@ class GridRow:
         return graded and None not in self.scores
 
     def points(self, place: int) -> float:
-        """Return a run's score or, without one, 1 for passing and 0 for not passing."""
+        """Return a run's score or, if it has none, 1 for passing and 0 for not passing."""
         if self.scores:
             return self.scores[place] or 0.0
         return float(self.outcomes[place] is Outcome.PASSED)
@@ -115,7 +115,7 @@ class Grid:
     rows: tuple[GridRow, ...]
     """Rows that differ first, each part in the order of the first run, repeats of a case together."""
     headline: str = ""
-    """Name of the compared score; empty: passing is compared."""
+    """Name of the compared score; empty if passing is compared."""
 
     @cached_property
     def shared(self) -> list[GridRow]:
@@ -129,7 +129,7 @@ class Grid:
         return tuple(sorted({row.category for row in self.rows}, key=lambda name: (name not in shared, name)))
 
     def of(self, category: str | None) -> list[GridCase]:
-        """Return the cases of a category; None: all cases."""
+        """Return the cases of a category, or all cases if it is None."""
         return [case for case in self.cases if category is None or case.repeats[0].category == category]
 
     @cached_property
@@ -149,7 +149,7 @@ class Grid:
 
     @property
     def unit(self) -> str:
-        """Unit of the headline score; empty without one, or if the runs do not agree on one."""
+        """Unit of the headline score; empty if there is none, or if the runs do not agree on one."""
         units = {side.manifest.units.get(self.headline, "") for side in self.sides}
         return units.pop() if len(units) == 1 else ""
 

@@ -45,7 +45,7 @@ def with_interval(value: float, low: float | None, high: float | None, show: Sho
 
 
 def bounds(low: float | None, high: float | None, show: Show | None = None) -> str:
-    """Format an interval, such as `[.74 .88]`; empty without one."""
+    """Format an interval, such as `[.74 .88]`; empty if there is none."""
     if low is None or high is None:
         return ""
     write = show or _rate_bound(low, high)
@@ -53,7 +53,7 @@ def bounds(low: float | None, high: float | None, show: Show | None = None) -> s
 
 
 def _rate_bound(low: float, high: float) -> Show:
-    """Return the format of rate bounds: two decimals where a third is not needed, and 0 and 1 as such."""
+    """Return the format of rate bounds: two decimals where a third is not needed, and plain 0 and 1."""
     decimals = 3 if high - low < _FINE else 2
 
     def write(value: float) -> str:
@@ -73,7 +73,7 @@ def headline(*summaries: Summary, brief: bool = False) -> str:
 
     Args:
         summaries: the runs.
-        brief: omit further headlines, and the size of the plan of a run represented by a look.
+        brief: omit additional headlines, and the size of the plan of a run represented by a look.
     """
     units = summaries[0].units if summaries else {}
     if len(summaries) == 1 and summaries[0].is_shown_by_look:
@@ -111,7 +111,7 @@ def _pooled(summaries: Sequence[Summary]) -> dict[str, Tally]:
 
 
 def ranking_number(summary: Summary) -> "Cell":
-    """Return the number by which the leaderboard ranks a run, as far as it is played."""
+    """Return the number by which the leaderboard ranks a run, for the part played so far."""
     return _number_of_run(summary, scored_by(summary), summary.categories, summary.scores)
 
 
@@ -129,7 +129,7 @@ def pass_rate(fold: RunFold, manifest: Manifest) -> str:
 
 
 def headline_gap(summary: Summary) -> str:
-    """Return what a headline with a star, or without a number, lacks; empty for a complete one."""
+    """Return the parts missing from a headline that has a star or no number; empty for a complete one."""
     cell = ranking_number(summary)
     if summary.is_shown_by_look:
         return ""
@@ -191,7 +191,7 @@ def score_value(value: float, headline: str, unit: str = "") -> str:
 
 
 def scored_by(summary: Summary) -> str:
-    """Return the score that a run reports in place of passing; empty: passing."""
+    """Return the score that a run reports in place of passing; empty for passing."""
     return headline_of(summary.scores, summary.headline)
 
 
@@ -219,7 +219,7 @@ def metric_value(value: float | None, unit: str) -> str:
 
 
 def metric_bounds(metric: Metric) -> str:
-    """Format the interval of a number of a report, such as `[74.1% 88.0%]`; empty without one."""
+    """Format the interval of a number of a report, such as `[74.1% 88.0%]`; empty if there is none."""
     if metric.unit == "rate":
         return bounds(metric.low, metric.high, lambda bound: f"{bound:.1%}")
     return bounds(metric.low, metric.high, number if metric.unit in _KINDS else _measured)
@@ -306,7 +306,7 @@ def spent(tally: Tally, simulated_note: str = "", batch_terms: str = "") -> str:
 
 
 def terms_words(batch_terms: str) -> str:
-    """Return ` (half price, in batches)`, to follow a cost; empty without batches."""
+    """Return ` (half price, in batches)`, to follow a cost; empty if there are no batches."""
     return f" ({batch_terms}, in batches)" if batch_terms else ""
 
 
@@ -390,7 +390,7 @@ def with_setup(text: str, setup: int) -> str:
 
 
 def failures(tally: Tally) -> str:
-    """Format the counts of rollouts to review, never added up: `13 failed Â· 15 broken`; empty without any."""
+    """Format the counts of rollouts to review, never added up: `13 failed · 15 broken`; empty if there are none."""
     graded = {Outcome.FAILED: tally.failed, Outcome.BROKEN: tally.broken, Outcome.UNDECIDED: tally.undecided}
     return failures_by({**graded, SETUP: tally.broken_setup})
 

@@ -93,7 +93,7 @@ def read_query(text: str, filter_text: str = "") -> SearchQuery:
 
     Args:
         text: words, phrases, exclusions and filter terms.
-        filter_text: further filter terms.
+        filter_text: additional filter terms.
 
     Raises:
         UsageError: a filter term has a bad value.

@@ -2,7 +2,7 @@
 
 Two signals rank the cases. Agreement: the share of models, weighted by their score on all other cases, that gave the
 same refused answer. Odd discrimination: passing the case is correlated negatively with that score; it counts a quarter,
-and only from five models on.
+and only if there are at least five models.
 """
 
 import math

@@ -97,7 +97,7 @@ class BatchApi(Protocol):
     def state(self, fields: Mapping[str, Any]) -> BatchState: ...
 
     def next_page(self, last: str) -> str:
-        """Return the query for the page after a batch, or for the first page if empty."""
+        """Return the query for the page that follows a batch, or for the first page if no batch is given."""
         ...
 
     def answer_paths(self, state: BatchState) -> Sequence[str]:
@@ -281,7 +281,7 @@ class BatchClient:
         return self.api.state(await self._json("GET", f"{self.api.path}/{quote(batch, safe='')}"))
 
     async def candidates(self, name: str, planned_at: float, total: int) -> list[BatchState]:
-        """Return the batches that may be a planned one, by name or, without names, by age and size."""
+        """Return the batches that may be a planned one, by name or, if the API keeps no names, by age and size."""
         since, last, similar = planned_at - _CLOCKS_APART_S, "", list[BatchState]()
         while True:
             page = await self._json("GET", f"{self.api.path}?{self.api.next_page(last)}")

@@ -97,7 +97,7 @@ def read_span(file: BinaryIO, start: int, length: int) -> bytes:
 
 
 def archive_journal(path: Path) -> JournalStatus:
-    """Replace a journal by a compressed copy; the caller holds the run's lock. Return the status of the copy's file.
+    """Replace a journal with a compressed copy; the caller holds the run's lock. Return the status of the copy's file.
 
     The copy is written, synced and compared with the original, byte by byte, before it gets its name; the original is
     deleted last.

@@ -22,7 +22,7 @@ class Changed(NamedTuple):
     """Result of a poll."""
 
     runs: list[RunFolder]
-    """Runs that were added or changed, in no order."""
+    """Runs that were added or changed, in no particular order."""
     gone: list[Path]
     """Folders of runs that no longer exist or are no longer runs."""
 

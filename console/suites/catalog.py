@@ -33,7 +33,7 @@ PYTHON = "python"
 PAIRWISE = "pairwise"
 """Format of runs that compare the answers of others; the folder of such a suite is `runs/`, and its name is free."""
 WITHOUT_FOLDER = (RECORDED, PAIRWISE)
-"""Formats whose cases are in runs."""
+"""Formats whose cases come from runs."""
 
 
 def official_data() -> list[OfficialData]:

@@ -56,7 +56,7 @@ class AddedRow(NamedTuple):
     is_new: bool = True
     """False if the same case is there already."""
     outcome: str = ""
-    """Outcome of the recorded answers by the row's checks; empty without answers."""
+    """Outcome of the recorded answers by the row's checks; empty if there are no answers."""
     note: str = ""
     """A sentence on missing parts of the row; empty if complete."""
 

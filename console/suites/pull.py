@@ -139,7 +139,7 @@ def write_suite_toml(
         title: title in lists.
         source: name, version, digest and license.
         comparable: results can be compared with published ones.
-        settings: further keys of the benchmark.
+        settings: additional keys of the benchmark.
     """
     values = {"format": name, "title": title, "origin": "pulled", "comparable": comparable, **(settings or {})}
     tables = ([*values.items()], [*source.items()])

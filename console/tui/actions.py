@@ -586,7 +586,7 @@ ALIASES: Mapping[str, str] = {
     "view.layout": "diff columns",
     "fold": "expand collapse more",
 }
-"""Further words by which the palette finds actions, by id or by its first part."""
+"""Additional words by which the palette finds actions, keyed by id or by the first part of an id."""
 
 
 @runtime_checkable

@@ -388,9 +388,8 @@ async def test_changed_settings_do_not_push_the_others_out_of_sight(opened: Any,
         app.screen.apply_change()
         await rest(app, pilot, settle)
         shown = frame(app)
-        assert all(
-            f"\n  {label} " in shown for label in ("repeats", "stop when", "judge", "seed", "token limit", "more")
-        )
+        labels = ("repeats", "stop when", "judge", "seed", "token limit", "more")
+        assert all(f"\n  {label} " in shown for label in labels)
 
 
 @pytest.mark.parametrize("size", first_size(SIZES))

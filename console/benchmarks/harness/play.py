@@ -25,7 +25,7 @@ from console.suites.stage import Stage
 
 AnswerT = TypeVar("AnswerT")
 _TRIES = 3
-"""Number of lost drivers after which the rollout is broken."""
+"""Number of lost drivers after which a rollout counts as broken."""
 _EPOCHS_AN_ATTEMPT = 1_000_000
 
 

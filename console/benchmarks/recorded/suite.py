@@ -69,7 +69,7 @@ class RecordedSuite(Suite):
         return recorded | {"judged": {"passed": grade.category == "PASSED", "why": grade.why}}
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Return the decision of our own judge; undecided without one, as only the tool can score the output."""
+        """Return the decision of our own judge; undecided if there is none, as only the tool can score the output."""
         judged = cast("dict[str, Any]", output).get("judged") if isinstance(output, dict) else None
         if isinstance(judged, dict):
             return _judged_verdict(cast("dict[str, Any]", judged))

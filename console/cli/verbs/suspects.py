@@ -132,7 +132,7 @@ def _runs(args: SuspectsArguments) -> list[RunFolder]:
 
 
 def _decision(args: SuspectsArguments, answers: SuiteAnswers, listed: list[Suspect]) -> Erratum | None:
-    """Return the decision that the options describe; None without one."""
+    """Return the decision that the options describe; None if there is none."""
     given = [(word, case) for word, case in ((RIGHT, args.right), (WRONG, args.wrong), (AMBIGUOUS, args.ambiguous))
              if case is not None]  # fmt: skip
     if not given:

@@ -17,7 +17,7 @@ _OTHERS = 0.5
 _UNREPEATED = 1.0
 _LEAST_WEIGHT, _MOST_WEIGHT = 0.1, 10.0
 _UNSEEN = 0.25
-"""Variance assumed without observed variation, divided by the number of recordings: of a number 0 or 1 larger."""
+"""Variance assumed if none was observed, divided by the number of recordings: that of a number 0 or 1 larger."""
 
 Weights = Mapping[float, float]
 """Weight of each observed number."""
@@ -114,7 +114,7 @@ def _mixed(own: Sequence[float], others: Sequence[float], weight: float) -> Weig
 
 
 def _moments(weights: Weights) -> tuple[float, float]:
-    """Return mean and variance."""
+    """Return the mean and the variance."""
     mean = sum(number * weight for number, weight in weights.items())
     return mean, sum((number - mean) ** 2 * weight for number, weight in weights.items())
 

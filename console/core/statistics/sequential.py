@@ -119,7 +119,7 @@ class Boundary:
 
 
 def spread_of(sample: Sample) -> float:
-    """Return the clustered standard error; without any spread, one exception among the clusters is assumed."""
+    """Return the clustered standard error; if there is no spread, one exception among the clusters is assumed."""
     return sample.standard_error or 1 / sample.cluster_count
 
 
@@ -197,7 +197,7 @@ def race(
 
 
 def paired(a: Sequence[Observation], b: Sequence[Observation]) -> list[Observation]:
-    """Return B - A of the means over rollouts of each common case."""
+    """Return the difference B - A of the means over rollouts, for each common case."""
     of_a, of_b = _case_means(a), _case_means(b)
     return [
         mean._replace(value=mean.value - other.value)

@@ -100,7 +100,7 @@ class WorkerLink(Protocol):
         ...
 
     def kill(self) -> None:
-        """End the worker without waiting."""
+        """Terminate the worker without waiting for it."""
         ...
 
 
@@ -560,7 +560,7 @@ class RemoteConversation:
         self.fault: Fault | None
 
     async def play(self) -> Finished:
-        """Assign the job, again after every loss; see `player.PlayedConversation`."""
+        """Assign the job, and reassign it after every loss; see `player.PlayedConversation`."""
         while len(set(self._lost_on)) < MOST_LOSSES:
             if not self._player.has_workers:
                 self._context.state(self.job.key, "waiting", "no worker is available")

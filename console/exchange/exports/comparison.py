@@ -201,7 +201,7 @@ _TAGS = {Decision.WORSE: "failure", Decision.CANNOT_TELL: "error"}
 def comparison_junit(comparison: RunComparison, gate: Gate | None) -> str:
     """Return the JUnit file: one test case for the gate, and one for every lost case.
 
-    Lost cases are marked as skipped, because only the gate says whether they matter.
+    Lost cases are marked as skipped, because only the gate decides whether they matter.
     """
     lost = comparison.with_outcome(PairOutcome.LOST)
     tags = [] if gate is None else [_TAGS.get(gate.verdict, "")]

@@ -33,12 +33,12 @@ _PERCENT = 100
 
 
 class Benchmark(NamedTuple):
-    """The Hub's names for a benchmark, and the source of the result; empty: as in the suite."""
+    """The Hub's names for a benchmark, and the source of the result; empty to use those of the suite."""
 
     dataset: str = ""
     """`organization/name`."""
     task: str = ""
-    """As in the dataset's `eval.yaml`."""
+    """Name of the task in the dataset's `eval.yaml`."""
     source: str = ""
     """URL of traces or a report."""
     revision: str = ""

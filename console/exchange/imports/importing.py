@@ -25,7 +25,7 @@ from console.store.staged_run import StagedRun
 _KEPT_PROBLEMS = 200
 _TOLERANCE = 1e-9
 Progress = Callable[[int, int | None], None]
-"""Called with the number of samples done and planned (None: unknown)."""
+"""Called with the number of samples done and planned (None if unknown)."""
 
 
 class CheckedTotal(msgspec.Struct, frozen=True):

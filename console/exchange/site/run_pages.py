@@ -25,7 +25,7 @@ _PER_PAGE = 500
 _FIRST_ROWS = 100
 """Rows in the overview's list before its script has run, or without it."""
 _LONGEST = 160
-"""Maximum characters of a list cell."""
+"""Maximum number of characters in a list cell."""
 _FILTERS = """<form class="filters" id="filters" role="search" aria-label="Filter the list" hidden>
 <label>Search <input id="text" type="search" autocomplete="off" aria-keyshortcuts="/"></label>
 <label>Outcome <select id="outcome"><option value="">all</option></select></label>

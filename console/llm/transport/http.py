@@ -38,7 +38,7 @@ _RESERVED = 4
 
 
 class ErrorResponse(Exception):
-    """A response with an error status, not yet turned into a fault."""
+    """A response with an error status, before it is turned into a fault."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         super().__init__(f"HTTP {status}")
@@ -211,7 +211,7 @@ async def read(response: aiohttp.ClientResponse, largest: int = LARGEST_BODY, *,
 
     Args:
         response: the response to read.
-        largest: maximum bytes.
+        largest: maximum number of bytes.
         cut: True to return the beginning of a larger body instead of a fault.
 
     Raises:

@@ -75,7 +75,7 @@ class Web:
         """Return the text of a page.
 
         Raises:
-            NoPage: refused, too large, not text, too slow, or not found.
+            NoPage: the page is refused, too large, not text, too slow, or missing.
         """
         try:
             async with asyncio.timeout(_DEADLINE_S), self._session(self.is_allowed) as session:

@@ -15,7 +15,7 @@ class MediaData(NamedTuple):
     kind: str
     """`image`, `audio` or `file`."""
     media_type: str
-    """Empty for a link."""
+    """Media type; empty for a link."""
     data: str
     """Base64, or the address of a link."""
     name: str = ""

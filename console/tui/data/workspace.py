@@ -30,7 +30,7 @@ LOOK_EVERY_S = 1.0
 DRAWN_AFTER_S = 0.05
 """Seconds allowed for drawing models and suites once they are read."""
 LONGEST_WAIT_S = 1.0
-"""Longest delay of reading all runs in favor of models and suites, because threads share one core."""
+"""Longest time that reading all runs waits for models and suites, because threads share one core."""
 LEAST_REST = 20
 """Minimum pause after a look, as a multiple of its processor time, which grows with the number of runs."""
 WARNINGS_AFTER_S = 0.5
@@ -75,7 +75,7 @@ class Workspace:
         self.runs_root: Path | None = None
         self._watches: dict[Path, RunWatch] = {}
         self.is_stranded = False
-        """True if runs are queued, but no engine is playing the queue."""
+        """True if runs are queued but no engine is playing the queue."""
         self._expected: set[Path] = set()
         """Runs started from this app, whose end is announced even if they were never seen live."""
         self._changes: RunChanges | None = None

@@ -1,4 +1,4 @@
-"""`Palette`: everything that can be done or opened, found by any usual word.
+"""`Palette`: everything that can be done or opened, found by any common word for it.
 
 Before anything is typed it lists the actions of the screen, the last chosen ones first. Typing also finds the actions
 of other screens, and models, suites, runs and themes.
@@ -37,9 +37,9 @@ class Command:
     """Shown and matched; parts after the first colon may be foreign."""
     run: Callable[[], object]
     words: str = ""
-    """Further text by which it is found, besides its title."""
+    """Text other than its title by which it is found."""
     aside: str = ""
-    """Key of the command, or the place it leads to."""
+    """Key of the command, or where it leads."""
     is_elsewhere: bool = False
     """True for an action of another screen, which ranks below those of this one."""
     why_not: str = ""
@@ -120,7 +120,7 @@ class CommandRows:
 
 
 _LONGEST = 480
-"""Maximum characters remembered."""
+"""Maximum number of characters remembered."""
 
 
 def _rank(text: str, command: Command, matcher: Matcher) -> int | None:

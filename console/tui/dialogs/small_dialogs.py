@@ -26,7 +26,8 @@ ResultT = TypeVar("ResultT")
 class Dialog(ModalScreen[ResultT]):
     """A modal screen that can be dismissed once.
 
-    Textual pops the top screen, whichever it is: a second key that reached a dismissed dialog closed the screen below.
+    Textual pops whatever screen is on top, so a second key that reached a dismissed dialog would close the screen
+    below.
     """
 
     def dismiss(self, result: ResultT | None = None) -> AwaitComplete:

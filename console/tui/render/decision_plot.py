@@ -27,7 +27,7 @@ _SLOT = 3
 _GAP = 3
 """Cells between the plot and the forecast to its right."""
 _LEAST_FORECAST = 30
-"""Minimum cells for the forecast."""
+"""Minimum number of cells for the forecast."""
 _DOT = "●"
 
 

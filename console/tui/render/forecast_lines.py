@@ -140,7 +140,7 @@ def _protocols(forecast: Forecast, width: int) -> list[Content]:
 
 
 def _price_word(cost_usd: float, *, unknown: str) -> Content:
-    """Return a short price; `unknown` is the text for a missing price, empty if there is none missing."""
+    """Return a short price; `unknown` is the text for a missing price, or empty if no price is missing."""
     if unknown:
         return Content.styled(number_format.money(cost_usd, at_least=True) if cost_usd else unknown, "$fail")
     return Content(number_format.money(cost_usd)) if cost_usd else muted("free")

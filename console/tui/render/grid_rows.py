@@ -96,7 +96,7 @@ def category_columns(grid: Grid, shown: ShownRuns) -> tuple[Column, ...]:
 
 
 def category_cells(grid: Grid, category: str | None, shown: ShownRuns, current: int) -> tuple[Content, ...]:
-    """Return a category's name, case count and value per run, the current run's in brackets."""
+    """Return a category's name, case count and value for each run, with the current run's in brackets."""
     rates = [grid.rate(place, category) for place in range(len(grid.sides))]
     graded = next((rate.cases for rate in rates if rate is not None), 0)
     top = max((rate.value for rate in rates if rate is not None), default=0.0) if grid.headline else 1.0

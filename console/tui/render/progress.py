@@ -93,7 +93,7 @@ def _money(used: Iterable[Used], cost_usd: float = 0.0, *, partial: bool = False
 
 
 def outcome_words(tally: Tally, *, with_setup: bool = True) -> Content:
-    """Return the counts of the four outcomes, `✓ 96  ✗ 21  ! 0  ? 0`, of cases not run and, if asked for, of setup."""
+    """Return the counts of the four outcomes, `✓ 96  ✗ 21  ! 0  ? 0`, of cases not run and, if requested, of setup."""
     cells = [
         Content.styled(f"{mark} {number_format.count(count)}", style if count else MUTED)
         for mark, count, style in outcome_counts(tally)
@@ -274,7 +274,7 @@ def is_starting(overview: Overview, manifest: Manifest) -> bool:
 
 
 def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_live: bool = False) -> Content:
-    """Return the reason that a run is stalled or ended early, and the remedy; `nothing_live` is of all runs."""
+    """Return the reason that a run is stalled or ended early, and the remedy; `nothing_live` concerns all runs."""
     closed, status = overview.fold.closed, overview.status
     if status is not None and status.message:
         return one_line(status.message, 300, "$broken")

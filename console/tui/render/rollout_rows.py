@@ -23,10 +23,10 @@ from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_counts, outcome_sign, state_word
 
 TAIL = 34
-"""Maximum characters of streamed text in a row, limited by its column's width."""
+"""Maximum number of characters of streamed text in a row, limited by its column's width."""
 _QUIET = frozenset({"", "queued"})
 _SHORTER_STATES = {"running code": "runs code", "user writing": "user writes"}
-"""Words that fit the column of states."""
+"""Words short enough for the column of states."""
 
 CASES = (
     Column("", 1),

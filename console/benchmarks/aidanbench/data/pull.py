@@ -61,8 +61,8 @@ def pull(request: Pull) -> Path:
     A checkout of the original program may also contain the environment's source.
 
     Raises:
-        UsageError: no network, not such a checkout, texts that differ from the pinned ones, unreadable sources, or an
-            unwritable folder.
+        UsageError: no network, a folder that is not a checkout, texts that differ from the pinned ones, unreadable
+            sources, or an unwritable folder.
     """
 
     def fill(new_folder: Path, scratch: Path) -> None:

@@ -21,7 +21,7 @@ _STEPS = 4
 
 
 def ending_lines(rollouts: Sequence[Rollout], width: int) -> list[Content]:
-    """Return the reasons for which loops ended, most frequent first, with counts and bars."""
+    """Return the reasons why loops ended, most frequent first, with counts and bars."""
     ended = [(rollout.reason, _kind(rollout.outcome)) for rollout in rollouts if rollout.outcome is not None]
     counts = Counter(ended).most_common()
     most = counts[0][1] if counts else 1

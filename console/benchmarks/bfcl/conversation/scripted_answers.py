@@ -43,7 +43,7 @@ def scripted_answers_for(entry: Entry, mode: str) -> ScriptedAnswers:
 
 
 def refused_key(entry: Entry) -> str:
-    """Return the checker's reason for refusing the calls of the key; empty if it accepts them or there are none.
+    """Return the checker's reason for rejecting the calls in the key; empty if it accepts them or there are none.
 
     Keys in Java and JavaScript are not examined, as their values are compared with source text.
     """
@@ -99,7 +99,7 @@ def _first(values: list[Any]) -> Any:
 
 
 def _entries(accepted: dict[str, Any]) -> dict[str, Any]:
-    """Return the first acceptable value of every key; nested values are exact."""
+    """Return the first acceptable value of every key; nested values are not alternatives."""
     lists = {key: _listed(values) for key, values in accepted.items()}
     return {key: _first(values) for key, values in lists.items() if any(value != "" for value in values)}
 

@@ -86,7 +86,7 @@ def reading_of(setting: Setting) -> str:
 def find_setting(reading: str) -> Setting:
     """Return the setting for a registry name, official class or decode family.
 
-    The naming rule of a family is that of most of its rows.
+    A family uses the naming rule of most of its rows.
 
     Raises:
         UsageError: unknown name (suggests one), or a class with different rows.

@@ -23,7 +23,7 @@ class ValidatorResult(NamedTuple):
 
 @dataclass
 class ToolCall:
-    """A call as validators see it."""
+    """A call in the form that validators receive."""
 
     function: str
     arguments: Any = field(default_factory=dict[str, Any])
@@ -31,7 +31,7 @@ class ToolCall:
 
 
 class Turn:
-    """A turn as validators and hooks see it: the JSON fields that enter the sandbox, as attributes."""
+    """A turn in the form that validators and hooks receive: the JSON fields that enter the sandbox, as attributes."""
 
     query: str
 

@@ -85,7 +85,7 @@ def _strengths(graded: Sequence[Result], names: Sequence[str], length_control: b
 
 
 def duel_of(verdict: Verdict, players: Sequence[int], cluster: str) -> Duel | None:
-    """Return a judged pair as a duel between players, given by the number of the run; None without a grade."""
+    """Return a judged pair as a duel between players, given by the number of the run; None if there is no grade."""
     detail: dict[str, Any] = verdict.detail
     if verdict.outcome not in (Outcome.PASSED, Outcome.FAILED) or "pair" not in detail:
         return None

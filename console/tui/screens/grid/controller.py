@@ -36,7 +36,7 @@ EVERY = "every"
 MOST_OUTPUTS = 6
 """Maximum number of runs whose answers are shown in cells."""
 OUTPUT_LIMIT = 400
-"""Maximum characters of an answer in a cell."""
+"""Maximum number of characters in an answer in a cell."""
 
 
 class ReadRuns(NamedTuple):
@@ -215,7 +215,7 @@ class GridController:
         self._list()
 
     def _list(self) -> None:
-        """List the cases of the category, those that the current run failed and another passed first."""
+        """List the cases of the category, starting with those that the current run failed and another passed."""
         if self.suspects is not None:
             listed = self._suspect_cases(self.suspects)
         else:

@@ -21,9 +21,9 @@ from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
 
 _TITLE = 60
-"""Maximum cells of a case's id in the title."""
+"""Maximum width, in cells, of a case's id in the title."""
 _WHY = 18
-"""Cells kept free for why a key is suspect."""
+"""Cells reserved for the reason why a key is suspect."""
 
 
 class CategoryTable(RowList):
@@ -136,7 +136,7 @@ class DetailPane(Transcript):
         suspicion: Sequence[str] = (),
         scores: Sequence[str] = (),
     ) -> None:
-        """Show expected next to the answers of the runs that have the case, after the reason to suspect its key."""
+        """Show why the key is suspect, then the expected answer next to those of the runs that have the case."""
         self._name_case(row)
         played = [(place, side) for place, side in enumerate(answers) if side is not None]
         headings = grid_rows.answer_headings(grid, [place for place, _ in played])

@@ -41,7 +41,7 @@ class ForecastWorker:
         asyncio.get_running_loop().call_later(_PAUSE_S, self._typing_rested, self.controller.last_change)
 
     def close(self) -> None:
-        """Stop for good, because the form was closed."""
+        """Stop permanently, because the form was closed."""
         self._is_closed = True
 
     def _typing_rested(self, change: int) -> None:

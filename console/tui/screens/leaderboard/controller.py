@@ -65,7 +65,7 @@ class LeaderboardController:
         return board.rows[index] if board is not None and index >= 0 else None
 
     def scores_apart(self, key: str | None) -> str:
-        """Return a row's scores with decided keys and corrected by people, as text; empty without any."""
+        """Return a row's scores with decided keys and corrected by people, as text; empty if there are none."""
         row = self.model_row(key)
         columns = self.columns.get(row.runs[0]) if row is not None and len(row.runs) == 1 else None
         return columns.words if columns is not None else ""

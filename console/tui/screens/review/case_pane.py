@@ -48,7 +48,7 @@ def tabs(views: Sequence[str], current: str, room: int) -> Content:
     Args:
         views: all names.
         current: the current view's name.
-        room: width within which the current one must end, so that other names give way.
+        room: width within which the current one must end; other names are dropped if needed.
     """
     names = [
         (Content.styled(f"[{name}]", "bold") if name == current else muted(name)).stylize(
@@ -76,7 +76,7 @@ def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
 def reason_line(rollout: Rollout, comparison: Comparison | None, width: int, *, is_told: bool = False) -> Content:
     """Return outcome symbol, reason and the grader's message on one line.
 
-    With `is_told`, the message is omitted, because the view shows it.
+    With `is_told`, the message is omitted because the view shows it.
     """
     if rollout.outcome is None:
         return muted(" not finished")
