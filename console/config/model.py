@@ -142,7 +142,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
         if self.other_urls:
             self._check_addresses()
         if self.api_key is not None and self.api_key_env is not None:
-            raise ValueError("api_key and api_key_env exclude each other")
+            raise ValueError("api_key and api_key_env cannot be combined")
 
     def __repr__(self) -> str:
         """Return name and id only: keys, headers and parameters may be secret."""

@@ -149,7 +149,7 @@ def _explicit_path(explicit: Path | str | None, flag: str, name: str) -> Path | 
         return None
     path = path.expanduser().absolute()
     if not path.exists():
-        raise UsageError(f"{path} does not exist", where=where, hint=f"Check the path, or leave {where} out.")
+        raise UsageError(f"{path} does not exist", where=where, hint=f"Check the path, or omit {where}.")
     return path
 
 

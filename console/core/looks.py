@@ -207,12 +207,12 @@ def read_until(text: str, *, margin: str = "", baseline: str = "", by: str = "")
     if text == Rule.BEST:
         flags = (("--margin", margin), ("--by", by), ("--baseline", baseline))
         if given := next((flag for flag, value in flags if value), ""):
-            raise UsageError("cannot be combined with --until best", where=given, hint="Leave it out.")
+            raise UsageError("cannot be combined with --until best", where=given, hint="Omit it.")
         return Until(Rule.BEST)
     if text != Rule.DECIDED:
         return Until(Rule.WIDTH, half_width=_half_width(text, margin, by))
     if by and by != "category":
-        where, hint = "--by", "Write --until decided --by category, or leave it out."
+        where, hint = "--by", "Write --until decided --by category, or omit it."
         raise UsageError(f"{by!r} cannot be combined with --until {text}", where=where, hint=hint)
     if not baseline:
         raise UsageError("needs a run to compare with", where="--until decided", hint="Add --baseline RUN.")
@@ -227,5 +227,5 @@ def _half_width(text: str, margin: str, by: str) -> float:
         raise UsageError(f"{text!r} is not a rule for ending a run", where="--until", hint=hint)
     if margin or by:
         where = "--margin" if margin else "--by"
-        raise UsageError("needs --until decided", where=where, hint="Leave it out.")
+        raise UsageError("needs --until decided", where=where, hint="Omit it.")
     return width.value

@@ -124,7 +124,7 @@ def _check_same_plan(sources: Sequence[_Source]) -> None:
             )
         for place, here, there in _differences(_plan_of(first.manifest), _plan_of(source.manifest)):
             raise UsageError(
-                f"{source.folder.name} and {first.folder.name} are of different plans: {place} is {there}, not {here}",
+                f"{source.folder.name} and {first.folder.name} have different plans: {place} is {there}, not {here}",
                 hint="Merge runs of the same models, suite, data, selection, options and program version.",
             )
 

@@ -196,5 +196,5 @@ def read_whole(reader: JournalReader) -> Iterator[AnyRecord]:
         raise UsageError(
             f"line {newer[0].line} was {newer[0].why}",
             where=str(reader.path),
-            hint="Continue with the version that wrote it; this one can only read the rest.",
+            hint="Continue with the version that wrote it; this version can read only the other lines.",
         )

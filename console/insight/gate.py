@@ -75,7 +75,7 @@ def _as_planned(comparison: RunComparison, look: Look, name: str, allowed: float
     plan = comparison.b.manifest.looks
     planned = plan.until.margin if plan is not None and plan.until is not None else 0.0
     if allowed not in (None, planned):
-        hint = "Leave the margin out: another one cannot be chosen after the looks."
+        hint = "Omit the margin: another one cannot be chosen after the looks."
         raise UsageError(f"the run was planned with a margin of {number(planned)}", where="--margin", hint=hint)
     cases = look.rollouts - look.left_out
     difference = Difference(look.difference or 0.0, look.below, look.above, None, cases, cases, method=REPEATED)

@@ -37,7 +37,7 @@ _NAME = "eval_console_batch"
 _CLOCKS_APART_S = 600.0
 """Maximum difference between the clocks of provider and machine."""
 _TOKEN_LIMIT = "token_limit_exceeded"  # noqa: S105
-_NO_BATCHES = "This address may have no batch API: leave --batch out."
+_NO_BATCHES = "This address may have no batch API: omit --batch."
 
 
 class BatchState(NamedTuple):
@@ -374,7 +374,7 @@ async def _lines(response: aiohttp.ClientResponse, idle_s: float) -> AsyncIterat
             async with asyncio.timeout(idle_s):
                 piece = await response.content.readany()
         except TimeoutError:
-            raise Fault(FaultKind.STALLED, f"no more of the batch's answers for {idle_s:g} s") from None
+            raise Fault(FaultKind.STALLED, f"no further answers from the batch for {idle_s:g} s") from None
         *lines, rest = (rest + piece).split(b"\n")
         if len(rest) > LARGEST_BODY:
             raise too_large()

@@ -139,7 +139,7 @@ class Catalog:
         if name in official:
             return UsageError(f"{name} is not installed", hint=f"Run `eval-console pull {name}` first.")
         if "/" in name:
-            return UsageError(f"{name} was recorded by another tool", hint="Its runs can be reviewed, not played.")
+            return UsageError(f"{name} was recorded by another tool", hint="Its runs can be reviewed but not played.")
         hint = suggest(name, [*entries, *official], f"Known suites: {', '.join(sorted(entries)) or 'none'}.")
         return UsageError(f"no suite is named {name!r}", hint=hint)
 

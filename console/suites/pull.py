@@ -81,7 +81,9 @@ class Pull:
                 return _replace(new_folder, self.root / name, Path(scratch))
         except OSError as error:
             where = str(error.filename or self.root)
-            raise UsageError(f"cannot be written: {error.strerror}", where=where, hint="Choose with --data.") from error
+            raise UsageError(
+                f"cannot be written: {error.strerror}", where=where, hint="Choose another folder with --data."
+            ) from error
 
 
 def _replace(new_folder: Path, target: Path, scratch: Path) -> Path:

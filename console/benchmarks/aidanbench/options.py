@@ -193,7 +193,7 @@ def _check_sources(values: Mapping[str, Any]) -> None:
     sources = [name for name in _SOURCES if values[name] is not None]
     if len(sources) > 1:
         raise UsageError(
-            f"{' and '.join(sources)} exclude each other", where=sources[-1], hint="Give only one of them."
+            f"{' and '.join(sources)} cannot be combined", where=sources[-1], hint="Give only one of them."
         )
 
 

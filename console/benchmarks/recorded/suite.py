@@ -117,7 +117,7 @@ def _judged_verdict(judged: dict[str, Any]) -> Verdict:
 
 
 def _cannot_be_played(name: str) -> UsageError:
-    return UsageError(f"{name} was recorded by another tool", hint="It can be reviewed and compared, not played.")
+    return UsageError(f"{name} was recorded by another tool", hint="It can be reviewed and compared but not played.")
 
 
 def _score_row(name: str, value: Any, verdict: Verdict) -> Row:

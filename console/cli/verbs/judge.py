@@ -22,8 +22,10 @@ class JudgeArguments(BudgetArguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="+", help="at least two runs of one suite: name, part of a name, "
                         "or latest; the first one against the others")  # fmt: skip
-    parser.add_argument("--judge", metavar="NAME", default="", help="model that judges; default: that of the runs")
-    parser.add_argument("--rubric", metavar="TEXT", default="", help="criteria for the better answer")
+    parser.add_argument(
+        "--judge", metavar="NAME", default="", help="model that judges (default: the judge of the runs)"
+    )
+    parser.add_argument("--rubric", metavar="TEXT", default="", help="criteria for choosing the better answer")
     parser.add_argument("--length-control", action="store_true",
                         help="also report the result adjusted for answer length")  # fmt: skip
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="only N pairs")

@@ -275,7 +275,7 @@ class RemotePlayer(Player):
             UsageError: a worker differs, or none can be started.
         """
         if self._prepared.earlier is not None:
-            raise UsageError("repeats conversations whose journal only this machine has", hint="Leave --on out.")
+            raise UsageError("repeats conversations whose journal only this machine has", hint="Omit --on.")
         check_models(self._prepared.models)
         weights = weights_folder(self._prepared.models, self._prepared.suite, self._prepared.cases)
         self._epoch = epoch

@@ -74,11 +74,19 @@ def _complete(benchmark: Benchmark, document: RunDocument) -> Benchmark:
     if not task:
         raise UsageError(f"the suite {suite} has no task of {dataset}: give one with --hub-task TASK")
     if not _DATASET.fullmatch(dataset):
-        raise UsageError(f"{dataset!r} is not a Hub dataset", where="--hub-dataset", hint="Such as cais/hle.")
+        raise UsageError(
+            f"{dataset!r} is not a Hub dataset",
+            where="--hub-dataset",
+            hint="Write ORGANIZATION/NAME, such as cais/hle.",
+        )
     if not _TASK.fullmatch(task):
-        raise UsageError(f"{task!r} is not a task name", where="--hub-task", hint="Letters, digits, `.`, `_` and `-`.")
+        raise UsageError(
+            f"{task!r} is not a task name", where="--hub-task", hint="Use letters, digits, `.`, `_` and `-`."
+        )
     if benchmark.source and not _ADDRESS.fullmatch(benchmark.source):
-        raise UsageError(f"{benchmark.source!r} is not a URL", where="--hub-source", hint="Such as https://…")
+        raise UsageError(
+            f"{benchmark.source!r} is not a URL", where="--hub-source", hint="Write a full address, such as https://…"
+        )
     return Benchmark(dataset, task, benchmark.source, of_suite.get("hub_revision", ""))
 
 
@@ -86,7 +94,7 @@ def _score(document: RunDocument) -> Metric:
     """Return the report's headline; rates in percent, as in the Hub's leaderboards."""
     metric = next(iter(document.report.metrics), None) if document.report is not None else None
     if metric is None or metric.value is None:
-        raise UsageError("has no score: nothing is graded", where=document.manifest.id)
+        raise UsageError("has no score, because nothing was graded", where=document.manifest.id)
     if ranking_number(document.summary).value is None and (gap := headline_gap(document.summary)):
         raise UsageError(f"has no score: {gap}", where=document.manifest.id)
     return metric

@@ -73,7 +73,7 @@ def _context_of(folder: Path) -> int:
             return int(length)
     raise UsageError(
         f"{folder} does not state the context length",
-        hint="Its config.json lacks max_position_embeddings, and its tokenizer_config.json model_max_length.",
+        hint="Its config.json lacks max_position_embeddings, and its tokenizer_config.json lacks model_max_length.",
     )
 
 

@@ -188,7 +188,9 @@ class HttpSession:
                 reason = reason or "it hung up" + (" during the TLS handshake" * (self._base.scheme == "https"))
                 return Fault(FaultKind.CONNECT, f"cannot connect to {netloc}: {reason}", hint=hint)
             case aiohttp.ServerTimeoutError():
-                return Fault(FaultKind.CONNECT, f"no connection to {netloc} in {self._connect_s:g} s", hint=hint)
+                return Fault(
+                    FaultKind.CONNECT, f"could not connect to {netloc} within {self._connect_s:g} s", hint=hint
+                )
             case aiohttp.ClientResponseError() | HttpProcessingError():
                 return Fault(FaultKind.BAD_ANSWER, f"{netloc} sent an invalid HTTP response: {reason}")
             case aiohttp.InvalidURL() | ValueError():

@@ -347,7 +347,7 @@ def _check_truth(entry: Entry, where: str) -> None:
     offered = {doc["name"] for doc in entry.function}
     for call in truth if names.is_single_turn(entry.category) else ():
         if not call.keys() <= offered:
-            raise UsageError(f"{entry.id!r}: {next(iter(call))!r} is not an offered function", where=where)
+            raise UsageError(f"{entry.id!r}: {next(iter(call))!r} is not one of the available functions", where=where)
 
 
 def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[str, Any]]]:

@@ -72,7 +72,7 @@ def _files(path: Path) -> tuple[str, dict[str, Path]]:
         )
     if len(by_model) > 1:
         raise UsageError(
-            f"has results of {len(by_model)} models: {', '.join(sorted(by_model))}",
+            f"has results from {len(by_model)} models: {', '.join(sorted(by_model))}",
             where=str(path),
             hint="Name the folder of one of them.",
         )

@@ -72,7 +72,7 @@ def with_row(setting: Setting, model: "ModelConfig", mode: str | None) -> Settin
         raise UsageError(
             f"{model.name} uses the row {model.bfcl_name}, whose mode is {row.mode}",
             where="--mode",
-            hint=f"Leave the mode out, or bfcl_name ({where}).",
+            hint=f"Omit the mode or bfcl_name ({where}).",
         )
     return msgspec.structs.replace(setting, mode=row.mode, extras=setting.extras | row.extras)
 

@@ -64,7 +64,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_phase_arguments(parser, models="default: all with results", categories="all")
     add_reading_arguments(parser)
     parser.add_argument("--score-dir", type=Path, default=Path("score"), metavar="DIR")
-    parser.add_argument("--partial-eval", action="store_true", help="score categories with missing results, too")
+    parser.add_argument("--partial-eval", action="store_true", help="also score categories with missing results")
 
 
 class _Models:
