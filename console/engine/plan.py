@@ -190,18 +190,20 @@ def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> tuple
     if not plan.is_batched:
         return facts(models["model"]), {role: facts(model) for role, model in others.items()}
     if plan.target.on:
-        raise UsageError("cannot be combined with --on", where="--batch", hint="Omit --on: batches need no workers.")
+        raise UsageError(
+            "cannot be combined with --on", where="--batch", hint="Leave --on out: batches need no workers."
+        )
     if plan.until is not None and plan.until.rule is Rule.BEST:
         raise UsageError(
             "cannot be combined with --until best", where="--batch", hint="A race asks few cases at a time."
         )
     if not suite.waits_for_batches:
         words = f"the harness of suite {suite.entry.name} cannot wait hours for an answer"
-        raise UsageError(words, where="--batch", hint="Omit --batch.")
+        raise UsageError(words, where="--batch", hint="Leave --batch out.")
     why = _why_direct(models["model"])
     if why and plan.asks_models:
         words = f"the model {models['model'].name} cannot be called in batches: {why}"
-        hint = "Omit --batch, or choose a model of provider openai, responses or anthropic with one address."
+        hint = "Leave --batch out, or choose a model of provider openai, responses or anthropic with one address."
         raise UsageError(words, where="--batch", hint=hint)
     batched = {role: facts(model, is_batched=not _why_direct(model)) for role, model in others.items()}
     return facts(models["model"], is_batched=not why), batched
@@ -253,7 +255,7 @@ def _planned_looks(
         return plan_looks(cases, plan.rollouts, None, None), cases, baseline
     where = f"--until {until.rule}" if until.rule is not Rule.WIDTH else "--until"
     if plan.shard is not None:
-        hint = "Play the plan with --on ray or --workers, or omit --shard."
+        hint = "Play the plan with --on ray or --workers, or leave --shard out."
         raise UsageError("a shard sees only its own cases and can decide nothing", where=where, hint=hint)
     if until.rule is Rule.WIDTH and (headline := headlines_of(suite.headline)[0]):
         hint = "Use --until decided, or another suite."
@@ -450,7 +452,7 @@ def weights_folder(models: Mapping[str, ModelConfig], suite: Suite, cases: Seque
 
 
 def weights_digests(folder: Path | None) -> dict[str, str]:
-    """Return the digests of the local embedding model's files; empty if there is no folder.
+    """Return the digests of the local embedding model's files; empty without a folder.
 
     Raises:
         UsageError: a file cannot be read.
@@ -468,7 +470,7 @@ def _check_modes(suite: Suite, cases: list[Case], setting: Setting) -> None:
             raise UsageError(
                 f"category {category.name} cannot be run in {setting.mode} mode",
                 where="--mode",
-                hint=f"Use --mode {category.modes[0]}, or omit the category.",
+                hint=f"Use --mode {category.modes[0]}, or leave the category out.",
             )
 
 

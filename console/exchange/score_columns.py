@@ -97,7 +97,7 @@ def contested_cases(folder: RunFolder, data: Path | None) -> Collection[str]:
 
 
 def contested_keys(errata: Mapping[str, Erratum], case_digests: Mapping[str, str]) -> dict[str, Erratum]:
-    """Return the errata by which a key is wrong or ambiguous, without stale ones."""
+    """Return the errata that call a key wrong or ambiguous, excluding stale ones."""
     return {
         case: each for case, each in errata.items() if each.decision != RIGHT and case_digests.get(case) == each.digest
     }
