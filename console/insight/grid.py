@@ -59,6 +59,13 @@ class GridCase:
     """One case in all runs, with its repeats."""
 
     repeats: tuple[GridRow, ...]
+    is_repeat: bool = False
+    """True for one repeat of a case, listed below it."""
+
+    @property
+    def each_repeat(self) -> "list[GridCase]":
+        """Its repeats as rows of their own; empty for a case that was played once."""
+        return [GridCase((row,), is_repeat=True) for row in self.repeats] if len(self.repeats) > 1 else []
 
     def passed(self, place: int) -> tuple[int, int]:
         """Return the numbers of passed and of graded repeats in a run."""

@@ -1,6 +1,6 @@
 """Numbers as displayed: rounded, with their interval."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,6 @@ from console.core.outcome import Outcome
 from console.core.price import dollars
 from console.core.run import SIMULATED, Manifest, Summary, Tally
 from console.core.statistics.intervals import Interval
-from console.core.statistics.sample import sample_of_counts
 from console.core.tally import RunFold
 from console.insight.rollout import SETUP
 from console.suites.headline import PASSED, headline_of
@@ -91,8 +90,24 @@ def headline(*summaries: Summary, brief: bool = False) -> str:
         return score_value(mean, name := scored_by(summaries[0]), units.get(name, "")) + star + further
     if len(summaries) == 1:
         return cell_number(cells[0]) + further
-    pooled = sample_of_counts(*(summary.tally.counts for summary in summaries))
-    return f"{rate(pooled.mean)}{star}" if pooled.cases else "—"
+    pooled = _number_of_run(summaries[0], "", _pooled(summaries), {}) if summaries else None
+    if pooled is None or pooled.value is None:
+        return cell_number(pooled) if pooled is not None else "—"
+    return f"{rate(pooled.value)}{star}"
+
+
+def _pooled(summaries: Sequence[Summary]) -> dict[str, Tally]:
+    """Return the graded rollouts of several runs by category."""
+    pooled: dict[str, Tally] = {}
+    for summary in summaries:
+        for category, tally in summary.categories.items():
+            whole = pooled.setdefault(category, Tally())
+            whole.passed, whole.failed = whole.passed + tally.passed, whole.failed + tally.failed
+            for graded, by_passed in tally.counts.cases.items():
+                cases = whole.cases.setdefault(graded, {})
+                for passed, count in by_passed.items():
+                    cases[passed] = cases.get(passed, 0) + count
+    return pooled
 
 
 def ranking_number(summary: Summary) -> "Cell":

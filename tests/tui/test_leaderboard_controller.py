@@ -35,6 +35,17 @@ def test_every_suite_is_a_heading_and_its_models_the_best_first(controller: Lead
     assert controller.board_of(None) is None
 
 
+def test_the_legend_explains_the_marks_of_all_suites() -> None:
+    runs = [listed_run("a", "m", 1, 3), listed_run("b", "m", 40, 40)]
+    tally = msgspec.structs.replace(runs[1].summary.tally, broken=2)
+    summary = msgspec.structs.replace(runs[1].summary, tally=tally, categories={"one": tally})
+    controller = LeaderboardController()
+    controller.use_boards(leaderboards([runs[0], ListedRun(summary, runs[1].manifest)], {"a": {"one": 9}}), {})
+    starred, noted = controller.legend
+    assert starred.startswith("* incomplete")
+    assert noted.startswith("~ ")
+
+
 def test_steps_go_from_suite_to_suite(controller: LeaderboardController) -> None:
     keys = list(controller.rows)
     assert controller.step(keys[2], 1) == keys[4]

@@ -21,6 +21,7 @@ from console.core.text import visible_line
 from console.exchange.document import RunDocument
 from console.exchange.document_reader import read_document
 from console.exchange.exports.files import write_file
+from console.insight.number_format import headline_gap, ranking_number
 from console.store.runs import RunFolder
 from console.suites.suite import Metric
 
@@ -94,6 +95,8 @@ def _score(document: RunDocument) -> Metric:
     metric = next(iter(document.report.metrics), None) if document.report is not None else None
     if metric is None or metric.value is None:
         raise UsageError("has no score, because nothing was graded", where=document.manifest.id)
+    if ranking_number(document.summary).value is None and (gap := headline_gap(document.summary)):
+        raise UsageError(f"has no score: {gap}", where=document.manifest.id)
     return metric
 
 
@@ -129,6 +132,8 @@ def _notes(document: RunDocument, metric: Metric, scale: int) -> Iterator[str]:
     selection = manifest.selection
     if selection.categories or selection.ids or selection.limit is not None or not manifest.is_whole:
         yield "part of the suite"
+    if gap := headline_gap(document.summary):
+        yield gap
     if source := manifest.versions.get("imported"):
         yield f"imported from {source}"
     yield f"suite {manifest.suite}, eval-console {__version__}"

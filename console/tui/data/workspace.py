@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Set
 from functools import partial
 from pathlib import Path
 
+import msgspec
 from textual.signal import Signal
 
 from console.config.paths import WorkspacePaths, find_runs_root
@@ -156,6 +157,9 @@ class Workspace:
     def _set_suites(self, suites: Suites) -> None:
         self.suites = suites
         self.changed.publish("suites")
+        if self.runs is not None:
+            self._set_lines(self.runs)
+            self.changed.publish("runs")
 
     def _set_newest_runs(self, reading: int, lines: list[RunLine], number: int, root: Path) -> None:
         """Publish the first screenful of runs and the total number."""
@@ -286,6 +290,7 @@ class Workspace:
         self._set_lines(sorted(lines, key=lambda line: (line.dated.at, line.name), reverse=True) if news else [*lines])
 
     def _set_lines(self, lines: list[RunLine]) -> None:
+        lines = [_sized(line, self.suites) for line in lines]
         self.runs, self.active = lines, [line for line in lines if line.is_begun_or_waits]
         for path in self._watches.keys() - {line.folder.path for line in self.active}:
             del self._watches[path]
@@ -296,6 +301,15 @@ class Workspace:
         was_live = before is not None and before.is_live
         is_expected = line.folder.path in self._expected and line.state == "completed"
         return not line.is_begun_or_waits and (was_live or is_expected)
+
+
+def _sized(line: RunLine, suites: Suites | None) -> RunLine:
+    """Return a line with the cases of its suite as they are now, as in the leaderboard, if the run records none."""
+    summary = line.summary
+    if summary is None or summary.suite_cases or suites is None or (suite := suites.find(summary.suite)) is None:
+        return line
+    cases = {category.name: category.cases for category in suite.categories}
+    return msgspec.structs.replace(line, summary=msgspec.structs.replace(summary, suite_cases=cases))
 
 
 def _is_there(run: RunFolder) -> bool:

@@ -94,7 +94,7 @@ class CommandRows:
             rank = _rank(text, command, matcher)
             if rank is not None:
                 ranked.append((rank, self._place(command), number, command))
-        ranked.sort(key=lambda row: (row[0], bool(row[3].why_not), *row[1:3]))
+        ranked.sort(key=lambda row: (bool(row[3].why_not), *row[:3]))
         if any(rank < _FUZZY for rank, *_ in ranked):
             ranked = [row for row in ranked if row[0] < _FUZZY]
         self._shown = {

@@ -230,8 +230,10 @@ def case_cells(case: GridCase, shown: range, current: int, why: str | None = Non
 
 
 def case_name(case: GridCase) -> str:
-    """Return the title of a scored case, or the id of any other. Foreign text."""
+    """Return the title of a scored case, the id of any other, or the number of a repeat. Foreign text."""
     row = case.telling
+    if case.is_repeat:
+        return f"  repeat {row.slot[1] + 1}"
     return row.title if row.scores and row.title else row.slot[0] if len(case.repeats) > 1 else str(Key(*row.slot))
 
 

@@ -30,7 +30,7 @@ from console.tui.screens.sorting import SortActions
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 
-_TALL = 40
+_TALL = 24
 """Minimum height in lines for the full list of next steps on a narrow screen."""
 _SMALL_START, _WHOLE_START = 3, 9
 """Maximum number of rows of next steps, on small and large screens."""

@@ -49,6 +49,12 @@ class LeaderboardController:
         models = {row.model for board in self.boards for row in board.rows}
         return f"{number_format.plural(len(models), 'model')}, {number_format.plural(len(self.boards), 'suite')}"
 
+    @property
+    def legend(self) -> list[str]:
+        """Meanings of the marks in use on any board, followed by the first difference in grading. Foreign text."""
+        parts = [part for board in self.boards for part in board.legend.split("   ")]
+        return list(dict.fromkeys(filter(None, (*parts, next(filter(None, (b.grading for b in self.boards)), "")))))
+
     def board_of(self, key: str | None) -> Leaderboard | None:
         board, _ = self.rows.get(key or "", (None, -1))
         return board
