@@ -1,4 +1,4 @@
-"""Limits on whatever blocks the event loop: suite code, or a hung program.
+"""Limits on code that blocks the event loop: suite code, or a hung program.
 
 Conversations are coroutines of one loop, so code that never awaits blocks all of them, as well as keys and signals. An
 OS timer checks from outside whether the loop still turns. After `LIMIT_S` seconds an exception is raised inside the

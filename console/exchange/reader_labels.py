@@ -226,7 +226,7 @@ class LabelLine(msgspec.Struct, frozen=True, omit_defaults=True):
 
     case: str
     rollout: int
-    """From 1."""
+    """Number of the rollout, from 1."""
     reader: str
     verdict: str
     """One of `VERDICTS`."""

@@ -99,7 +99,7 @@ class ReasonCounts:
     reason: str
     """The reason as text. May contain foreign text."""
     counts: tuple[int, ...]
-    """By run."""
+    """Number of failures by run."""
 
     @property
     def spread(self) -> int:

@@ -103,7 +103,7 @@ def _later(alike: Sequence[Length], usual: Weights, turn: int) -> Weights:
 
 
 def _mixed(own: Sequence[float], others: Sequence[float], weight: float) -> Weights:
-    """Return the shares of numbers, with this total weight for those of other cases."""
+    """Return the probability of each number, giving the numbers from other cases this total weight."""
     weights = defaultdict[float, float](float)
     total = len(own) + (weight if others else 0.0)
     for number in own:

@@ -71,7 +71,7 @@ class Style:
 
 
 def fitting(layout: Layout, width: int) -> Layout:
-    """Return the layout, using stacked instead of side by side if the width is too small."""
+    """Return the layout, with stacked instead of side by side if the width is too small."""
     return Layout.STACKED if layout is Layout.SIDES and width < LEAST_SIDES else layout
 
 
