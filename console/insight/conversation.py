@@ -346,7 +346,7 @@ class Conversation:
 
 @dataclass(slots=True)
 class _ShownThread:
-    """One conversation of a forest, with its drawn part."""
+    """One conversation of a forest, with the part of it that has been drawn."""
 
     shown: Conversation
     calls: list[int] = field(default_factory=list[int])

@@ -28,7 +28,7 @@ _MOST_ROWS = 40
 
 
 def chance_words(passed: int, graded: int) -> str:
-    """Return the number of passed conversations, with the interval of the chance."""
+    """Return the number of passed conversations, with the interval of the chance of passing."""
     if not graded:
         return "nothing was graded"
     low, high = wilson(passed, graded)
