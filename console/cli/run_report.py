@@ -118,7 +118,7 @@ def report_played(output: Output, prepared: "PreparedRun", ending: "Ending", fai
 
 
 def show_report(output: Output, history: History, report: Report | None, columns: "ScoreColumns | None" = None) -> None:
-    """Print the results of a run and, if given, the scores with decided keys and corrected by people."""
+    """Print the results of a run and, if given, the scores by decided keys and by people's labels."""
     summary = history.summary
     if output.machine:
         corrected = {"corrected": columns.fields} if columns is not None else {}

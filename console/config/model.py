@@ -145,7 +145,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("api_key and api_key_env cannot be combined")
 
     def __repr__(self) -> str:
-        """Return name and id only: keys, headers and parameters may be secret."""
+        """Return the name and id only: keys, headers and parameters may be secret."""
         return f"ModelConfig({self.name!r}, {self.model_id!r})"
 
     def _check_addresses(self) -> None:

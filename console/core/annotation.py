@@ -59,7 +59,7 @@ class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     grader: str = ""
     """Digest of the grader whose verdict it was."""
     grades: dict[str, int] = {}
-    """Grades from 1 to 5, if the reader gave some, by criterion; of an answer without criteria under an empty name."""
+    """Grades from 1 to 5, if the reader gave some, by criterion; under an empty name if the answer has no criteria."""
     round: int | None = None
     """Number of the judged answer within a loop, from 0; None for a whole rollout."""
     remark: str = ""

@@ -259,7 +259,7 @@ def _replaced(
 
 
 def description_of(tool: Mapping[str, Any]) -> tuple[str, str]:
-    """Return name and description of an offered tool, in either of the two usual formats."""
+    """Return the name and description of an offered tool, in either of the two usual formats."""
     function = tool.get("function")
     held = cast("Mapping[str, Any]", function) if isinstance(function, dict) else tool
     return str(held.get("name", "")), str(held.get("description", ""))

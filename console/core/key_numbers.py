@@ -1,7 +1,8 @@
 """Numbers for the conversations of a run, in a few bytes each where cases are repeated: a run may have a million."""
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import count, repeat
 from typing import TypeVar, cast
 
 import msgspec
@@ -61,26 +62,34 @@ class KeyNumbers:
         self._count = number + 1  # last, as another thread may be in `in_order`
         return number
 
-    def in_order(self, make: Callable[[str, int, int], MadeT]) -> list[MadeT]:
-        """Build an object from case, rollout and attempt of each key, and return them in order of first appearance.
+    def in_order(self, of_case: Callable[[str], Iterable[MadeT]], of_key: Callable[[Key], MadeT]) -> list[MadeT]:
+        """Build an object for each key, and return them in order of first appearance.
 
         Keys added meanwhile by another thread are omitted.
+
+        Args:
+            of_case: builds those of a case's first attempts, by rollout; endless.
+            of_key: builds one of any other key.
 
         Raises:
             ValueError: saved numbers are inconsistent.
         """
-        count = self._count
-        made: list[MadeT | None] = [None] * count
+        end = self._count
+        made: list[MadeT | None] = [None] * end
         for case, numbers in list(self._of_case.items()):
-            for rollout, number in enumerate((numbers,) if isinstance(numbers, int) else numbers):
-                if 0 <= number < count:
-                    made[number] = make(case, rollout, 1)
+            for number, each in zip((numbers,) if isinstance(numbers, int) else numbers, of_case(case), strict=False):
+                if 0 <= number < end:
+                    made[number] = each
         for key, number in list(self._others.items()):
-            if 0 <= number < count:
-                made[number] = make(key.case, key.rollout, key.attempt)
+            if 0 <= number < end:
+                made[number] = of_key(key)
         if None in made:
             raise ValueError("a number stands twice, or is too large")
         return cast(list[MadeT], made)
+
+    def keys(self) -> list[Key]:
+        """Return all keys in order of first appearance."""
+        return self.in_order(lambda case: map(Key, repeat(case), count()), lambda key: key)
 
     def saved(self) -> SavedNumbers:
         """Return the numbers to be saved."""
@@ -91,15 +100,16 @@ class KeyNumbers:
 
     @classmethod
     def restored(cls, saved: SavedNumbers) -> "KeyNumbers":
-        """Return saved numbers.
+        """Return saved numbers, whose dict is used further.
 
         Raises:
             ValueError: they have another format.
         """
         numbers = cls()
-        numbers._of_case = {case: of if isinstance(of, int) else array("i", of) for case, of in saved.of_case.items()}
+        arrays = {case: array("i", of) for case, of in saved.of_case.items() if not isinstance(of, int)}
+        numbers._of_case = cast("dict[str, int | array[int]]", saved.of_case)
+        numbers._of_case.update(arrays)
         numbers._others = dict(saved.others)
-        by_rollout = [of for of in numbers._of_case.values() if not isinstance(of, int)]
-        numbers._count = len(numbers._of_case) - len(by_rollout) + len(numbers._others)
-        numbers._count += sum(len(of) - of.count(-1) for of in by_rollout)
+        numbers._count = len(numbers._of_case) - len(arrays) + len(numbers._others)
+        numbers._count += sum(len(of) - of.count(-1) for of in arrays.values())
         return numbers

@@ -31,7 +31,7 @@ class Until(msgspec.Struct, frozen=True, omit_defaults=True):
 
     rule: Rule
     half_width: Amount = 0.0
-    """For `width`."""
+    """For `width`: half width of the interval that ends the run."""
     margin: Amount = 0.0
     """For `decided`: tolerated loss."""
     baseline: str = ""

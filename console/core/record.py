@@ -82,7 +82,7 @@ class Embedded(Record, frozen=True):
     model: str = ""
     tokens: Count | None = None
     address: str = ""
-    """As in `Asked`, as is `kept`."""
+    """Address of the model that answered, as in `Asked`; so is `kept`."""
     kept: bool = False
 
 

@@ -137,7 +137,7 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.scales.get(self.headline)
 
     def scale_of(self, score: str) -> tuple[float, float]:
-        """Return the lowest and highest value of a score, or of the pass rate if empty; infinite where unknown."""
+        """Return the largest possible difference in a score (empty name: the pass rate); infinite if unknown."""
         return self.scales.get(score, (-math.inf, math.inf)) if score else (0.0, 1.0)
 
     def largest_change(self, score: str) -> float:

@@ -468,7 +468,7 @@ class BatchedEndpoint:
                 await asyncio.sleep(_LATEST_POLL_S)
 
     async def _once(self, batch: _Batch, action: Callable[[], Awaitable[AnswerT]], tries: int = 1) -> AnswerT:
-        """Return the result of a request about a batch; only a rate limit, or fewer faults than tries, repeat it."""
+        """Return the result of a request about a batch; repeat it after a rate limit or a few other faults."""
         limits = msgspec.structs.replace(self._model.limits, max_tries=tries)
         result, _ = await ask_until_answered(lambda this_try: action(), self._balancer, limits, _BatchWatch(batch))
         return result

@@ -187,7 +187,7 @@ class _Continued:
 
     left: RepliesLeft
     sums: list[Use]
-    """Use of the first N replies from the point on."""
+    """Use of the first N replies starting at the point."""
     between: Use
     """Calls of other roles between two replies; the next field has those after the last."""
     end: Use
@@ -331,7 +331,7 @@ class _Recordings:
         )
 
     def _added(self, slot: Slot, point: int, arm: Arm) -> float:
-        """Return the number of tokens that changes add to the requests from a point on."""
+        """Return the number of tokens that changes add to the requests that follow a point."""
         thread, requests = Thread(), list[tuple[Asked, Request]]()
         for record in self._recorded.records(slot):
             if isinstance(record, Asked) and record.role == "model":

@@ -50,7 +50,7 @@ def plan_looks(ordered: Sequence[Case], rollouts: int, seed: int | None, until: 
     Args:
         ordered: its cases, as from `planned_order`.
         rollouts: rollouts per case.
-        seed: of the order.
+        seed: seed of the order.
         until: rule for ending the run early; None to look without ending it.
     """
     graded = [case for case in ordered if case.graded]

@@ -60,7 +60,7 @@ class _Source:
     folder: RunFolder
     manifest: Manifest
     reached: dict[Slot, tuple[int, float]] = field(default_factory=dict[Slot, tuple[int, float]])
-    """Quality (2: an answer, 1: an end without one, 0: unfinished) and rank among equals, lower is better: time of the
+    """Quality (2: an answer, 1: an end without one, 0: unfinished) and rank on a tie, lower is better: time of the
     end, or the negated number of effects."""
     last_at: float = 0.0
 

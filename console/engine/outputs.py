@@ -18,7 +18,7 @@ class DependencyOutputs:
         self._by_slot: dict[Slot, Any] = {}
 
     def add(self, finished: Finished) -> None:
-        """Keep a rollout's output if another case depends on it; None if there is no answer."""
+        """Keep a rollout's output (None if it has no answer) if another case depends on it."""
         if finished.key.case in self._dependencies:
             self._by_slot[finished.key.slot] = finished.output if has_answer(finished) else None
 

@@ -190,7 +190,9 @@ def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> tuple
     if not plan.is_batched:
         return facts(models["model"]), {role: facts(model) for role, model in others.items()}
     if plan.target.on:
-        raise UsageError("cannot be combined with --on", where="--batch", hint="Omit --on: batches need no workers.")
+        raise UsageError(
+            "cannot be combined with --on", where="--batch", hint="Omit --on: batches need no workers."
+        )
     if plan.until is not None and plan.until.rule is Rule.BEST:
         raise UsageError(
             "cannot be combined with --until best", where="--batch", hint="A race asks few cases at a time."
@@ -450,7 +452,7 @@ def weights_folder(models: Mapping[str, ModelConfig], suite: Suite, cases: Seque
 
 
 def weights_digests(folder: Path | None) -> dict[str, str]:
-    """Return the digests of the local embedding model's files; empty if there is no folder.
+    """Return the digests of the local embedding model's files; empty without a folder.
 
     Raises:
         UsageError: a file cannot be read.
@@ -468,7 +470,7 @@ def _check_modes(suite: Suite, cases: list[Case], setting: Setting) -> None:
             raise UsageError(
                 f"category {category.name} cannot be run in {setting.mode} mode",
                 where="--mode",
-                hint=f"Use --mode {category.modes[0]}, or omit the category.",
+                hint=f"Use --mode {category.modes[0]}, or leave the category out.",
             )
 
 

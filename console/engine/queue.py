@@ -74,7 +74,7 @@ class JobQueue:
     """Jobs in order; those with dependencies become ready when these have finished."""
 
     def __init__(self, jobs: PlannedJobs, done: Iterable[Slot]) -> None:
-        """Take the jobs of a run and the rollouts that already have an answer.
+        """Store the jobs of a run and the rollouts that already have an answer.
 
         Dependencies outside the run's selection are left to the suite and block nothing.
         """

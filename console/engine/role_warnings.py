@@ -50,7 +50,7 @@ class RoleWarnings:
     def __init__(
         self, models: Mapping[str, ModelConfig], shown: Collection[str], notify: Callable[[str], None]
     ) -> None:
-        """Take the models by role, the warnings already `shown`, and a callback for new ones."""
+        """Store the models by role, the warnings already `shown`, and a callback for new ones."""
         self._models, self._shown, self._notify = models, shown, notify
         self._warnings: dict[str, str] = {}
 

@@ -36,7 +36,7 @@ class Unanswered(Fault):
     """Raised if a conversation that repeats a recorded one makes a request without a recorded answer."""
 
     def __init__(self, words: str, asks: list[Any], asked: list[Any]) -> None:
-        """Take the unavailable action, the request, and the last request of its role in the earlier play."""
+        """Store the unavailable action, the request, and the last request of its role in the earlier play."""
         words = f"cannot be {words}: it makes a request that was never answered"
         super().__init__(FaultKind.UNANSWERED, words, hint="Play the case again with `eval-console branch` or `run`.")
         same = next((number for number, pair in enumerate(zip(asks, asked, strict=False)) if pair[0] != pair[1]),

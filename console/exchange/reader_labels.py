@@ -112,7 +112,7 @@ class LabelQueue:
     def press(self, key: str) -> bool:
         """Give a verdict or a grade; return False if the key does neither.
 
-        Grades from 4 on pass. With criteria, each has a grade; the answer passes if all of them do.
+        Grades of 4 or more pass. With criteria, each has a grade; the answer passes if all of them do.
 
         Raises:
             UsageError: the run folder cannot be written.
@@ -226,7 +226,7 @@ class LabelLine(msgspec.Struct, frozen=True, omit_defaults=True):
 
     case: str
     rollout: int
-    """From 1."""
+    """Number of the rollout, from 1."""
     reader: str
     verdict: str
     """One of `VERDICTS`."""

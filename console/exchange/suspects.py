@@ -30,9 +30,9 @@ class SuiteAnswers:
     """Graded answers of several runs. Texts are foreign."""
 
     runs: dict[str, RunFolder] = field(default_factory=dict[str, RunFolder])
-    """By model."""
+    """The run read for each model."""
     by_case: dict[str, dict[str, GivenAnswer]] = field(default_factory=dict[str, dict[str, GivenAnswer]])
-    """By case and model."""
+    """Answers by case and model."""
     keys: dict[str, str] = field(default_factory=dict[str, str])
     prompts: dict[str, str] = field(default_factory=dict[str, str])
     digests: dict[str, str] = field(default_factory=dict[str, str])

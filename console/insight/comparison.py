@@ -1,7 +1,7 @@
 """Case-by-case comparison of two runs: lost and gained cases, and whether the difference may be chance. Pure.
 
 Only rollouts that both runs have are compared (see `insight.pairing`). A pair with a broken, undecided or unfinished
-side is left out and counted separately, because a machinery fault proves nothing about a model. Pass rates are compared
+side is excluded and counted separately, because a machinery fault proves nothing about a model. Pass rates are compared
 with the exact McNemar test and Newcombe's interval for the paired difference. Repeats of a case are not independent, so
 they are counted as one case, and runs with repeats are compared by case means, with bootstrap and sign flips. Runs
 scored by a number (AidanBench: accepted answers) are compared by that number, question by question.

@@ -5,10 +5,11 @@ first, ties in run order; the order is therefore stable. Cases within a group st
 """
 
 from array import array
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 
@@ -138,7 +139,7 @@ def group(
 def _by_repeats(rollouts: RolloutList, repeats: int) -> list[Group]:
     """Group rollouts by case, and cases by consistency, flaky ones first."""
     kinds: dict[str, Group] = {}
-    for (category, case), members in _cases(rollouts, rollouts.rollouts.cases()).items():
+    for (category, case), members in _cases(rollouts).items():
         label = _steadiness(members, repeats)
         if label not in kinds:
             kinds[label] = Group((label,), label, rollouts.pick(()))
@@ -147,25 +148,21 @@ def _by_repeats(rollouts: RolloutList, repeats: int) -> list[Group]:
     return [kinds[label] for label in _KINDS if label in kinds]
 
 
-def _cases(rollouts: RolloutList, cases: Sequence[str]) -> dict[tuple[str, str], RolloutList]:
-    """Divide rollouts by category and case; `cases` has the case of each rollout of the run."""
-    members: dict[tuple[str, str], RolloutList] = {}
-    for number, kind in zip(rollouts.numbers, rollouts.kinds(), strict=True):
-        name = kind.category, cases[number]
-        if name not in members:
-            members[name] = rollouts.pick(())
-        members[name].numbers.append(number)
-    return members
+def _cases(rollouts: RolloutList) -> dict[tuple[str, str], RolloutList]:
+    """Divide rollouts by category and case."""
+    members = defaultdict[str, "array[int]"](partial(array, "I"))
+    for number, case in zip(rollouts.numbers, rollouts.cases(), strict=True):
+        members[case].append(number)
+    kind_at = rollouts.rollouts.kind_at
+    return {(kind_at(numbers[0]).category, case): rollouts.pick(numbers) for case, numbers in members.items()}
 
 
 def with_cases(groups: Iterable[Group]) -> list[Group]:
     """Return the lowest-level groups, each divided into its cases, for runs that play cases several times."""
     divided: list[Group] = []
-    cases: Sequence[str] = ()
     for top in groups:
-        cases = cases or top.rollouts.rollouts.cases()
         for leaf in top.leaves:
-            members = _cases(leaf.rollouts, cases)
+            members = _cases(leaf.rollouts)
             parts = [Group((*leaf.path, *names), names[1], of, is_case=True) for names, of in members.items()]
             label = leaf.label if leaf is top else f"{top.label}: {leaf.label}"
             rollouts = leaf.rollouts.pick(chain.from_iterable(part.rollouts.numbers for part in parts))
@@ -174,7 +171,7 @@ def with_cases(groups: Iterable[Group]) -> list[Group]:
 
 
 def _steadiness(members: RolloutList, repeats: int) -> str:
-    outcomes = Counter(map(attrgetter("outcome"), members.kinds()))
+    outcomes = members.count_by(attrgetter("outcome"))
     passed = outcomes[Outcome.PASSED]
     graded = sum(count for outcome, count in outcomes.items() if outcome is not None and outcome.is_graded)
     if not graded:
@@ -188,7 +185,11 @@ def _steadiness(members: RolloutList, repeats: int) -> str:
 def in_order(groups: Sequence[Group]) -> RolloutList:
     """Return all members in reading order, depth first."""
     source = groups[0].rollouts if groups else RolloutList.of(())
-    return source.pick(number for part in groups for leaf in part.leaves for number in leaf.rollouts.numbers)
+    numbers = source.pick(()).numbers
+    for part in groups:
+        for leaf in part.leaves:
+            numbers.extend(leaf.rollouts.numbers)
+    return source.pick(numbers)
 
 
 def _rank(rollout: Rollout) -> int:

@@ -99,7 +99,7 @@ class ReasonCounts:
     reason: str
     """The reason as text. May contain foreign text."""
     counts: tuple[int, ...]
-    """By run."""
+    """Number of failures by run."""
 
     @property
     def spread(self) -> int:
@@ -142,7 +142,7 @@ class Grid:
         return tuple(sorted(cases, key=lambda case: not case.differs))
 
     def rate(self, place: int, category: str | None = None) -> Interval | None:
-        """Return a run's pass rate or mean headline score over the shared rollouts, of a category; None without any."""
+        """Return a run's pass rate or mean headline score over a category's shared rollouts; None if it has none."""
         rows = [row for row in self.shared if category is None or row.category == category]
         sample = sample_of(Observation(row.slot[0], row.points(place), row.category, row.cluster) for row in rows)
         return score_interval(sample, self._scale) if self.headline else rate_interval(sample)
@@ -160,7 +160,7 @@ class Grid:
         return scales.pop() if len(scales) == 1 else None
 
     def reasons(self, category: str | None = None) -> list[ReasonCounts]:
-        """Return failure reasons over the shared rollouts, of a category, largest difference between runs first."""
+        """Return the failure reasons in the shared rollouts of a category, largest difference between runs first."""
         rows = [row for row in self.shared if category is None or row.category == category]
         counts = [Counter(row.reasons[place] for row in rows if row.reasons) for place in range(len(self.sides))]
         names = dict.fromkeys(name for row in rows for name in row.reasons if name)

@@ -61,12 +61,12 @@ class Judging:
 
     @property
     def bias(self) -> float | None:
-        """Lenient minus strict errors as a share of the rollouts that readers tagged or disputed; None without any."""
+        """Lenient minus strict errors as a share of the rollouts that readers tagged or disputed; None if none were."""
         return (self.too_lenient - self.too_strict) / self.readers.pairs if self.readers is not None else None
 
 
 def judge_name(manifest: Manifest) -> str:
-    """Return the name of the judge, of a simulated one for simulated runs; empty if there is no judge."""
+    """Return the name of the judge, which is simulated in simulated runs; empty if there is no judge."""
     if manifest.simulated:
         return _SIMULATED_JUDGE
     judge = manifest.roles.get(JUDGE)

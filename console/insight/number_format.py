@@ -149,7 +149,7 @@ def headline_legend(headlines: Collection[str]) -> list[str]:
 
 
 def cell_number(cell: "Cell") -> str:
-    """Format a number of a leaderboard with its star and interval: `.82* [.74 .88]`, or `— (2 of 21)` without one."""
+    """Format a number of a leaderboard with its star and interval: `.82* [.74 .88]`, or `— (2 of 21)` if missing."""
     if cell.value is None:
         return f"— ({cell.note.removesuffix(_CATEGORIES)})" if cell.is_played else "—"
     return f"{rate(cell.value)}{cell.star} {bounds(cell.low, cell.high)}".rstrip()

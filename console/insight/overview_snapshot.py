@@ -129,11 +129,16 @@ def _record(ended: Counted) -> Finished:
 
 
 def _categories(rollouts: Rollouts, cases: Sequence[str]) -> dict[str, str]:
-    return {case: kind.category for case, kind in zip(cases, rollouts.all().kinds(), strict=True)}
+    return {case: rollouts.kind_at(number).category for case, number in _one_of_each(cases).items()}
+
+
+def _one_of_each(cases: Sequence[str]) -> dict[str, int]:
+    """Return the index of one rollout of each case, given the case of each rollout."""
+    return dict(zip(cases, range(len(cases)), strict=True))
 
 
 def _encode_counts(counts: CaseCounts, cases: Sequence[str]) -> tuple[bytes, bytes, bytes]:
-    number_of = {case: number for number, case in enumerate(cases)}
+    number_of = _one_of_each(cases)
     passed, graded = zip(*counts.by_case.values(), strict=True) if counts.by_case else ((), ())
     numbers = [number_of[case] for case in counts.by_case]
     return array("I", numbers).tobytes(), array("I", passed).tobytes(), array("I", graded).tobytes()

@@ -24,6 +24,8 @@ class Pace:
         self._replies: deque[tuple[float, int]] = deque()
         self._streamed: deque[tuple[float, int]] = deque()
         self._finishes: deque[float] = deque(maxlen=FINISHES)
+        self._read_late_s = 0.0
+        """Age of the last finish when its record was read; large while a long journal is read."""
         self._opened_at = 0.0
 
     def apply(self, record: AnyRecord) -> None:
@@ -34,6 +36,7 @@ class Pace:
                 _forget(self._replies, record.at - WINDOW_S)
             case Finished():
                 self._finishes.append(record.at)
+                self._read_late_s = max(self._clock() - record.at, 0.0)
             case Opened():
                 self._opened_at = record.at
                 self._finishes.clear()
@@ -73,7 +76,7 @@ class Pace:
             since, count = self._opened_at or self._finishes[0], len(self._finishes)
         else:
             since, count = self._finishes[0], len(self._finishes) - 1
-        span = max(self._clock() - since, 0.0)
+        span = max(self._clock() - self._read_late_s - since, 0.0)
         return span / count * rollouts if span > 0 else None
 
 

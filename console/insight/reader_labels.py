@@ -112,7 +112,7 @@ def judged_scores(rollout: Rollout) -> list[str]:
 
 
 def agrees_with_people(rollout: Rollout, annotation: Annotation) -> bool | None:
-    """Return whether the grader and people agree on a rollout, or on all of its labeled rounds; None without labels."""
+    """Return whether the grader and people agree on a rollout or all of its labeled rounds; None if unlabeled."""
     rounds = {answer.round: answer for answer in _rounds([rollout])} if annotation.rounds else {}
     pairs = [(rounds[number].passed, verdict) for number, verdict in annotation.rounds.items() if number in rounds]
     if annotation.people is not None and rollout.outcome in _STRATA:

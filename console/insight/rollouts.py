@@ -6,11 +6,13 @@ fields and order -1, stays decoded.
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import lru_cache
+from itertools import count, repeat
 from operator import attrgetter
 from sys import intern
-from typing import Any, cast, overload
+from typing import Any, TypeVar, cast, overload
 from zlib import compress, decompressobj
 from zlib import error as ZlibError
 
@@ -21,6 +23,7 @@ from console.core.key_numbers import KeyNumbers, SavedNumbers
 from console.core.ready_type import ready_type
 from console.insight.rollout import NO_SCORES, NO_TRACKS, Rollout
 
+CountedT = TypeVar("CountedT", bound=Hashable)
 PORTION = 256
 """Number of rollouts packed together."""
 _MOST_DECODED = 24
@@ -84,6 +87,7 @@ class Rollouts(Mapping[Slot, Rollout]):
         self._numbers = KeyNumbers()
         self._rows = list(listed)
         """Each rollout, or its kind once it is packed."""
+        self._cases = [row.key.case for row in self._rows]
         self._portions: dict[int, bytes] = {}
         self._kinds: dict[tuple[Any, ...], Rollout] = {}
 
@@ -96,7 +100,7 @@ class Rollouts(Mapping[Slot, Rollout]):
         return self.number_of(cast(Slot, slot)) >= 0
 
     def __iter__(self) -> Iterator[Slot]:
-        return iter(self._numbers.in_order(lambda case, rollout, _: (case, rollout)))
+        return iter(self._numbers.in_order(lambda case: zip(repeat(case), count(), strict=False), attrgetter("slot")))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -123,13 +127,17 @@ class Rollouts(Mapping[Slot, Rollout]):
         except (ValueError, LookupError):
             pass
         kind = self._rows[number]
-        key = self._numbers.in_order(Key)[number]
+        key = self._numbers.keys()[number]
         rollout = self._rows[number] = msgspec.structs.replace(kind, key=key, order=number)
         return rollout
 
     def kind_at(self, number: int) -> Rollout:
         """Return a rollout or its kind."""
         return self._rows[number]
+
+    def kinds_at(self, numbers: Iterable[int]) -> Iterator[Rollout]:
+        """Return some rollouts or their kinds."""
+        return map(self._rows.__getitem__, numbers)
 
     def kind_of(self, slot: Slot) -> Rollout:
         """Return a rollout or its kind.
@@ -141,11 +149,9 @@ class Rollouts(Mapping[Slot, Rollout]):
             raise KeyError(slot)
         return self._rows[number]
 
-    def cases(self) -> list[str]:
-        """Return the case of each rollout."""
-        if not len(self._numbers):  # only listed
-            return [row.key.case for row in self._rows]
-        return self._numbers.in_order(lambda case, rollout, attempt: case)
+    def cases(self) -> Sequence[str]:
+        """Return the case of each rollout, so far."""
+        return self._cases
 
     def all(self) -> "RolloutList":
         """Return all rollouts as of now."""
@@ -157,7 +163,8 @@ class Rollouts(Mapping[Slot, Rollout]):
         """Add a rollout, or replace an earlier attempt; its order must be its number."""
         if rollout.order == len(self._rows):
             self._numbers.add(*rollout.slot)
-            self._rows.append(rollout)
+            self._cases.append(rollout.key.case)
+            self._rows.append(rollout)  # last, as another thread may list them
         else:
             self._rows[rollout.order] = rollout
 
@@ -229,9 +236,10 @@ class Rollouts(Mapping[Slot, Rollout]):
         rollouts._kinds = {_alike(kind): kind for kind in kinds}
         rollouts._rows = [kinds[number] for number in array("I", saved.kind_numbers)]
         rollouts._portions = dict(enumerate(saved.portions))
-        count = len(rollouts._rows)
-        if count != len(rollouts._numbers) or len(saved.portions) != -(-count // PORTION):
+        length = len(rollouts._rows)
+        if length != len(rollouts._numbers) or len(saved.portions) != -(-length // PORTION):
             raise ValueError("the numbers of rollouts differ")
+        rollouts._cases = rollouts._numbers.in_order(repeat, attrgetter("case"))
         return rollouts
 
 
@@ -268,7 +276,16 @@ class RolloutList(Sequence[Rollout]):
 
     def kinds(self) -> Iterator[Rollout]:
         """Return each rollout or its kind."""
-        return map(self.rollouts.kind_at, self.numbers)
+        return self.rollouts.kinds_at(self.numbers)
+
+    def count_by(self, read: Callable[[Rollout], CountedT]) -> Counter[CountedT]:
+        """Count the rollouts by a property of their kinds."""
+        kinds = list(self.kinds())
+        of_identity = dict(zip(map(id, kinds), kinds, strict=True))
+        counts = Counter[CountedT]()
+        for identity, number in Counter(map(id, kinds)).items():
+            counts[read(of_identity[identity])] += number
+        return counts
 
     def cases(self) -> Iterator[str]:
         """Return the case of each rollout."""

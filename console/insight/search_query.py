@@ -66,7 +66,7 @@ class SearchQuery:
     """A parsed query."""
 
     text: str = ""
-    """As typed."""
+    """The query as typed."""
     terms: tuple[Term, ...] = ()
     excluded: tuple[Term, ...] = ()
     filter: Filter = _NO_FILTER

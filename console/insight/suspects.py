@@ -95,7 +95,7 @@ def _correlation(pairs: Sequence[tuple[float, float]]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ThreeScores:
-    """Scores of one run that are never mixed."""
+    """The scores of one run, which are never combined."""
 
     official: float | None
     without_contested: float | None

@@ -48,7 +48,7 @@ class Try(NamedTuple):
     """A try of a request."""
 
     number: int
-    """From 1."""
+    """Number of the try, from 1."""
     place: int
     """Index of the model's address, from 0."""
 

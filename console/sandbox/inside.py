@@ -66,7 +66,7 @@ def _is_for_seatbelt(setup: dict[str, Any]) -> bool:
 
 
 def _work_under_profile(control: socket.socket) -> int:
-    """Take the setup over from the keeper, outside, and run as the worker."""
+    """Take over the setup from the keeper outside, and run as the worker."""
     from console.sandbox.macos import process
 
     handed = process.take_over()

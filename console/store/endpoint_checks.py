@@ -87,7 +87,7 @@ def check_notice(model: ModelFacts) -> str:
 
 
 def difference_notice(model: ModelFacts) -> str:
-    """Return a line on the findings of the newest check of a model's endpoint; empty if it was clean, or never done."""
+    """Return a line on the findings of the newest check of a model's endpoint; empty if clean or never checked."""
     check = last_check(model)
     if check is None or not check.differences:
         return ""

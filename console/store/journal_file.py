@@ -70,7 +70,7 @@ def open_journal(path: Path) -> BinaryIO:
 
 
 def journal_status(path: Path) -> JournalStatus:
-    """Return size and modification time of a journal, archived or not.
+    """Return the size and modification time of a journal, archived or not.
 
     Raises:
         OSError: it does not exist or cannot be read.

@@ -101,7 +101,7 @@ class JournalIndex(JournalReader):
 
     def keys(self) -> list[Key]:
         """Return all conversations seen so far, in order of first appearance."""
-        return self._numbers.in_order(Key)
+        return self._numbers.keys()
 
     def bytes_of(self, key: Key) -> int:
         """Return the number of journal bytes that belong to a conversation."""

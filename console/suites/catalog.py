@@ -31,7 +31,7 @@ _STARTER = "-starter"
 PYTHON = "python"
 """Format of suites implemented by code in their folder."""
 PAIRWISE = "pairwise"
-"""Format of runs that compare the answers of others; the folder of such a suite is `runs/`, and its name is free."""
+"""Format of runs that compare the answers of others; their suite's folder is `runs/`, and any name is allowed."""
 WITHOUT_FOLDER = (RECORDED, PAIRWISE)
 """Formats whose cases come from runs."""
 

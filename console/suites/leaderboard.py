@@ -31,7 +31,7 @@ class Cell:
     """One number of a row."""
 
     value: float | None
-    """None: not played."""
+    """The number; None if nothing was played."""
     low: float | None = None
     """95 % interval, if there is one."""
     high: float | None = None

@@ -13,7 +13,7 @@ from console.suites.benchmarks import find_benchmark
 from console.suites.leaderboard import MISSING, Cell, LeaderboardRules, PassRates, Played, ScoreMeans
 
 _NUMBERS: dict[bytes, Cell] = {}
-"""Numbers of runs by their basis: lists of runs need them at once, and an official one takes milliseconds."""
+"""Cached ranking numbers by their basis: lists need many at once, and an official one takes milliseconds."""
 _MOST_NUMBERS = 10_000
 
 

@@ -31,7 +31,7 @@ def score_metrics(
 
     Args:
         results: the graded results.
-        scales: lowest and highest value by score; of a score with other values it is ignored.
+        scales: lowest and highest value by score; ignored for a score that has other values.
         units: unit by score.
     """
     metrics: list[Metric] = []

@@ -73,7 +73,7 @@ class SuiteEntry(msgspec.Struct, frozen=True):
     folder: Path
     title: str
     module: str = ""
-    """File in the folder that implements the suite, such as `suite.py` or `suite.py:Class`; empty: the format does."""
+    """File in the folder that implements the suite (`suite.py` or `suite.py:Class`); empty if its format does."""
     origin: str = "bundled"
     """`bundled`, `pulled` or `user`."""
     comparable: bool = False

@@ -55,7 +55,7 @@ def plain_line(text: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the text; if too long, its head and tail around the number of characters left out."""
+    """Return the text; if too long, its head and tail around the number of omitted characters."""
     if len(text) <= limit:
         return text
     head, tail = limit * 3 // 4, limit // 4

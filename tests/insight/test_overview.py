@@ -143,6 +143,16 @@ def test_pace_is_unknown_before_it_is_known():
     assert pace.tokens_per_s() is None
 
 
+def test_the_time_left_does_not_grow_because_the_journal_is_read_late():
+    now = [5_000.0]
+    pace = Pace(lambda: now[0])
+    for at in range(100, 160):
+        pace.apply(finished("a", Outcome.PASSED, at=at))
+    assert pace.seconds_left(10) == 10
+    now[0] += 49  # nothing ended meanwhile
+    assert pace.seconds_left(10) == 20
+
+
 def test_calls_of_every_step_are_functions_of_a_rollout():
     texts = ["[find_page(query='a (b)'), sort_pages(by='date')]", "```python\n[open_page(url='x')]\n```"]
     steps = [texts, [[{"close": {}}]]]

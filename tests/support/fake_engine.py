@@ -18,7 +18,10 @@ class FakeEngine:
         self.status = Status("running", 4)
         self.heard: list[Command] = []
         self.said: list[str] = []
-        self.publisher = Publisher(self.recorder.folder.socket_path, lambda: self.status, self.heard.append)
+        self.text_wanted: list[bool] = []
+        """Whether any watcher wants text, whenever that changed."""
+        path = self.recorder.folder.socket_path
+        self.publisher = Publisher(path, lambda: self.status, self.heard.append, self.text_wanted.append)
 
     async def __aenter__(self) -> "FakeEngine":
         await self.publisher.open(self.said.append)

@@ -17,7 +17,7 @@ from console.core.record import Asked, Scored
 from console.insight.passage import PassageKind
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
-from console.tui.data.run_feed import KEPT, Changes, RunFeed, RunFeeds
+from console.tui.data.run_feed import KEPT, MOST_FRAMES, Changes, RunFeed, RunFeeds
 
 TRIES = 1500
 
@@ -210,6 +210,26 @@ async def test_a_frame_never_overtakes_the_facts_it_follows(tmp_path):
         await until(feed, lambda: not conversation.tail())
         said = [it.text for it in conversation.passages]
         assert said == [text for n in range(1, 30) for text in (f"q{n}", f"answer {n}")]
+
+
+async def test_text_is_left_out_while_the_journal_is_read_too_slowly_and_returns_once_it_is_read(tmp_path):
+    async with FakeEngine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
+        key = engine.recorder.start("a")
+        await until(feed, lambda: feed.is_attached and ("a", 0) in feed.overview.rollouts)
+        engine.begin(key)
+        engine.publisher.text(key, 1, "text", "still ")
+        for n in range(MOST_FRAMES + 1):
+            engine.begin(Key("b"), n)
+            engine.publisher.ended(Key("b"), n)
+        for _ in range(TRIES):  # nothing is applied meanwhile
+            if engine.text_wanted == [True, False]:
+                break
+            await asyncio.sleep(0.005)
+        assert engine.text_wanted == [True, False]
+        engine.publisher.text(key, 1, "text", "here")
+        await until(feed, lambda: feed.overview.rollouts["a", 0].recent_text == "still here")
+        assert engine.text_wanted == [True, False, True]
+        assert feed.is_attached
 
 
 async def test_commands_reach_the_engine_and_its_end_is_noticed(tmp_path):

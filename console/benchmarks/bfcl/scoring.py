@@ -107,7 +107,7 @@ class Mark:
     entry: Entry
     output: Any
     refusal: Refusal | None
-    """None: correct."""
+    """The checker's refusal; None if the output is correct."""
     finding: dict[str, Any] = field(default_factory=dict[str, Any])
     """For a refused conversation with simulators: executed turns, and the `record` of the score file."""
 

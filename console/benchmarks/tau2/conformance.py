@@ -53,7 +53,7 @@ class _Row(msgspec.Struct, frozen=True):
     domain: str
     kind: str = ""
     task: str | None = None
-    """None for any."""
+    """Id of the task; None if any will do."""
     what: str = ""
     requests: list[Row] | None = None
     messages: list[Row] = []

@@ -209,7 +209,7 @@ def _play(
 
 def _check_decidable(args: BranchArguments, rollout: "Rollout") -> None:
     if args.at or args.set or args.reply or args.result:
-        hint = "Leave --at and changes out."
+        hint = "Omit --at and changes."
         raise UsageError("goes through all steps without changing anything", where="--decide", hint=hint)
     if rollout.outcome is not Outcome.FAILED:
         raise UsageError("only a failure can be decided by a step", where=str(rollout.key))

@@ -1,7 +1,8 @@
-"""Let a judge decide which of two runs answered better, case by case and in both orders; of several runs, in each pair.
+"""Let a judge decide which of two runs answered better, case by case and in both orders.
 
-The answers are read from the runs, so their models are not called. The comparison is a run of its own, which can be
-resumed. The result is the win rate of the first run; of several runs also the Bradley–Terry strength of each.
+Several runs are compared in pairs. The answers are read from the runs, so their models are not called. The comparison
+is a run of its own, which can be resumed. The result is the win rate of the first run; for several runs, also the
+Bradley–Terry strength of each.
 """
 
 import argparse

@@ -144,7 +144,7 @@ def even_looks(units: Sequence[int], *, least_units: int = 0, least_cases: int =
 
 
 def width_looks(units: Sequence[int]) -> list[int]:
-    """Return the cases at each look of a run that ends at a given width: every 20 from 40 on, in whole units."""
+    """Return the cases at each look of a run that ends at a given width: every 20 starting at 40, in whole units."""
     looks: list[int] = []
     due, reached = WIDTH_FIRST, 0
     for number, size in enumerate(units, 1):

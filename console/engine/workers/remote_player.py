@@ -308,9 +308,7 @@ class RemotePlayer(Player):
             self.context.notify(f"{len(workers)} of {number} workers started; the others: {refusals[0]}")
 
     def _say_slow(self) -> None:
-        self.context.notify(
-            f"{self._starting} workers are not ready after {SLOW_S:.0f} s: is there room for them in the cluster?"
-        )
+        self.context.notify(f"{self._starting} workers are not ready after {SLOW_S:.0f} s; the cluster may be full")
 
     async def _watch_cluster(self) -> None:
         """End the run in order when the cluster is gone, before Ray ends the whole process a minute later."""

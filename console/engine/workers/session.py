@@ -207,7 +207,7 @@ class WorkerSession:
                 share.alone(processes)
 
     def note_activity(self, activity: messages.Activity) -> None:
-        """Send a conversation's state; of several within a batch, the last counts."""
+        """Send a conversation's state; if a batch has several, the last one counts."""
         self._activities[activity.job] = activity
         self._awake.set()
 

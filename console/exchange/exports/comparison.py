@@ -52,7 +52,7 @@ COMPARISON = JsonKind(
         "scores": "the difference of each score",
         "spent": "time, tokens and cost of both runs",
         "pairs": "rollouts that both runs have",
-        "corrected": "optional: for a and b, scores with decided keys and corrected by people; never compared",
+        "corrected": "optional: for a and b, scores by decided keys and by people's labels; never compared",
         "gate": "optional: result of --fail-if-worse",
     },
     is_stream=True,

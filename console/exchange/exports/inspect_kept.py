@@ -27,7 +27,7 @@ def kept_log(path: Path, annotations: Mapping[Slot, AnnotationFields]) -> bytes:
 
     Args:
         path: the `.eval` that was imported.
-        annotations: of the run's rollouts.
+        annotations: annotations of the run's rollouts.
 
     Raises:
         UsageError: it cannot be read.

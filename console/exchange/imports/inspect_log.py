@@ -373,7 +373,7 @@ def _decode_summaries(data: bytes) -> list[Summary]:
 
 
 def _named(member: str) -> Summary:
-    """Parse id and epoch from a member's name."""
+    """Parse the id and epoch from a member's name."""
     name = member.removeprefix(_SAMPLES).removesuffix(_SHELL).removesuffix(".json")
     sample, _, epoch = name.rpartition("_epoch_")
     number = int(epoch) if epoch.isascii() and epoch.isdigit() and len(epoch) < 10 else 1

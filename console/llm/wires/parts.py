@@ -119,7 +119,7 @@ class Choices:
         """Begin an answer; with `by_place`, a choice without an index gets that of its position, else 0."""
         self._by_place = by_place
         self._others: dict[int, bool] = {}
-        """Whether each choice has ended."""
+        """True for each choice that has ended, by index."""
 
     def first_of(self, choices: list[dict[str, Any]]) -> dict[str, Any] | None:
         """Return the first choice in a chunk, or None if it is missing."""

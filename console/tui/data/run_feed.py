@@ -33,6 +33,8 @@ PIECE_BYTES = 128 << 10
 """Journal bytes decoded at a time; small, so that other threads need not wait long."""
 PIECES_AHEAD = 4
 """Maximum number of decoded chunks waiting to be applied."""
+MOST_FRAMES = 2_000
+"""Frames waiting for the journal to be read, from which on streamed text is left out."""
 LIVE_POLL_S = 0.02
 START_POLL_S = 0.1
 IDLE_POLL_S = 1.0
@@ -170,6 +172,8 @@ class RunFeed:
         self._thread: threading.Thread | None = None
         self._frames: deque[tuple[float, AnyFrame]] = deque()
         self._link: EngineLink | None = None
+        self._skips_text = False
+        """True while the journal is read more slowly than it grows, so that the engine sends only its state."""
         self._attaching: asyncio.Task[None] | None = None
         self._kept: OrderedDict[Key, Conversation] = OrderedDict()
         self._flights: dict[tuple[Key, int], tuple[Began, list[Delta]]] = {}
@@ -202,7 +206,7 @@ class RunFeed:
 
     @property
     def is_busy(self) -> bool:
-        """True if changes are to be expected at any moment."""
+        """True if changes may arrive at any moment."""
         return self.is_live or self.is_starting or not self.is_read or bool(self._pieces)
 
     @property
@@ -289,13 +293,29 @@ class RunFeed:
                 continue
             with contextlib.suppress(OSError):
                 async for frame in self._link.frames():
-                    self._frames.append((time.monotonic(), frame))
+                    self._receive(frame)
                     if isinstance(frame, Deltas) and frame.begins:
                         self.wakeup.expect(item.key for item in frame.items)
             self._link.close()
             self._link = None
             self._frames.append((time.monotonic(), Status("closed", 0)))
             await asyncio.sleep(0.2)
+
+    def _receive(self, frame: AnyFrame) -> None:
+        """Queue a frame until the journal has been read up to now; of states only the last of several matters."""
+        if isinstance(frame, Status) and self._frames and isinstance(self._frames[-1][1], Status):
+            self._frames.pop()
+        self._frames.append((time.monotonic(), frame))
+        if len(self._frames) > MOST_FRAMES and self.send(Command("state_only")):
+            self._skips_text = True
+            states = [waiting for waiting in self._frames if isinstance(waiting[1], Status)]
+            self._frames = deque(states[-1:])
+
+    def _catch_up(self) -> None:
+        """Connect again once the journal has been read, for the text of the calls in flight."""
+        if self._skips_text and self._link is not None:
+            self._skips_text = False
+            self._link.close()
 
     # Applying, in the app's loop -------------------------------------------------------------------------------------
 
@@ -318,6 +338,7 @@ class RunFeed:
                 self._apply_frame(self._frames.popleft()[1], changes)
             if not self._frames:
                 self.wakeup.clear()
+                self._catch_up()
             if read_until > 0 and not self.is_read:
                 self.is_read = changes.settled = True
         changes.status |= self._seen_live != self.is_live or self.overview.is_deleted != self._is_deleted

@@ -194,7 +194,7 @@ class Workspace:
         return [line for line in self.active if line.is_live]
 
     def live_now(self) -> list[RunFolder]:
-        """Return the runs being played at this moment, of those active at the last look; opens one file of each."""
+        """Of the runs active at the last look, return those being played now; opens one file of each."""
         return [line.folder for line in self.active if line.folder.is_live]
 
     @property

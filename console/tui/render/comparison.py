@@ -107,7 +107,7 @@ def head_lines(comparison: RunComparison, width: int) -> list[Content]:
 
 
 def _run(comparison: RunComparison, name: str, side: ComparisonSide, width: int) -> Content:
-    """Return model, score and the run's name; a run without a given name rarely gets more than its date."""
+    """Return the model, score and the run's name; a run without a given name rarely gets more than its date."""
     model = one_line(side.model, 20, "bold")
     head = Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name))
     room = width - head.cell_length - 2

@@ -71,7 +71,7 @@ class Style:
 
 
 def fitting(layout: Layout, width: int) -> Layout:
-    """Return the layout, using stacked instead of side by side if the width is too small."""
+    """Return the layout, with stacked instead of side by side if the width is too small."""
     return Layout.STACKED if layout is Layout.SIDES and width < LEAST_SIDES else layout
 
 
@@ -362,7 +362,7 @@ def _pair_texts(pair: Pair, width: int, style: Style) -> tuple[Content, Content]
 
 
 def _passages(expected: str, actual: str, width: int, style: Style) -> tuple[Content, Content] | None:
-    """Return two long texts around the words that differ, or None if short, wrapped, or without common words."""
+    """Return two long texts around the words that differ; None if short, wrapped, or with no words in common."""
     if (
         style.wrap
         or min(len(expected), len(actual)) <= max(width, _LEAST_LONG)

@@ -124,7 +124,7 @@ def _price(forecast: Forecast, *, with_bound: bool = True) -> Content:
 
 
 def _protocols(forecast: Forecast, width: int) -> list[Content]:
-    """Return price, requests and tokens by protocol, for suites with several protocols."""
+    """Return the price, requests and tokens by protocol, for suites with several protocols."""
     names = dict.fromkeys(name for run in forecast.runs for name in run.protocols)
     first = max(map(len, names), default=0) + 2
     shown: list[Content] = []

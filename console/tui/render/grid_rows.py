@@ -193,7 +193,7 @@ def output_columns(grid: Grid, shown: range) -> tuple[Column, ...]:
 def output_cells(
     case: GridCase, prompt: str, outputs: Sequence[str] | None, shown: range, current: int
 ) -> tuple[Content, ...]:
-    """Return a case's cells: its prompt, or its id without one of its own, and the start of each answer read so far."""
+    """Return a case's cells: its prompt (or its id if it has none) and the start of each answer read so far."""
     cells = (_output(case, outputs[place] if outputs else None, place, is_current=place == current) for place in shown)
     return one_line(prompt or case_name(case), 300), *cells
 

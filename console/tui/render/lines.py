@@ -152,7 +152,7 @@ def tell_apart(names: Iterable[str], width: int) -> dict[str, int]:
 
 
 def begun_at(name: Content, start: int, width: int) -> Content:
-    """Return an id from an offset on, or from further left if there is room."""
+    """Return the part of an id that starts at an offset, or further left if there is room."""
     start = min(start, max(len(name.plain) - width + 1, 0))
     return Content("…").append(name[start:]) if start else name
 

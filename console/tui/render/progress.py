@@ -240,7 +240,7 @@ def _waits(overview: Overview) -> Content:
 
 
 def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: float, is_wide: bool = True) -> Content:
-    """Return state, duration and cost of a run, for the right end of the top line; shortened unless `is_wide`."""
+    """Return the state, duration and cost of a run, for the right end of the top line; shortened unless `is_wide`."""
     starting = not live and is_starting(overview, manifest)
     is_known = overview.status is not None if live else overview.status is None
     state = "starting" if starting else overview.state if is_known else "running"
@@ -304,7 +304,7 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
 
 
 def title_words(manifest: Manifest, width: int) -> Content:
-    """Return model, suite and given name of a run (without a name, its id if wide), and whether it was imported."""
+    """Return the model, suite and given name of a run (without a name, its id if wide), and whether it was imported."""
     suite = manifest.suite
     if len(manifest.selection.categories) == 1:
         suite += f"/{manifest.selection.categories[0]}"

@@ -68,7 +68,7 @@ class DrawContext:
     token: int | None = None
     """Index of the token under the cursor, where log probabilities are shown; None to choose one."""
     apart: Callable[[], Section | None] = lambda: None
-    """Returns the run's scores with decided keys and corrected by people; None if there are none."""
+    """Returns the run's scores by decided keys and by people's labels; None if there are none."""
     model: str = ""
     """Name of the run's model."""
 

@@ -38,7 +38,7 @@ class TopLine(Widget):
         """The screen's name in the action table."""
 
     def __init__(self, where: str, heading: str) -> None:
-        """Take the screen's name in the action table and its display name."""
+        """Store the screen's name in the action table and its display name."""
         super().__init__()
         self.where = where
         self.heading = heading

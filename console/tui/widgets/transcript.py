@@ -355,7 +355,7 @@ class Transcript(Viewport):
                 self._tops[below] += shift
 
     def _grown(self, first: int, *, last_only: bool = True) -> None:
-        """Update length, position and drawing after a change from line `first` on."""
+        """Update the length, position and drawing after a change from line `first` on."""
         total, room, page = self._tops[-1], self.room, self.page
         if last_only:
             for y in range(first, first + page + 1):

@@ -168,7 +168,7 @@ def _left_out(record: Finished) -> dict[str, Any]:
 
 
 def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
-    """Read metadata and rows of a results folder.
+    """Read the metadata and rows of a results folder.
 
     Raises:
         UsageError: a file is missing or damaged; names the line.

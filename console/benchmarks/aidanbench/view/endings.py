@@ -40,7 +40,7 @@ def _kind(outcome: Outcome) -> Outcome:
 
 
 def length_lines(rollouts: Sequence[Rollout]) -> list[Content]:
-    """Return mean, median, best and distribution (`1-5 ███  6-10 █████`) of accepted answers over graded loops."""
+    """Return the mean, median, best and distribution (`1-5 ███  6-10 █████`) of accepted answers over graded loops."""
     counts = accepted_counts(rollouts)
     if not counts:
         return [muted("nothing graded yet")]

@@ -342,7 +342,7 @@ def expected_calls(entry: Entry, docs: Sequence[Doc], turn: int) -> list[Call]:
 
 
 def call_by_name(text: str, docs: dict[str, Doc]) -> Call:
-    """Return name and arguments of a call string, with the names of positional arguments taken from its document.
+    """Return the name and arguments of a call string, with the names of positional arguments taken from its document.
 
     Raises:
         SyntaxError: not a Python expression.

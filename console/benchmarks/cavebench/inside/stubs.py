@@ -36,7 +36,7 @@ class Turn:
     query: str
 
     def __init__(self, **fields: Any) -> None:
-        """Take the turn's JSON, with defaults for missing fields."""
+        """Store the turn's JSON, with defaults for missing fields."""
         self.__dict__.update({"query": "", "validator": None, "pre_turn_hook": None} | fields)
 
     def __getattr__(self, name: str) -> Any:

@@ -51,7 +51,7 @@ class Player:
         judge_repeats: int,
         folder: Path,
     ) -> None:
-        """Store script and stage.
+        """Store the script and stage.
 
         Args:
             script: the conversation.

@@ -109,7 +109,7 @@ async def play_row(link: Link, environment: Any, row: dict[str, Any] | None, tok
 
 
 def result_of(output: dict[str, Any]) -> dict[str, Any]:
-    """Return answer, scores and error of a rollout."""
+    """Return the answer, scores and error of a rollout."""
     numbers = {"reward": output.get("reward"), **(output.get("metrics") or {})}
     scores = {name: {"value": value, "numbers": {"": value}} for name, value in numbers.items()}
     completion = output.get("completion") or ""

@@ -48,7 +48,7 @@ class RunPair:
     b: OpenedRun
     comparison: RunComparison
     columns: tuple[ScoreColumns | None, ScoreColumns | None]
-    """Scores of A and B with decided keys and corrected by people, shown but not compared."""
+    """Scores of A and B by decided keys and by people's labels, shown but not compared."""
     read_s: float
     """Seconds taken to read and compare."""
 
@@ -173,7 +173,7 @@ class CompareController:
 
     @property
     def scores_apart(self) -> Section | None:
-        """Scores of both runs with decided keys and corrected by people; None if there are none."""
+        """Scores of both runs by decided keys and by people's labels; None if there are none."""
         return columns_section(zip("AB", self.pair.columns, strict=True)) if self.pair is not None else None
 
     def swap(self) -> None:

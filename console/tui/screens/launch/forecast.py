@@ -89,7 +89,7 @@ class ForecastPanel(Static):
         self.border_title = Content("Before it starts")
 
     def set_preflight(self, preflight: Preflight, field: Field | None, *, screen_width: int, wide: bool) -> None:
-        """Show forecast and problems.
+        """Show the forecast and problems.
 
         Args:
             preflight: forecast and problems.

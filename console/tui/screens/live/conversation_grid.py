@@ -31,7 +31,7 @@ ROOMY_TILES = 2
 
 
 def shapes_for(width: int, height: int, *, beside: tuple[int, int]) -> list[tuple[Shape, bool]]:
-    """Return the shapes for a body of this size, and whether the list stays visible, with `beside` left for tiles."""
+    """Return the shapes for a body of this size, and whether the list stays visible; `beside` is left for tiles."""
     shapes: list[tuple[Shape, bool]] = [((1, 1), True)]
     if _fits((1, 2), *beside) and beside[1] >= 4 * LEAST_TILE[1]:
         shapes.append(((1, 2), True))

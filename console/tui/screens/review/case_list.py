@@ -1,6 +1,5 @@
 """`CaseList`: the list of cases in groups, its rows, counters and messages."""
 
-from collections import Counter
 from collections.abc import Callable
 from operator import attrgetter
 
@@ -116,7 +115,7 @@ def _group_label(head: Head, room: int) -> Content:
 def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     """Return the line of a case with the outcome of each of its rollouts, or the id of the only one listed."""
     rollouts, triage = head.group.rollouts, controller.triage
-    outcomes = Counter(map(attrgetter("outcome"), rollouts.kinds()))
+    outcomes = rollouts.count_by(attrgetter("outcome"))
     annotation = triage.annotation(head.group.lead.slot)
     indent = ("  " if head.is_open else "") + "  " * head.depth
     fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded if len(rollouts) > 1 else " "

@@ -63,7 +63,7 @@ def tabs(views: Sequence[str], current: str, room: int) -> Content:
 
 
 def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
-    """Return attempt, duration and cost of a rollout; a partly simulated run shows the real part of the cost."""
+    """Return the attempt, duration and cost of a rollout; a partly simulated run shows the real part of the cost."""
     made_up = simulated and rollout.cost_usd == 0
     cost = (
         "simulated" if made_up else number_format.money(rollout.cost_usd) if rollout.cost_usd is not None else "cost ?"
@@ -132,7 +132,7 @@ def notice_lines(rollout: Rollout, model: ModelFacts, width: int) -> list[Conten
 
 
 def annotation_lines(annotation: Annotation, width: int) -> list[Content]:
-    """Return dispute, comment and label of a case."""
+    """Return the dispute, comment and label of a case."""
     notes: list[Content] = []
     if annotation.dispute:
         when = datetime.fromtimestamp(annotation.disputed_at, UTC).astimezone().strftime("%d %b %H:%M")

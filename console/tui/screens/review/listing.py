@@ -8,10 +8,10 @@ import threading
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import chain, compress
 from operator import attrgetter
 
 from console.core.annotation import NO_ANNOTATION, Annotation
@@ -55,21 +55,24 @@ class ListRequest:
     contested: Collection[str] = ()
     """Cases whose key is wrong or ambiguous by the suite's errata."""
 
-    def tester(self, rollouts: Rollouts) -> Callable[[int], bool]:
-        """Return a function that tests the filter on a rollout of the run, by number."""
-        kept_kinds: dict[int, bool] = {}
+    def matcher(self, rollouts: Rollouts) -> Callable[[Sequence[int]], Iterable[int]]:
+        """Return a function that applies the filter to rollouts of the run, by number."""
+        keeps_kind: dict[int, bool] = {}
+        """Whether rollouts of a kind may match, by its identity."""
         is_by_kind = not self.scope.tests and not self.narrow.tests
 
-        def keeps(number: int) -> bool:
-            kind = rollouts.kind_at(number)
-            is_kept = kept_kinds.get(id(kind))
-            if is_kept is None:
-                is_kept = self.scope.matches_kind(kind) and self.narrow.matches_kind(kind)
-                if kind.order < 0:  # shared, so that it stays
-                    kept_kinds[id(kind)] = is_kept
-            return is_kept and (is_by_kind or self._keeps(rollouts.at(number)))
+        def matching(numbers: Sequence[int]) -> Iterable[int]:
+            kinds = list(rollouts.kinds_at(numbers))
+            keeps = keeps_kind.copy()
+            for kind in dict(zip(map(id, kinds), kinds, strict=True)).values():
+                if id(kind) not in keeps:
+                    keeps[id(kind)] = self.scope.matches_kind(kind) and self.narrow.matches_kind(kind)
+                    if kind.order < 0:  # shared, so that it stays
+                        keeps_kind[id(kind)] = keeps[id(kind)]
+            kept = compress(numbers, map(keeps.__getitem__, map(id, kinds)))
+            return kept if is_by_kind else (number for number in kept if self._keeps(rollouts.at(number)))
 
-        return keeps
+        return matching
 
     def _keeps(self, rollout: Rollout) -> bool:
         """Return whether a rollout matches the filter."""
@@ -145,12 +148,12 @@ def listings(
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Listing]:
     """Yield partial lists of what has been filtered so far, then the complete one, unless `stopped`."""
-    kept, keeps = rollouts.pick(()), request.tester(rollouts.rollouts)
+    kept, matching = rollouts.pick(()), request.matcher(rollouts.rollouts)
     shown_at, pause_s = clock(), PORTION_AFTER_S
     for start in range(0, len(rollouts), SLICE):
         if stopped():
             return
-        kept.numbers.extend(filter(keeps, rollouts.numbers[start : start + SLICE]))
+        kept.numbers.extend(matching(rollouts.numbers[start : start + SLICE]))
         if kept and not request.lists_whole_cases and clock() - shown_at > pause_s:
             yield _listing(request, kept, kept, len(rollouts), is_whole=False)
             shown_at, pause_s = clock(), 2 * pause_s
@@ -158,7 +161,7 @@ def listings(
     if request.lists_whole_cases:  # a case with any matching rollout is listed with all of them
         names = rollouts.rollouts.cases()
         cases = {names[number] for number in kept.numbers}
-        listed = rollouts.pick(number for number in rollouts.numbers if names[number] in cases)
+        listed = rollouts.pick(compress(rollouts.numbers, map(cases.__contains__, rollouts.cases())))
     if not stopped():
         passes = passes_by_case(rollouts) if request.sorting is not None else {}
         yield _listing(request, listed, kept, len(rollouts), is_whole=True, passes=passes)
@@ -210,7 +213,7 @@ def _listing(
         first_unseen=_first(order, unseen, kept),
         is_whole=is_whole,
         passes=passes,
-        outcomes=Counter(map(attrgetter("counted_as"), order.kinds())),
+        outcomes=order.count_by(attrgetter("counted_as")),
     )
 
 

@@ -81,7 +81,7 @@ class SearchController:
         return {key for key in self._rows if key.startswith("run ")}
 
     def row(self, key: str | None) -> tuple[RunHits, Hit | None] | None:
-        """Return run and hit of a row; the hit is None for a heading and for the line of unlisted hits."""
+        """Return the run and hit of a row; the hit is None for a heading and for the line of unlisted hits."""
         return self._rows.get(key) if key is not None else None
 
     def narrowed_to(self, run: RunHits) -> str:
