@@ -190,9 +190,7 @@ def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> tuple
     if not plan.is_batched:
         return facts(models["model"]), {role: facts(model) for role, model in others.items()}
     if plan.target.on:
-        raise UsageError(
-            "cannot be combined with --on", where="--batch", hint="Omit --on: batches need no workers."
-        )
+        raise UsageError("cannot be combined with --on", where="--batch", hint="Omit --on: batches need no workers.")
     if plan.until is not None and plan.until.rule is Rule.BEST:
         raise UsageError(
             "cannot be combined with --until best", where="--batch", hint="A race asks few cases at a time."
