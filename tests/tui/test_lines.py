@@ -90,6 +90,13 @@ def test_a_number_is_left_out_rather_than_cut() -> None:
     assert lines.fit(Content("2.5 s"), 2).plain == "2…"  # where nothing else would be left
 
 
+@pytest.mark.parametrize(
+    ("width", "shown"), [(20, "… the newest words  "), (14, "… newest words"), (12, "… words     "), (5, "… rds")]
+)
+def test_the_end_of_a_text_loses_its_beginning(width: int, shown: str) -> None:
+    assert lines.fit(Content("… the newest words"), width).plain == shown
+
+
 @given(
     st.lists(st.tuples(st.integers(1, 20), st.integers(0, 3)), min_size=1, max_size=6),
     st.integers(10, 160),

@@ -70,10 +70,20 @@ def _reach(line: str, start: int, width: int) -> int:
 
 
 def fit(content: Content, width: int, *, right: bool = False) -> Content:
-    """Return the content at exactly `width` cells, cut with `…` or padded; a number is omitted rather than cut."""
+    """Return the content at exactly `width` cells, cut with `…` or padded; a number is omitted rather than cut.
+
+    If it begins with `… `, as the end of a text does, its beginning is cut, preferably before a word.
+    """
     if width <= 0:
         return Content.empty()
     missing = width - content.cell_length
+    if missing < 0 and width > 2 and content.plain.startswith("… "):
+        start = 2 - missing
+        while content[start:].cell_length > width - 2:
+            start += 1
+        word = content.plain.find(" ", start - 1) + 1
+        start = word if start <= word < start + width // 2 else start
+        return fit(content[:2].append(content[start:]), width)
     if missing < 0:
         cut = content.truncate(width, ellipsis=True)
         end = len(cut.plain) - 1
