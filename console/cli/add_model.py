@@ -97,7 +97,7 @@ def add(args: AddModelArguments) -> int:
 
 
 def draft_of(server: KnownServer, address: str = "", key_variable: str | None = None) -> ModelConfig:
-    """Return a model of a server, still without an id."""
+    """Return a model on a server; its id is not set yet."""
     if server.needs_address and not address:
         raise UsageError(f"{server.title} needs --address", hint=f"Give {server.needs}.")
     try:
@@ -290,7 +290,7 @@ def _append(path: Path, model: ModelConfig, remark: str) -> str:
 
 
 def _free_name(id: str, taken: Mapping[str, object]) -> str:
-    """Return the last part of an id as a name, with a number if it is taken."""
+    """Return the last part of an id as a name, with a number appended if the name is taken."""
     base = re.sub(r"[^\w.:-]+", "-", id.rsplit("/", 1)[-1]).strip("-") or "model"
     names = (base, *(f"{base}-{number}" for number in range(2, len(taken) + 3)))
     return next(name for name in names if name not in taken)

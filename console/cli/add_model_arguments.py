@@ -28,5 +28,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--id", metavar="ID", help="add: the server's name for the model (default: list its models)")
     parser.add_argument("--name", metavar="NAME", help="add: name in models.toml (default: from the id)")
     parser.add_argument("--key-env", metavar="VARIABLE", help="add: environment variable that holds the key")
-    parser.add_argument("--mode", choices=("fc", "prompt"), help="add: how tools are passed (default: as tried)")
+    parser.add_argument(
+        "--mode", choices=("fc", "prompt"), help="add: how tools are passed (default: what the trial call shows)"
+    )
     parser.add_argument("--no-try", action="store_true", help="add: do not call the model")

@@ -135,7 +135,7 @@ def check_models(models: Path | None, data: Path | None = None) -> list[Finding]
 
 
 def check_endpoints(models: Path | None) -> list[Finding]:
-    """Check that the servers of models with a key answer and serve the model; queries `/models`, free of charge."""
+    """Check that the servers of models with a key answer and serve the model; queries `/models`, which is free."""
     try:
         book = load_models(find_models_file(models))
     except UsageError:

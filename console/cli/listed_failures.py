@@ -25,7 +25,7 @@ def listed_failures(
         folder: the run.
         chosen: the filter.
         annotations: annotations by rollout.
-        passed_too: let the filter cover all rollouts in any case.
+        passed_too: apply the filter to all rollouts regardless of its terms.
     """
     words_by_slot = conversations_with(folder.journal_path, chosen.words)
     rollouts = list(read_overview(folder).rollouts.values())

@@ -38,7 +38,7 @@ ERROR = JsonKind(
 )
 
 _MOST_FOREIGN = 20_000
-"""Maximum characters shown of other code's output to the descriptors of stdout and stderr."""
+"""Maximum number of characters shown of other code's output to the descriptors of stdout and stderr."""
 _CLEAR_LINE = "\r\x1b[K"
 _STYLES = {"bad": "31", "good": "32", "warning": "33", "faint": "2", "strong": "1"}
 
@@ -57,7 +57,7 @@ class Output:
         self._clean = to_ascii if ascii_only else str
         self.quiet = quiet
         self._left_out: list[str] = []
-        """Columns omitted from the last table for lack of room."""
+        """Columns omitted from the last table because it was too wide."""
         self._color = color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def info(self, text: str) -> None:
@@ -82,7 +82,7 @@ class Output:
         return sys.stdin.isatty() and sys.stderr.isatty()
 
     def confirm(self, warning: str, *, hint: str, unasked: str = "") -> None:
-        """Ask whether to make calls in spite of a warning.
+        """Ask whether to make calls despite a warning.
 
         Raises:
             UsageError: the answer is no, or there is nobody to ask; the message is then `unasked`, or else the warning.

@@ -36,7 +36,7 @@ def resume_race(output: Output, folder: RunFolder, paths: WorkspacePaths, target
 def follow_race(
     output: Output, runs: Sequence[RunFolder], engines: Sequence[RunningEngine], data_path: Path | None
 ) -> int:
-    """Show the looks of a race until its engines have ended, then its reports; return the exit code.
+    """Show the looks of a race until its engines have ended, then print its reports; return the exit code.
 
     Args:
         output: where to write.

@@ -118,7 +118,7 @@ def report_played(output: Output, prepared: "PreparedRun", ending: "Ending", fai
 
 
 def show_report(output: Output, history: History, report: Report | None, columns: "ScoreColumns | None" = None) -> None:
-    """Print the results of a run and, if given, the scores with decided keys and corrected by people."""
+    """Print the results of a run and, if given, the scores by decided keys and by people's labels."""
     summary = history.summary
     if output.machine:
         corrected = {"corrected": columns.fields} if columns is not None else {}
@@ -189,7 +189,7 @@ def _counts(summary: Summary) -> str:
 
 
 def _cost(summary: Summary) -> str:
-    """Return the cost as text, with the number of rollouts of unknown cost."""
+    """Return the cost as text, with the number of rollouts whose cost is unknown."""
     tally = summary.tally
     cost = f", {dollars(tally.cost_usd)}{terms_words(summary.batch_terms)}" if tally.cost_usd else ""
     if not tally.cost_unknown:

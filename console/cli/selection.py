@@ -163,7 +163,7 @@ def _check_counts(args: PresetArguments) -> None:
     if len(args.judge) > 2:
         raise UsageError("at most two judges can be compared", where="--judge", hint="Give two.")
     if args.sample is not None and args.limit is not None:
-        raise UsageError("--sample and --limit exclude each other", hint="Give one of them.")
+        raise UsageError("--sample and --limit cannot be combined", hint="Give one of them.")
     if args.seed is not None and args.sample is None and not args.preset:
         raise UsageError("a seed needs a number of cases to draw", where="--seed", hint="Add --sample N.")
 

@@ -184,7 +184,7 @@ def _misspelled_keys(suite: Suite) -> list[str]:
 
 
 def _unknown_scores(suite: Suite, played: Sequence[_Played]) -> list[str]:
-    """Return a sentence for each score that a Python suite declares but no answer has."""
+    """Return a sentence for each score that a Python suite declares but that no answer has."""
     if not isinstance(suite, SimpleSuite) or any(item.problems for item in played):
         return []
     known = {name for item in played for name in item.scores}
@@ -210,7 +210,7 @@ def _spread_over(cases: Sequence[Case]) -> list[Case]:
 def _prices(
     args: Arguments, suite: Suite, setting: Setting, cases: Sequence[Case], played: Sequence[_Played]
 ) -> dict[str, Any]:
-    """Return calls and tokens of a complete run, by the suite's estimate or else by the cases played."""
+    """Return the calls and tokens of a complete run, from the suite's estimate or else from the cases played."""
     run: dict[str, Any] = _estimated(suite, setting, cases) or _measured(len(cases), played)
     if not run:
         return run

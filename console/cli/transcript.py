@@ -45,7 +45,7 @@ def show_transcript(output: Output, conversation: Conversation) -> None:
 
 
 def show_comparison(output: Output, comparison: Comparison) -> None:
-    """Print expected and actual, big values path by path."""
+    """Print expected and actual values, large ones path by path."""
     if comparison.fault:
         output.text(f"  {comparison.fault}", "warning")
     for pair in comparison.pairs:
@@ -77,7 +77,7 @@ def _show_pair(output: Output, whole: Pair) -> None:
 
 
 def _below(output: Output, text: str) -> None:
-    """Print a text with its further lines indented below the first, so that they do not look like our output."""
+    """Print a text with all lines after the first indented, so that they do not look like our output."""
     output.text(text.replace("\n", "\n        "))
 
 

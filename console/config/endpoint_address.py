@@ -9,7 +9,7 @@ _LONGEST_PARAMETER = 24
 
 
 def address_mistake(value: str) -> str:
-    """Return the fault of an address, as the end of a sentence; empty if it is valid."""
+    """Return the defect in an address, worded as the end of a sentence; empty if it is valid."""
     if not value.startswith(("http://", "https://")):
         return "must begin with http:// or https://, like https://api.openai.com/v1"
     if any(character.isspace() or not character.isprintable() for character in value):

@@ -15,7 +15,7 @@ class KnownServer(NamedTuple):
     provider: str = "openai"
     """Value of `provider` in models.toml."""
     address: str = ""
-    """Value of `base_url`; empty for the provider's own."""
+    """Value of `base_url`; empty for the provider's default."""
     key_variable: str = ""
     needs: str = ""
     """Requirements that the user must provide, such as their own address; empty if none."""

@@ -87,9 +87,9 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Address up to and including `/v1`, without `/chat/completions`; in the file, a list names several equal servers.
     Default: the provider's own."""
     api_key: Secret | None = None
-    """The key itself; works with a warning, and excludes `api_key_env`."""
+    """The key itself; accepted with a warning, and cannot be combined with `api_key_env`."""
     api_key_env: _Filled | None = None
-    """Environment variable that holds the key; a `.env` file in the current folder works too. Default: by the host of
+    """Environment variable that holds the key; a `.env` file in the current folder also works. Default: by the host of
     `base_url`."""
     headers: dict[str, str] = {}
     """Additional HTTP headers, all values strings; they are treated as secrets."""
@@ -124,7 +124,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     line: int = 0
     """Line of its table in models.toml; 0 for built-in models."""
     other_urls: tuple[str, ...] = ()
-    """Further addresses that serve the same model; in the file, `base_url` is then a list."""
+    """Additional addresses that serve the same model; in the file, `base_url` is then a list."""
     tokenizer: Path | None = None
     """Folder of a tokenizer that counts prompts in place of the server; set on the command line, not in the file."""
     data: Path | None = None
@@ -142,10 +142,10 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
         if self.other_urls:
             self._check_addresses()
         if self.api_key is not None and self.api_key_env is not None:
-            raise ValueError("api_key and api_key_env exclude each other")
+            raise ValueError("api_key and api_key_env cannot be combined")
 
     def __repr__(self) -> str:
-        """Return name and id only: keys, headers and parameters may be secret."""
+        """Return the name and id only: keys, headers and parameters may be secret."""
         return f"ModelConfig({self.name!r}, {self.model_id!r})"
 
     def _check_addresses(self) -> None:

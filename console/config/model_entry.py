@@ -13,7 +13,7 @@ _NOT_WRITTEN = ("name", "line", "data", "tokenizer", "api_key", "headers", "othe
 
 
 def entry_of(model: ModelConfig) -> str:
-    """Return the table without default values; keys and headers are left out."""
+    """Return the table without default values, keys and headers."""
     lines = [f"[{toml_key(model.name)}]"]
     defaults = ModelConfig(name="", model_id="x")
     if model.price_source:

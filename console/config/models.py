@@ -30,7 +30,7 @@ class ModelBook:
     mistakes: list[Mistake] = field(default_factory=list[Mistake])
     warnings: list[str] = field(default_factory=list[str])
     path: Path | None = None
-    """File that was read; None without one."""
+    """File that was read; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def find_models_file(explicit: Path | str | None = None) -> Path | None:
 
 
 def presets_files() -> list[Path]:
-    """Return the paths of presets files, that of the current folder first; the files may not exist.
+    """Return the paths of preset files, the one in the current folder first; the files may not exist.
 
     EVAL_CONSOLE_PRESETS names one file instead.
     """
@@ -149,7 +149,7 @@ def _explicit_path(explicit: Path | str | None, flag: str, name: str) -> Path | 
         return None
     path = path.expanduser().absolute()
     if not path.exists():
-        raise UsageError(f"{path} does not exist", where=where, hint=f"Check the path, or leave {where} out.")
+        raise UsageError(f"{path} does not exist", where=where, hint=f"Check the path, or omit {where}.")
     return path
 
 

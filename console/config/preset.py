@@ -215,7 +215,7 @@ def _read_preset(file: TomlFile, name: str, table: object) -> Preset | None:
             sound = False
             file.mistake(f"[{name}] {problem[0]}", *file.place(name, key), problem[1])
     if sound and "limit" in entries and "sample" in entries:
-        file.mistake(f"[{name}] limit and sample exclude each other", *file.place(name, "limit"), "Keep one of them.")
+        file.mistake(f"[{name}] limit and sample cannot be combined", *file.place(name, "limit"), "Keep one of them.")
         return None
     return _build(entries) if sound else None
 

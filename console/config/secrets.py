@@ -19,7 +19,7 @@ _PUBLIC_HEADERS = frozenset(
         *("openai-beta", "openai-organization", "openai-project", "origin", "referer", "user-agent", "x-title"),
     }
 )
-"""Headers whose values are not secret: a model may well write `application/json`, or the date of a version."""
+"""Headers whose values are not secret: a model's text may well contain `application/json` or a version date."""
 
 _VARIABLE_BY_HOST = {server.host: server.key_variable for server in KNOWN_SERVERS if server.host} | {
     urlsplit(provider.address).hostname or "": provider.key_variable
@@ -32,7 +32,7 @@ _VARIABLE_BY_PREFIX = {server.name: server.key_variable for server in KNOWN_SERV
     "bedrock": None,
     "vertex_ai": None,
 }
-"""Variables that litellm reads, by the prefix of its model names; None where it signs in by itself."""
+"""Variables that litellm reads, by the prefix of its model names; None where litellm signs in by itself."""
 
 
 def key_variable(model: "ModelConfig") -> str | None:

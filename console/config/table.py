@@ -34,7 +34,7 @@ _PARAMETERS = frozenset(
 )
 """Request parameters that other tools' files mix with our keys."""
 _LITELLM_PROVIDER = "custom_llm_provider"
-"""Key of such files for litellm."""
+"""Key in such files that selects litellm."""
 _ENDPOINT_KEYS = ("endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type")
 _ENDPOINT_TYPES = ("openai_chat_completions", "openai_chat_completions_token")
 

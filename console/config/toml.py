@@ -55,7 +55,7 @@ class TomlFile:
         self.mistakes.append(Mistake(message, where, hint, self._excerpt(line, column)))
 
     def place(self, *keys: str) -> tuple[int, int]:
-        """Return line and column of a key, or of the nearest enclosing table."""
+        """Return the line and column of a key, or of the nearest enclosing table."""
         for end in range(len(keys), 0, -1):
             position = self.places.get(keys[:end])
             if position is None:

@@ -8,7 +8,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_value(value: Any) -> str:
-    """Return a value as TOML on one line; table entries that are None are left out."""
+    """Return a value as TOML on one line; table entries that are None are omitted."""
     match value:
         case bool():
             return "true" if value else "false"

@@ -59,7 +59,7 @@ class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     grader: str = ""
     """Digest of the grader whose verdict it was."""
     grades: dict[str, int] = {}
-    """Grades from 1 to 5, if the reader gave some, by criterion; of an answer without criteria under an empty name."""
+    """Grades from 1 to 5, if the reader gave some, by criterion; under an empty name if the answer has no criteria."""
     round: int | None = None
     """Number of the judged answer within a loop, from 0; None for a whole rollout."""
     remark: str = ""
@@ -73,7 +73,7 @@ class PeopleVerdict(msgspec.Struct, frozen=True):
     by_reader: dict[str, str]
     """One of `VERDICTS` by reader."""
     settled: str = ""
-    """The verdict that settles a disagreement; empty without one."""
+    """The verdict that settles a disagreement; empty if there is none."""
     criteria: dict[str, tuple[int, ...]] = {}
     """Grades from 1 to 5 by criterion."""
 
@@ -136,7 +136,7 @@ def annotation_counts(annotations: Iterable[Annotation]) -> str:
 
 
 def label_counts(annotations: Iterable[Annotation]) -> str:
-    """Return the count of each label and the models that gave them; empty without labels."""
+    """Return the count of each label and the models that gave them; empty if there are no labels."""
     labels = [annotation.label for annotation in annotations if annotation.label is not None]
     counts = Counter(label.name for label in labels)
     models = ", ".join(dict.fromkeys(label.by for label in labels))

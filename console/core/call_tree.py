@@ -148,7 +148,7 @@ class CallTree:
 
 
 def _longest(call: _Call, below: list[int]) -> list[_Call]:
-    """Return the longest path from a call; among equal ones, the one that keeps its tools, or else the later one."""
+    """Return the longest path from a call; on a tie, the one that keeps its tools, or else the later one."""
     path = [call]
     while call.children:
         tools = call.asks_with_tools

@@ -58,7 +58,7 @@ class CaseCounts(msgspec.Struct):
             case: case id.
             passed: 1 for a passed rollout, -1 to remove one, 0 for a failed one.
             graded: 1 to add, -1 to remove.
-            tallies: of the run and of the case's category.
+            tallies: those of the run and of the case's category.
         """
         before = self.by_case.get(case, (0, 0))
         after = (before[0] + passed, before[1] + graded)

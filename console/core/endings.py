@@ -34,7 +34,7 @@ class Endings(MutableMapping[Slot, Counted]):
         self._rows: list[_Row | None] = []
         """None for a rollout that has not ended."""
         self._shared: dict[tuple[int, int, str, str, str, str], _Row] = {}
-        """Rows by their fields, using the identity of the verdict, as equal verdicts are mostly the same object."""
+        """Rows by their fields, by identity of the verdict, as equal verdicts are usually the same object."""
         self._others: dict[Slot, Counted] = {}
         """Endings of rollouts that are not in the plan."""
         self._count = 0

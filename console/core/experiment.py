@@ -99,7 +99,7 @@ class Experiment(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def control(self) -> int | None:
-        """Index of the unchanged arm, if there is one besides others."""
+        """Index of the unchanged arm, if the experiment has one as well as others."""
         return self.arms.index(()) if len(self.arms) > 1 and () in self.arms else None
 
     def drawn(
@@ -196,12 +196,12 @@ class Applied:
 
 
 def last_of_user(messages: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the index of the last message of the user; None without one."""
+    """Return the index of the last message of the user; None if there is none."""
     return next((index for index in reversed(range(len(messages))) if messages[index].get("role") == "user"), None)
 
 
 def instructions_in(messages: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the text of the system prompt; None without one."""
+    """Return the text of the system prompt; None if there is none."""
     instructions = next((message for message in messages if message.get("role") in _INSTRUCTIONS), None)
     return None if instructions is None else str(instructions.get("content") or "")
 
@@ -244,14 +244,14 @@ def edited(text: str, before: str, after: str) -> str:
 
 
 def _place_after(lines: list[str], before: list[str]) -> int:
-    """Return the position after the nearest preceding line of an insertion that the text has."""
+    """Return the position after the nearest line that precedes an insertion and is in the text."""
     return next((lines.index(line) + 1 for line in reversed(before) if line in lines), 0)
 
 
 def _replaced(
     messages: list[dict[str, Any]], before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]], place: int
 ) -> list[dict[str, Any]]:
-    """Replace consecutive messages at their position, or before it if older ones were dropped from the conversation."""
+    """Replace consecutive messages at their position, or earlier if older ones were dropped from the conversation."""
     for index in range(min(place, len(messages) - len(before)), -1, -1):
         if list(messages[index : index + len(before)]) == list(before):
             return [*messages[:index], *after, *messages[index + len(before) :]]
@@ -259,7 +259,7 @@ def _replaced(
 
 
 def description_of(tool: Mapping[str, Any]) -> tuple[str, str]:
-    """Return name and description of an offered tool, in either of the two usual formats."""
+    """Return the name and description of an offered tool, in either of the two usual formats."""
     function = tool.get("function")
     held = cast("Mapping[str, Any]", function) if isinstance(function, dict) else tool
     return str(held.get("name", "")), str(held.get("description", ""))
@@ -281,7 +281,7 @@ def read_kind(what: str) -> tuple[str, str]:
     """Parse the part of `--set` before the equals sign into kind and name.
 
     Raises:
-        UsageError: nothing of that name can be changed.
+        UsageError: nothing with that name can be changed.
     """
     if match := _DESCRIPTION.match(what):
         return TOOL, match["name"]

@@ -92,7 +92,7 @@ class Fault(Exception):
         self.role = "model"
         """Role of the failing model in the run; set by the stage."""
         self.is_of_endpoint = False
-        """True if the endpoint has never answered, or not within the waiting time; set by llm."""
+        """True if the endpoint has never answered, or did not answer within the waiting time; set by llm."""
 
     @property
     def advice(self) -> str:

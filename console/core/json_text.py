@@ -59,7 +59,7 @@ def _decode(text: str | bytes) -> Any:
 
 
 def _is_deep(value: Any) -> bool:
-    """Return whether a value has too many levels, looking level by level."""
+    """Return whether a value is nested too deeply, checking one level at a time."""
     level = _parts(value)
     for _ in range(DEEPEST):
         if not level:

@@ -29,7 +29,7 @@ class Began(Frame, frozen=True):
     """New messages of this call, as in its later `Asked` record."""
     at: float = 0.0
     prefix: int = 0
-    """Number of leading messages shared with call `base`."""
+    """Number of leading messages shared with the call `base`."""
     base: int = 0
     """Number of the last call of this role journaled before this one was sent; 0 for the last one known."""
 

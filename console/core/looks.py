@@ -31,15 +31,15 @@ class Until(msgspec.Struct, frozen=True, omit_defaults=True):
 
     rule: Rule
     half_width: Amount = 0.0
-    """For `width`."""
+    """For `width`: half width of the interval that ends the run."""
     margin: Amount = 0.0
     """For `decided`: tolerated loss."""
     baseline: str = ""
-    """For `decided`: name of the run to compare with."""
+    """For `decided`: name of the baseline run."""
     baseline_digest: str = ""
     """Digest of its results, without which the looks of a resumed run would not be those planned."""
     by_category: bool = False
-    """For `decided`: ask the question for each category by itself."""
+    """For `decided`: decide each category separately."""
     models: tuple[str, ...] = ()
     """For `best`: models of the race."""
     rivals: tuple[str, ...] = ()
@@ -54,13 +54,13 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     at: tuple[Count, ...]
     """For each look: number of graded rollouts, in the whole planned order, that must have ended."""
     rollouts: tuple[Count, ...] = ()
-    """Rollouts of this question among them; empty: all of them."""
+    """Number of them that belong to this question; empty if all do."""
     shares: tuple[Amount, ...] = ()
     """Share of the question's independent units at each look; empty if nothing is decided."""
     constant: Amount = 0.0
     """c of the boundary c * share^(shape - 1/2) at the full alpha; 0 if nothing is decided."""
     category: str = ""
-    """Empty: the whole run."""
+    """Category of the question; empty for the whole run."""
 
 
 class Expected(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -70,7 +70,7 @@ class Expected(msgspec.Struct, frozen=True, omit_defaults=True):
     difference: Amount | None = None
     """Assumed difference of B; None for a rule without a baseline."""
     least: Amount = 0.0
-    """For `width`: cases at the earlier runs' rates that need the fewest and the most."""
+    """For `width`: the fewest and the most cases needed at the rates of earlier runs."""
     most: Amount = 0.0
 
 
@@ -78,9 +78,9 @@ class LookPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """Order of the cases and times of the looks; part of the manifest."""
 
     questions: tuple[Question, ...]
-    """The first is the whole run."""
+    """The first one covers the whole run."""
     seed: Count | None = None
-    """Seed of the random order, stratified by category; None: the order of the suite."""
+    """Seed of the random order, stratified by category; None for the order of the suite."""
     digest: str = ""
     """Digest of the planned order."""
     until: Until | None = None
@@ -92,7 +92,7 @@ class LookPlan(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def cases(self) -> int:
-        """Graded cases in all."""
+        """Total number of graded cases."""
         return self.questions[0].at[-1] // self.rollouts
 
 
@@ -118,9 +118,9 @@ class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Number of the look at its question, from 1."""
     of: Count
     rollouts: Count
-    """Planned rollouts of the question that were looked at: its first ones."""
+    """Number of planned rollouts of the question that were looked at, always its first ones."""
     planned: Count
-    """Graded rollouts of the question in all."""
+    """Total number of graded rollouts of the question."""
     value: Amount | None = None
     """Headline of the run over these rollouts; None if nothing was graded."""
     low: Amount | None = None
@@ -128,14 +128,14 @@ class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     left_out: Count = 0
     """Number of broken, undecided and unplayed rollouts among these."""
     difference: Amount | None = None
-    """B - A over these rollouts, for a question to be decided."""
+    """B - A over these rollouts, if the question is whether B is worse."""
     below: Amount | None = None
     """Bounds of its repeated confidence interval."""
     above: Amount | None = None
     decision: str = ""
     """Decision of this look; empty if it decided nothing, or had nothing to decide."""
     category: str = ""
-    """Category of the question; empty: the whole run."""
+    """Category of the question; empty for the whole run."""
     only: tuple[str, ...] = ()
     """Categories of the rollouts, if they do not include all categories of the run."""
     standings: tuple[Contender, ...] = ()
@@ -207,12 +207,12 @@ def read_until(text: str, *, margin: str = "", baseline: str = "", by: str = "")
     if text == Rule.BEST:
         flags = (("--margin", margin), ("--by", by), ("--baseline", baseline))
         if given := next((flag for flag, value in flags if value), ""):
-            raise UsageError("cannot be combined with --until best", where=given, hint="Leave it out.")
+            raise UsageError("cannot be combined with --until best", where=given, hint="Omit it.")
         return Until(Rule.BEST)
     if text != Rule.DECIDED:
         return Until(Rule.WIDTH, half_width=_half_width(text, margin, by))
     if by and by != "category":
-        where, hint = "--by", "Write --until decided --by category, or leave it out."
+        where, hint = "--by", "Write --until decided --by category, or omit it."
         raise UsageError(f"{by!r} cannot be combined with --until {text}", where=where, hint=hint)
     if not baseline:
         raise UsageError("needs a run to compare with", where="--until decided", hint="Add --baseline RUN.")
@@ -227,5 +227,5 @@ def _half_width(text: str, margin: str, by: str) -> float:
         raise UsageError(f"{text!r} is not a rule for ending a run", where="--until", hint=hint)
     if margin or by:
         where = "--margin" if margin else "--by"
-        raise UsageError("needs --until decided", where=where, hint="Leave it out.")
+        raise UsageError("needs --until decided", where=where, hint="Omit it.")
     return width.value

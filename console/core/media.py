@@ -230,7 +230,7 @@ def _bytes(encoded: str) -> bytes:
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
-    """Return width and height from the first bytes of a PNG, GIF, JPEG or WebP image, or None if they are not there."""
+    """Return the width and height from the first bytes of a PNG, GIF, JPEG or WebP image; None if not found."""
     try:
         if data.startswith(b"\x89PNG\r\n\x1a\n"):
             return struct.unpack(">II", data[16:24])

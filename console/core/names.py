@@ -25,7 +25,7 @@ def folded(name: str) -> str:
 
 
 def find_name(name: str, names: Collection[str]) -> str | None:
-    """Return the matching member of `names`, in any Unicode form; None without one."""
+    """Return the matching member of `names`, in any Unicode form; None if there is none."""
     if name in names:
         return name
     typed = normalized(name)

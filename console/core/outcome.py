@@ -27,7 +27,7 @@ _GRADED = frozenset({Outcome.PASSED, Outcome.FAILED})
 BLAME_PREFIX = "blame: "
 """Prefix of a score of 1 that names the party a failure is due to, by the suite's rules.
 
-Any suite may give one in which other parties than the model can fail: its simulated user, its judge, its data.
+For suites in which parties other than the model can fail: the simulated user, the judge, the data.
 """
 
 

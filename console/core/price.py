@@ -15,7 +15,7 @@ def dollars(cost_usd: float) -> str:
 
 
 def batch_terms(models: Iterable[ModelFacts]) -> str:
-    """Return the terms of a run's batches, such as `half price`; empty without batches."""
+    """Return the terms of a run's batches, such as `half price`; empty if there are no batches."""
     terms = [model.batched for model in models if not model.simulated]
     named = dict.fromkeys(filter(None, terms))
     return f"{', '.join(named)}{', in part' * ('' in terms)}" if named else ""

@@ -22,7 +22,7 @@ class Provider(NamedTuple):
     embeds: bool = False
     """True if it offers embeddings."""
     batches: str = ""
-    """Batch API of the provider, a `BatchApi`; empty if there is none, or this program does not use it."""
+    """Batch API of the provider, a `BatchApi`; empty if it has none, or if this program does not use it."""
     vendor: str = ""
     """Name in OpenTelemetry's conventions; empty for the same name as in models.toml."""
 
@@ -88,5 +88,5 @@ PROVIDERS: Mapping[str, Provider] = {
 
 
 def provider_of(name: str) -> Provider:
-    """Return the facts about a provider; empty ones for a provider named only in an old run."""
+    """Return the facts about a provider; empty ones for a provider that only an old run names."""
     return PROVIDERS.get(name, Provider())

@@ -32,7 +32,7 @@ class Opened(Record, frozen=True):
     host: str = ""
     version: str = ""
     epoch: Count = 0
-    """Number of this session of the run, from 1; 0 in imports and in journals from before numbering."""
+    """Number of this session of the run, from 1; 0 in imports and in journals older than the numbering."""
 
 
 class Started(Record, frozen=True):
@@ -82,7 +82,7 @@ class Embedded(Record, frozen=True):
     model: str = ""
     tokens: Count | None = None
     address: str = ""
-    """As in `Asked`, as is `kept`."""
+    """Address of the model that answered, as in `Asked`; so is `kept`."""
     kept: bool = False
 
 
@@ -150,7 +150,7 @@ MAIN_REPLIES = "replies of the main conversation"
 
 
 GREETING = "greeting"
-"""Kind of the note with an opening in the model's name that no model wrote."""
+"""Kind of the note with an opening that is attributed to the model but was not written by it."""
 
 
 class Finished(Record, frozen=True):
@@ -177,11 +177,11 @@ class Finished(Record, frozen=True):
 
 
 class Looked(Record, frozen=True):
-    """A look was taken, because the first rollouts of the planned order had all ended; it is never repeated."""
+    """A look was taken because the first rollouts in planned order had all ended; it is never repeated."""
 
     look: Look
     beyond: tuple[Slot, ...] = ()
-    """At a decision against a baseline: graded rollouts that had also started, but were not looked at."""
+    """If decided against a baseline: number of graded rollouts that had started but were not looked at."""
 
 
 class Steered(Record, frozen=True):
@@ -216,7 +216,7 @@ class Batched(Record, frozen=True):
     submitted_at: Moment = 0.0
     """Time at which it was sent or, once the provider has confirmed it, accepted; 0 before."""
     missing: bool = False
-    """True if the provider did not have it, or its results, when last asked; a resume then abandons it."""
+    """True if the provider no longer had it or its results when last asked; a resume then abandons it."""
     ended: str = ""
     """End of the batch, such as `completed` or `expired`, once all of its answers are journaled."""
 

@@ -29,7 +29,7 @@ class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     base_url: str = ""
     """First address; empty for the provider's default."""
     other_urls: tuple[str, ...] = ()
-    """Further addresses."""
+    """Additional addresses."""
     simulated: bool = False
     price_in: Amount | None = None
     """USD per million input tokens; None if unknown."""
@@ -50,7 +50,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
     ids: tuple[str, ...] = ()
     limit: int | None = None
     seed: int | None = None
-    """With a limit: seed for drawing that many cases at random instead of taking the first."""
+    """If there is a limit: seed for drawing that many cases at random instead of taking the first ones."""
 
 
 class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -90,7 +90,7 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     concurrency: Count = 8
     budget: Budget = Budget()
     cases: Count = 0
-    """Planned rollouts in all (cases times rollouts)."""
+    """Total number of planned rollouts (cases times rollouts)."""
     setup: Count = 0
     """Planned rollouts that are not graded (setup cases); 0 in runs from before this field."""
     dataset: dict[str, str] = {}
@@ -129,7 +129,7 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     judge_repeats: Count = 1
     """Number of gradings of each conversation, stored as consecutive rollouts."""
     experiment: Experiment | None = None
-    """The change made in its parent's conversations, or in all of its own; None without one."""
+    """The change made in its parent's conversations, or in all of its own; None if there is none."""
 
     @property
     def headline_scale(self) -> tuple[float, float] | None:
@@ -137,7 +137,7 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.scales.get(self.headline)
 
     def scale_of(self, score: str) -> tuple[float, float]:
-        """Return the lowest and highest value of a score, or of the pass rate if empty; infinite where unknown."""
+        """Return the largest possible difference in a score (empty name: the pass rate); infinite if unknown."""
         return self.scales.get(score, (-math.inf, math.inf)) if score else (0.0, 1.0)
 
     def largest_change(self, score: str) -> float:
@@ -147,7 +147,7 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def category(self) -> str:
-        """The only selected category; empty if several or all."""
+        """The only selected category; empty if several or all are selected."""
         return self.selection.categories[0] if len(self.selection.categories) == 1 else ""
 
     @property
@@ -231,7 +231,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
 
     @property
     def rate(self) -> Interval | None:
-        """Pass rate with its interval, cases weighing the same; None if nothing is graded."""
+        """Pass rate with its interval, with equal weight per case; None if nothing is graded."""
         return rate_interval(self.sample)
 
     @property
@@ -279,7 +279,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     units: dict[str, str] = {}
     suite_cases: dict[str, Count] = {}
     score_interval: Interval | None = None
-    """Mean of the headline score with its interval over cases; None without repeats."""
+    """Mean of the headline score with its interval over cases; None if there are no repeats."""
     reasons: dict[str, Count] = {}
     cut: dict[str, Count] = {}
     """Rollouts whose last reply was cut off, by reason: `length` or `content_filter`."""
@@ -295,13 +295,13 @@ class Summary(msgspec.Struct, omit_defaults=True):
     damaged: Count = 0
     """Number of unreadable journal lines."""
     damaged_lines: list[int] = []
-    """Line numbers of the first of them, from 1."""
+    """Numbers of the first such lines, from 1."""
     altered: str = ""
-    """Description of changes to the journal by other programs than its engine since the last summary."""
+    """Description of changes made to the journal since the last summary by programs other than its engine."""
     message: str = ""
     """Reason for a halt; empty otherwise."""
     batch_terms: str = ""
-    """Terms of its batches, such as `half price`; empty without batches."""
+    """Terms of its batches, such as `half price`; empty if there are no batches."""
     batches: str = ""
     """Batches that have not ended, as text, such as `batch of 1,200 submitted Thu 14:02 · 340 done`."""
     journal_bytes: Count = 0

@@ -7,7 +7,7 @@ _LABEL = re.compile(r" *[^ ]+: ")
 _DATE_OF_RUN = re.compile(r"\d{4}-\d\d-\d\dT(?=\d{4}-)")
 """Date at the beginning of a run's id, dropped first, since every command accepts the rest."""
 _LEAST = 8
-"""Minimum characters of a shortened name in front of its measure."""
+"""Minimum number of characters of a shortened name in front of its measure."""
 
 
 def shorten_label(text: str, width: int) -> str:

@@ -266,7 +266,7 @@ class RunFold(msgspec.Struct):
             self._count_score(score, record.key.case, sign * value, sign)
 
     def _count_score(self, score: str, case: str, value: float, count: int) -> None:
-        """Add a score to a case's mean, or remove it with both numbers negative; cases weigh the same."""
+        """Add a score to a case's mean, or remove it with both numbers negative; all cases have equal weight."""
         cases = self.scores_by_case.setdefault(score, {})
         before = cases.get(case, (0.0, 0))
         after = (before[0] + value, before[1] + count)

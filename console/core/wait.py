@@ -27,7 +27,7 @@ class SubmittedBatch(Protocol):
 
 
 def batch_words(batches: Sequence[SubmittedBatch]) -> str:
-    """Return `batch of 1,200 submitted Thu 14:02 · 340 done`, or the same of several; empty without batches."""
+    """Return `batch of 1,200 submitted Thu 14:02 · 340 done`, or the same for several; empty if there are none."""
     if not batches:
         return ""
     calls, done = sum(batch.total for batch in batches), sum(batch.done for batch in batches)

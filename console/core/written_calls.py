@@ -17,7 +17,7 @@ _FENCE = "```json"
 
 
 def written_call(text: str, tools: Collection[str]) -> str:
-    """Return the notation of a tool call written in a text, such as `<tool_call>`; empty without one."""
+    """Return the notation of a tool call written in a text, such as `<tool_call>`; empty if there is none."""
     if not text or not any(name in text for name in tools):
         return ""
     mark = next((mark for mark in _MARKS if mark in text), "")

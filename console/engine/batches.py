@@ -32,7 +32,7 @@ from console.llm.providers import open_endpoint
 from console.llm.retry import ask_until_answered
 
 _GATHER_S = 0.25
-"""Seconds between checks whether all conversations wait, so that no more calls are to be expected."""
+"""Seconds between checks whether all conversations wait, so that no further call can be expected."""
 _SOONEST_POLL_S, _LATEST_POLL_S = 0.2, 60.0
 _POLL_SHARE = 0.1
 """Seconds until the next poll, as a share of the batch's age."""
@@ -180,7 +180,7 @@ class BatchedEndpoint:
             self._gatherer = start_task(self._gather(), f"batches of {self._model.name}")
 
     async def _gather(self) -> None:
-        """Submit the gathered calls whenever no more are to be expected."""
+        """Submit the gathered calls whenever no more can be expected."""
         while self._gathered:
             await asyncio.sleep(_GATHER_S)
             self._gathered = {number: call for number, call in self._gathered.items() if not call.answer.done()}
@@ -271,7 +271,7 @@ class BatchedEndpoint:
     async def _find(self, batch: _Batch, others: set[str]) -> BatchState | None:
         """Return a batch whose submission was not confirmed, or None if the provider does not have it.
 
-        Providers may list a batch a while after they have accepted it.
+        Providers may list a batch only a while after accepting it.
         """
         while True:
             for state in await self._candidates(batch):
@@ -468,7 +468,7 @@ class BatchedEndpoint:
                 await asyncio.sleep(_LATEST_POLL_S)
 
     async def _once(self, batch: _Batch, action: Callable[[], Awaitable[AnswerT]], tries: int = 1) -> AnswerT:
-        """Return the result of a request about a batch; only a rate limit, or fewer faults than tries, repeat it."""
+        """Return the result of a request about a batch; repeat it after a rate limit or a few other faults."""
         limits = msgspec.structs.replace(self._model.limits, max_tries=tries)
         result, _ = await ask_until_answered(lambda this_try: action(), self._balancer, limits, _BatchWatch(batch))
         return result

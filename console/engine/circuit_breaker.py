@@ -42,7 +42,7 @@ class CircuitBreaker:
         return min(concurrency, UNPROVEN_CALLS - sum(self._refusals.values()))
 
     def is_case_fault(self, fault: Fault) -> bool:
-        """Return whether a refusal is due to the case: a request that a proven model cannot take."""
+        """Return whether a refusal is due to the case: a request that a proven model rejects."""
         return fault.kind in (FaultKind.BAD_REQUEST, FaultKind.BAD_TOOL_SCHEMA) and fault.role not in self._unproven
 
     def note_end(self, *, has_answer: bool) -> None:
@@ -57,7 +57,7 @@ class CircuitBreaker:
 
     @property
     def verdict(self) -> str:
-        """Message of the last refusal if no answer has proven the settings right; else empty."""
+        """Message of the last refusal if no answer has yet proven the settings right; otherwise empty."""
         return (
             self._refused[-1][1].verdict.messages[0] if self._refused and self._unproven & set(self._refusals) else ""
         )
@@ -68,7 +68,7 @@ class CircuitBreaker:
         return refused
 
     def awaits_answer(self, role: str) -> bool:
-        """Return whether an answer from this role's model would matter."""
+        """Return whether an answer from this role's model would prove anything new."""
         return role in self._unproven or role in self._refusals
 
     def record_answer(self, role: str) -> list[tuple[Job, Finished]]:

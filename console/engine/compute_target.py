@@ -31,7 +31,7 @@ def read_compute_target(on: str | None, workers: int | None) -> ComputeTarget:
     """Validate a compute target given by the user.
 
     Raises:
-        UsageError: no such target, or workers without a target.
+        UsageError: there is no such target, or a number of workers was given without one.
     """
     if not on:
         if workers is not None:

@@ -71,7 +71,7 @@ class EarlierUse:
 
 
 def earlier_use(root: Path, suite: str) -> EarlierUse | None:
-    """Return the average use of a rollout in the newest completed runs of a suite; None without such runs.
+    """Return the average use of a rollout in the newest completed runs of a suite; None if there are no such runs.
 
     Runs of simulated models count only if there are no others.
     """
@@ -94,7 +94,7 @@ def earlier_use(root: Path, suite: str) -> EarlierUse | None:
 
 
 def earlier_rate(root: Path, suite: str) -> Interval | None:
-    """Return the pass rate of the newest completed run of a suite; None without one."""
+    """Return the pass rate of the newest completed run of a suite; None if there is none."""
     return next((summary.tally.rate for _, summary in completed_runs(root, suite)), None)
 
 

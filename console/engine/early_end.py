@@ -31,12 +31,12 @@ class EarlyEnd:
         """Prepare to decide.
 
         Args:
-            folder: of the run.
+            folder: the run's folder.
             prepared: its plan, cases and suite.
             fold: its results so far, kept up to date by the engine.
             append: journals a record.
             end: ends the run, given a reason and its words.
-            is_ending: True once nothing more is to be decided.
+            is_ending: returns True once nothing is left to decide.
             to_the_end: play everything, regardless of the looks' decisions.
         """
         self._folder, self._prepared, self._fold = folder, prepared, fold

@@ -21,7 +21,7 @@ class Endpoints:
     def __init__(
         self, models: Mapping[str, ModelConfig], manifest: Manifest, batches: "BatchHost | None" = None
     ) -> None:
-        """Take the model of every role, and the interface that batched models need; nothing is opened yet."""
+        """Store the model of every role, and the interface that batched models need; nothing is opened yet."""
         self._models, self._manifest, self._batches = models, manifest, batches
         self._open: dict[str, Endpoint] = {}
 

@@ -111,7 +111,7 @@ class Engine:
         return closed
 
     def _follow_folder(self, path: Path) -> None:
-        """Find the run's folder again if it was renamed during play."""
+        """Find the run's folder if it was renamed during play."""
         if path != self.host.folder.lock_path.parent:
             self.host.folder = RunFolder(path)
             self.host.notify(f"the run's folder was moved while it played: it is now {path}")

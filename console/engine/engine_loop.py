@@ -92,9 +92,9 @@ class EngineLoop:
                 self._attribute(error, context)
 
     def _leave(self, error: Exception) -> NoReturn:
-        """Exit the process, as the loop itself fails: its own files were closed, and perhaps those of the journal.
+        """Exit the process because the loop itself fails: its own files were closed, and perhaps those of the journal.
 
-        If the terminal was closed, too, only the watchdog can report it, which takes a moment.
+        If the terminal was closed as well, only the watchdog can report it, which takes a moment.
         """
         with contextlib.suppress(OSError):
             self._notify(
@@ -104,7 +104,7 @@ class EngineLoop:
         os._exit(_BROKEN_CODE)
 
     def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Handle an exception that nothing else handles: of a callback, or of a task whose result was not awaited."""
+        """Handle an exception that nothing else handles: from a callback, or from a task that was not awaited."""
         error, handle = context.get("exception"), context.get("handle")
         of_context = getattr(handle, "_context", None)
         if not isinstance(error, BaseException) or not self._attribute(error, of_context):
@@ -145,7 +145,7 @@ class EngineLoop:
                 task.exception()  # errors during cancellation do not matter
 
     def _busy_threads(self) -> list[str]:
-        """Return the locations of new threads that still keep the interpreter from ending after a grace period."""
+        """Return the locations of new threads that still keep the interpreter alive after a grace period."""
         until = time.monotonic() + GRACE_S
         while True:
             frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
@@ -160,7 +160,7 @@ class EngineLoop:
             time.sleep(0.01)
 
     def _abandon(self, what: str) -> None:
-        """Report code that does not end, and abandon it to the end of the process."""
+        """Report code that does not end, and leave it running until the process exits."""
         skip_shutdown(what)
         self._notify(f"{what}; it ends with this command")
 

@@ -23,12 +23,12 @@ from console.store.runs import RunFolder
 from console.suites.guard import SuiteError
 
 _MOST_OTHERS, _FEWEST_OTHERS = 40, 8
-"""Most and fewest recordings of other cases behind an estimate; a small category is filled up from others."""
+"""Maximum and minimum number of recordings of other cases in an estimate; a small category is filled up from others."""
 _MOST_READ = 200
-"""Maximum recordings read to find those of a category."""
+"""Maximum number of recordings read to find those of a category."""
 _CHARACTERS_A_TOKEN = 4
 _EXACT = 0.05
-"""Number of calls too small to count."""
+"""Number of calls below which they are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class _Recording:
 
     @property
     def growth(self) -> Use | None:
-        """Mean increase from a reply to the next; None with fewer than two paid replies."""
+        """Mean increase from one reply to the next; None with fewer than two paid replies."""
         paid = [(number, use) for number, use in enumerate(self.replies) if use is not None]
         if len(paid) < 2:
             return None
@@ -187,9 +187,9 @@ class _Continued:
 
     left: RepliesLeft
     sums: list[Use]
-    """Use of the first N replies from the point on."""
+    """Use of the first N replies starting at the point."""
     between: Use
-    """Calls of other roles between two replies, and after the last, below."""
+    """Calls of other roles between two replies; the next field has those after the last."""
     end: Use
     written: Use
     """Use of the reply that a reader has written, which needs no call."""
@@ -331,7 +331,7 @@ class _Recordings:
         )
 
     def _added(self, slot: Slot, point: int, arm: Arm) -> float:
-        """Return the number of tokens that changes add to the requests from a point on."""
+        """Return the number of tokens that changes add to the requests that follow a point."""
         thread, requests = Thread(), list[tuple[Asked, Request]]()
         for record in self._recorded.records(slot):
             if isinstance(record, Asked) and record.role == "model":

@@ -35,7 +35,7 @@ class RunForecast:
     """Number of additional setup cases, which are not graded but also played `rollouts` times."""
     rollouts: int
     calls: float
-    """Calls of all roles; tokens and cost likewise."""
+    """Calls of all roles; tokens and cost also cover all roles."""
     input_tokens: float
     output_tokens: float
     cost_usd: float
@@ -45,11 +45,11 @@ class RunForecast:
     simulated: bool
     """True if no call costs money."""
     cap_usd: float | None
-    """Cost at which the run stops; None without a cap."""
+    """Cost at which the run stops; None if there is no cap."""
     protocols: Mapping[str, "RunForecast"] = field(default_factory=dict[str, "RunForecast"])
     """The same run under each protocol the suite offers, the chosen one included; empty if only one."""
     most_usd: float | None = None
-    """Cost if every conversation reaches its maximum length; None without a maximum or a price."""
+    """Cost if every conversation reaches its maximum length; None if there is no maximum or price."""
     bound: str = ""
     """The condition for `most_usd`, as text; empty if that is None."""
     terms: str = ""
@@ -59,7 +59,7 @@ class RunForecast:
     detectable: Detectable | None = None
     """Detectable difference from another run of the same cases; None if a score replaces passing."""
     looks: LookPlan | None = None
-    """The looks that may end the run, with a forecast of when; None without early ends."""
+    """The looks that may end the run, with a forecast of when; None if there are no early ends."""
 
 
 @dataclass(slots=True)

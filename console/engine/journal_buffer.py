@@ -65,7 +65,7 @@ class JournalBuffer:
         self.fold = fold
         self.blocked_by: Fault | None = None
         self.is_lost = False
-        """True if the journal is gone for good, so that waiting is useless."""
+        """True if the journal is permanently gone, so that waiting is useless."""
         self._on_change, self._notify, self._on_loss, self._successor = on_change, notify, on_loss, successor
         self._is_graded_again = is_graded_again
         self._backlog: deque[AnyRecord] = deque()
@@ -282,6 +282,6 @@ def _altered(journal: JournalWriter) -> Fault:
 
 
 def _too_large(fault: Fault) -> Fault:
-    """Return the fault for the limit on file size, which unlike a full disk is permanent."""
+    """Return the fault for the limit on file size, which, unlike a full disk, is permanent."""
     hint = "Raise the limit of file sizes (`ulimit -f`), or move the run; then `eval-console resume` continues it."
     return Fault(FaultKind.DISK, fault.message, hint=hint)

@@ -1,8 +1,8 @@
 """The gate to a run's journal: records that pass can be read back unchanged, and contain no secret of the run.
 
 Values of suite code that do not survive JSON (NaN, non-string keys, dates) are refused, since a verdict on them could
-not be reproduced from the journal. Tuples become lists, and lone surrogates U+FFFD. Secrets are searched for in the
-finished record, and so are found even if a suite decoded them from an escaped form.
+not be reproduced from the journal. Tuples become lists, and lone surrogates become U+FFFD. Secrets are searched for in
+the finished record, and so are found even if a suite decoded them from an escaped form.
 """
 
 from typing import Any, TypeVar
@@ -28,12 +28,12 @@ class JournalDoor:
     """Admits the records of one run."""
 
     def __init__(self, redactor: Redactor) -> None:
-        """Take the redactor of all secrets of the run's models."""
+        """Store the redactor of all secrets of the run's models."""
         self._redact = redactor
         self._admitted: object = None
 
     def admit(self, record: RecordT) -> RecordT:
-        """Return the record as readers of the journal will see it.
+        """Return the record as it will be read back from the journal.
 
         Raises:
             SuiteError: a suite's value would not survive the journal.

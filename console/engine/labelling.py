@@ -67,7 +67,7 @@ _HINTS = (
     ("server", "machinery"),
     ("timeout", "machinery"),
 )
-"""Words in a failure, with the label a simulated model gives for them."""
+"""Words in a failure, with the label that a simulated model derives from them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,9 @@ from console.store.runs import RunFolder, create_run
 from console.suites.code_place import files_of
 
 ABORT_S = 1.5
-"""Seconds for an orderly end after a second SIGINT."""
+"""Seconds allowed for an orderly exit after a second SIGINT."""
 CLOSE_S = 15.0
-"""Seconds for an orderly end after a SIGTERM."""
+"""Seconds allowed for an orderly exit after a SIGTERM."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,7 +155,7 @@ class LocalConversation:
 
     @property
     def _seconds(self) -> float:
-        """Duration of the conversation in seconds; that of the earlier play for a regrade."""
+        """Duration of the conversation in seconds; for a regrade, the duration of the earlier play."""
         earlier = self.recorded.earlier
         if earlier is not None and earlier.is_closed and earlier.finished is not None:
             return earlier.finished.seconds

@@ -50,7 +50,7 @@ def plan_looks(ordered: Sequence[Case], rollouts: int, seed: int | None, until: 
     Args:
         ordered: its cases, as from `planned_order`.
         rollouts: rollouts per case.
-        seed: of the order.
+        seed: seed of the order.
         until: rule for ending the run early; None to look without ending it.
     """
     graded = [case for case in ordered if case.graded]
@@ -210,9 +210,9 @@ class Looks:
         """Prepare the looks that have not been taken.
 
         Args:
-            manifest: of the run.
-            cases: in planned order.
-            suite: of the run.
+            manifest: the run's manifest.
+            cases: its cases in planned order.
+            suite: its suite.
             taken: looks that an earlier session took.
             baseline: results of the run to compare with.
             decides: False to look without ending anything.
@@ -257,7 +257,7 @@ class Looks:
             self._is_open[place] = 0
 
     def judge(self, look: Look) -> None:
-        """Apply the race's result at a look of this run."""
+        """Apply the race's result at one of this run's looks."""
         self._taken.append(look)
         if self._until is not None:
             self.decision = look.decision
@@ -312,7 +312,7 @@ class Looks:
         return bool(self._is_open[place]) and self._case[self._slots[place][0]].category not in self.decided_categories
 
     def _note(self, looks: list[Look], fold: RunFold) -> None:
-        """Act on the newest look: an answered category passes its share of alpha on to the others."""
+        """Process the newest look: an answered category passes its share of alpha on to the others."""
         look = looks[-1]
         self._taken.append(look)
         if look.decision and look.category and look.decision != Decision.CANNOT_TELL:

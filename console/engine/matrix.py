@@ -42,7 +42,7 @@ def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
     if not preset.suites:
         raise UsageError("-s SUITE is required", hint="`eval-console suites` lists them.")
     if previous and preset.ids:
-        raise UsageError("--ids and --only-failed-of exclude each other", hint="Give one of them.")
+        raise UsageError("--ids and --only-failed-of cannot be combined", hint="Give one of them.")
     ids = failed_ids(previous) if previous else read_ids(preset.ids)
     shares = _ids_by_suite(ids, preset, paths) if ids and len(preset.suites) > 1 else dict.fromkeys(preset.suites, ids)
     options, roles = _options(preset, paths), _roles(preset, paths)
@@ -105,7 +105,7 @@ def _race_of(preset: Preset) -> Until:
     if len(preset.models) < 2:
         raise UsageError("needs at least two models", where=where, hint="Add -m MODEL for each.")
     if preset.queue:
-        hint = "Leave --queue out: the models of a race are played side by side."
+        hint = "Omit --queue: the models of a race are played side by side."
         raise UsageError("cannot be combined with --queue", where=where, hint=hint)
     return msgspec.structs.replace(until, models=tuple(preset.models))
 
@@ -163,7 +163,7 @@ def _filled_from(preset: Preset, previous: RunFolder) -> Preset:
     others = [suite for suite in preset.suites if suite != manifest.suite]
     if others:
         raise UsageError(
-            f"the failed cases of {previous.name} are of the suite {manifest.suite}, not {others[0]}",
+            f"the failed cases of {previous.name} belong to the suite {manifest.suite}, not {others[0]}",
             where="--only-failed-of",
             hint=f"Choose the suite {manifest.suite} only.",
         )
@@ -191,7 +191,7 @@ def _ids_by_suite(ids: tuple[str, ...], preset: Preset, paths: WorkspacePaths) -
         shares[name] = tuple(case_id for case_id in ids if case_id in set(suite_ids))
         left = dict.fromkeys(case_id for case_id in left if case_id not in set(suite_ids))
         if not shares[name]:
-            raise UsageError(f"the suite {name} has none of these ids", where="--ids", hint="Leave the suite out.")
+            raise UsageError(f"the suite {name} has none of these ids", where="--ids", hint="Omit the suite.")
     for case_id in left:
         raise UsageError(f"no chosen suite has a case {case_id!r}", where="--ids", hint=suggest(case_id, all_ids))
     return shares

@@ -35,7 +35,7 @@ _OF_EACH_RUN = frozenset(
 )
 """Manifest fields in which runs of one plan may differ."""
 _SHOWN = 60
-"""Maximum characters of a value in a message."""
+"""Maximum number of characters in a value in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,12 @@ class Merged:
 
 @dataclass(slots=True)
 class _Source:
-    """One of the runs, with the progress of each rollout."""
+    """One of the merged runs, with the progress of each rollout."""
 
     folder: RunFolder
     manifest: Manifest
     reached: dict[Slot, tuple[int, float]] = field(default_factory=dict[Slot, tuple[int, float]])
-    """Quality (2: an answer, 1: an end without one, 0: unfinished) and rank among equals, lower is better: time of the
+    """Quality (2: an answer, 1: an end without one, 0: unfinished) and rank on a tie, lower is better: time of the
     end, or the negated number of effects."""
     last_at: float = 0.0
 
@@ -69,7 +69,7 @@ def merge(folders: Sequence[RunFolder], data: DataRoots, runs_root: Path, name: 
     """Create a run that combines others.
 
     Args:
-        folders: runs of one plan; among equals the first one wins.
+        folders: runs of one plan; on a tie the first one wins.
         data: data folders with the suite, for its cases.
         runs_root: folder for the new run.
         name: name of the new run.
@@ -124,7 +124,7 @@ def _check_same_plan(sources: Sequence[_Source]) -> None:
             )
         for place, here, there in _differences(_plan_of(first.manifest), _plan_of(source.manifest)):
             raise UsageError(
-                f"{source.folder.name} and {first.folder.name} are of different plans: {place} is {there}, not {here}",
+                f"{source.folder.name} and {first.folder.name} have different plans: {place} is {there}, not {here}",
                 hint="Merge runs of the same models, suite, data, selection, options and program version.",
             )
 

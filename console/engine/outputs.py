@@ -18,7 +18,7 @@ class DependencyOutputs:
         self._by_slot: dict[Slot, Any] = {}
 
     def add(self, finished: Finished) -> None:
-        """Keep a rollout's output if another case depends on it; None without an answer."""
+        """Keep a rollout's output (None if it has no answer) if another case depends on it."""
         if finished.key.case in self._dependencies:
             self._by_slot[finished.key.slot] = finished.output if has_answer(finished) else None
 
@@ -28,5 +28,5 @@ class DependencyOutputs:
 
 
 def has_answer(finished: Counted) -> bool:
-    """Return whether other cases may build on a rollout."""
+    """Return whether other cases may use a rollout's output."""
     return finished.verdict.outcome not in (Outcome.BROKEN, Outcome.NOT_RUN)

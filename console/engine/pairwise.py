@@ -71,14 +71,14 @@ def _check(runs: Sequence[RunFolder]) -> None:
         if run.is_live:
             raise UsageError("is still running", where=run.name, hint="Judge its answers after it has ended.")
         if run.manifest().format == PAIRWISE:
-            raise UsageError("has no answers, as it compares those of others", where=run.name)
+            raise UsageError("has no answers of its own, because it compares those of other runs", where=run.name)
     suites = list(dict.fromkeys(run.manifest().suite for run in runs))
     if len(suites) > 1:
-        raise UsageError(f"the runs are of different suites: {', '.join(suites)}", hint="Compare runs of one suite.")
+        raise UsageError(f"the runs belong to different suites: {', '.join(suites)}", hint="Compare runs of one suite.")
 
 
 def _names(manifests: Sequence[Manifest]) -> list[str]:
-    """Return a distinct display name of each run: its model's if that is enough, else its own name or id."""
+    """Return a distinct display name of each run: its model's name if that is unique, else its own name or id."""
     names = [manifest.model.name for manifest in manifests]
     longer = [manifest.name or manifest.model.name for manifest in manifests]
     for others in (longer, [manifest.id for manifest in manifests]):

@@ -33,7 +33,7 @@ class ProviderPause:
         return f"rate limited, the provider asks to wait {left:.0f} s more" if (left := self.left_s) else ""
 
     def extend(self, seconds: float) -> None:
-        """Pause for this long from now, unless a longer pause is in effect."""
+        """Pause for this long from now, unless a longer pause is already in effect."""
         if seconds > self.left_s:
             self._wall, self._monotonic = time.time() + seconds, time.monotonic() + seconds
             self._ended_early.clear()
@@ -44,7 +44,7 @@ class ProviderPause:
         self._on_end()
 
     async def wait(self) -> None:
-        """Return when the pause is over."""
+        """Wait until the pause is over."""
         while left := self.left_s:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(min(left, CLOCK_CHECK_S)):

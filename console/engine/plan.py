@@ -190,20 +190,18 @@ def _facts(plan: Plan, suite: Suite, models: Mapping[str, ModelConfig]) -> tuple
     if not plan.is_batched:
         return facts(models["model"]), {role: facts(model) for role, model in others.items()}
     if plan.target.on:
-        raise UsageError(
-            "cannot be combined with --on", where="--batch", hint="Leave --on out: batches need no workers."
-        )
+        raise UsageError("cannot be combined with --on", where="--batch", hint="Omit --on: batches need no workers.")
     if plan.until is not None and plan.until.rule is Rule.BEST:
         raise UsageError(
             "cannot be combined with --until best", where="--batch", hint="A race asks few cases at a time."
         )
     if not suite.waits_for_batches:
         words = f"the harness of suite {suite.entry.name} cannot wait hours for an answer"
-        raise UsageError(words, where="--batch", hint="Leave --batch out.")
+        raise UsageError(words, where="--batch", hint="Omit --batch.")
     why = _why_direct(models["model"])
     if why and plan.asks_models:
         words = f"the model {models['model'].name} cannot be called in batches: {why}"
-        hint = "Leave --batch out, or choose a model of provider openai, responses or anthropic with one address."
+        hint = "Omit --batch, or choose a model of provider openai, responses or anthropic with one address."
         raise UsageError(words, where="--batch", hint=hint)
     batched = {role: facts(model, is_batched=not _why_direct(model)) for role, model in others.items()}
     return facts(models["model"], is_batched=not why), batched
@@ -255,7 +253,7 @@ def _planned_looks(
         return plan_looks(cases, plan.rollouts, None, None), cases, baseline
     where = f"--until {until.rule}" if until.rule is not Rule.WIDTH else "--until"
     if plan.shard is not None:
-        hint = "Play the plan with --on ray or --workers, or leave --shard out."
+        hint = "Play the plan with --on ray or --workers, or omit --shard."
         raise UsageError("a shard sees only its own cases and can decide nothing", where=where, hint=hint)
     if until.rule is Rule.WIDTH and (headline := headlines_of(suite.headline)[0]):
         hint = "Use --until decided, or another suite."

@@ -87,7 +87,7 @@ class Player(ABC):
     @property
     @abstractmethod
     def is_suspect(self) -> bool:
-        """True if an endpoint currently only fails."""
+        """True if every recent call to some endpoint has failed."""
 
     @abstractmethod
     def retry_now(self) -> None:

@@ -22,7 +22,7 @@ class RetryScope(StrEnum):
     BROKEN = "broken"
     """Machinery faults and undecided rollouts: the default of `resume` and `retry`."""
     FAILED = "failed"
-    """Wrong answers too: an explicit re-roll, recorded as further attempts."""
+    """Also wrong answers: an explicit re-roll, recorded as further attempts."""
 
 
 class Job(msgspec.Struct, frozen=True, gc=False):
@@ -43,7 +43,7 @@ class PlannedJobs:
         """Plan every rollout of every case (see `RolloutOrder`)."""
         self.cases, self._order = cases, RolloutOrder(len(cases), rollouts, by_case)
         self.places = array("I", range(len(self._order)))
-        """Positions in the plan of the jobs that are left."""
+        """Positions of the remaining jobs in the plan."""
         self.attempts: dict[Slot, int] = {}
         """Attempts after the first."""
 
@@ -54,7 +54,7 @@ class PlannedJobs:
         return map(self.job, self.places)
 
     def keep(self, is_left: Callable[[Slot], bool]) -> None:
-        """Remove all other rollouts."""
+        """Keep only these rollouts."""
         self.places = array("I", (place for place in self.places if is_left(self.slot(place))))
 
     def case(self, place: int) -> Case:
@@ -74,7 +74,7 @@ class JobQueue:
     """Jobs in order; those with dependencies become ready when these have finished."""
 
     def __init__(self, jobs: PlannedJobs, done: Iterable[Slot]) -> None:
-        """Take the jobs of a run and the rollouts that already have an answer.
+        """Store the jobs of a run and the rollouts that already have an answer.
 
         Dependencies outside the run's selection are left to the suite and block nothing.
         """
@@ -146,7 +146,7 @@ class JobQueue:
         return self._jobs.job(self._places.pop(len(self._first) - number - 1))
 
     def add(self, job: Job) -> None:
-        """Put a job first."""
+        """Move a job to the front."""
         self._first.appendleft(job)
 
     def finish(self, slot: Slot) -> None:

@@ -76,7 +76,7 @@ def racing_runs(run: RunFolder) -> list[RunFolder]:
 
 
 def continue_race(run: RunFolder, paths: WorkspacePaths, target: ComputeTarget = LOCAL) -> list[RunningEngine]:
-    """Start engines for the runs of a race that have not ended and are not playing, and return them.
+    """Start engines for the runs of a race that have neither ended nor are being played, and return them.
 
     Raises:
         UsageError: a run is gone, or an engine cannot be started.
@@ -102,9 +102,9 @@ class Race:
         """Prepare to follow the other runs.
 
         Args:
-            folder: of the run, next to those of the others.
-            manifest: of the run.
-            cases: in planned order.
+            folder: the run's folder, next to those of the others.
+            manifest: the run's manifest.
+            cases: its cases in planned order.
         """
         plan = manifest.looks
         assert plan is not None
@@ -123,7 +123,7 @@ class Race:
             for model, name in zip(plan.until.models, plan.until.rivals, strict=True)
         }
         self._out: dict[str, Contender] = {}
-        """Models that are out, in order."""
+        """Models that have dropped out, in order."""
         self._judged = 0
         self.is_over = False
         self._waited_since = 0.0

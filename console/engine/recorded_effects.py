@@ -123,7 +123,7 @@ class EarlierPlay:
     """
 
     def check_whole(self) -> None:
-        """Check, when the new play goes live, that it has requested everything recorded before that point."""
+        """Called when the new play goes live: check that it has requested everything recorded before that point."""
         if self.effects.unused:
             words = "cannot be continued from here: it does less before this point than was recorded"
             raise Fault(FaultKind.UNANSWERED, words)
@@ -196,5 +196,5 @@ def read_whole(reader: JournalReader) -> Iterator[AnyRecord]:
         raise UsageError(
             f"line {newer[0].line} was {newer[0].why}",
             where=str(reader.path),
-            hint="Continue with the version that wrote it; this one can only read the rest.",
+            hint="Continue with the version that wrote it; this version can read only the other lines.",
         )

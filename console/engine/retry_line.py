@@ -15,7 +15,7 @@ _STARTS_PER_RETRY = 7
 
 
 class RetryLine:
-    """Conversations without a slot, and their order."""
+    """The line of conversations that have no slot."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
         """Create the line; `on_change` is called when a slot is given up or a conversation queues for one."""
@@ -45,7 +45,7 @@ class RetryLine:
         return bool(self._line) and (not others_wait or not self.has_room or self._starts >= _STARTS_PER_RETRY)
 
     def release_next(self) -> None:
-        """Give a slot to the first in line; call it only if `is_next` is true."""
+        """Give a slot to the first in line; may only be called if `is_next` is true."""
         self._starts = 0
         self._without_slot -= 1
         self._line.popleft().set_result(None)

@@ -45,17 +45,17 @@ def warnings_about(asked: Mapping[RoleModelId, ModelConfig]) -> dict[RoleModelId
 
 
 class RoleWarnings:
-    """An engine's warnings about role models that may not be served, until they have answered."""
+    """An engine's warnings about role models that may not be served; a warning is dropped once its model answers."""
 
     def __init__(
         self, models: Mapping[str, ModelConfig], shown: Collection[str], notify: Callable[[str], None]
     ) -> None:
-        """Take the models by role, the warnings already `shown`, and a callback for new ones."""
+        """Store the models by role, the warnings already `shown`, and a callback for new ones."""
         self._models, self._shown, self._notify = models, shown, notify
         self._warnings: dict[str, str] = {}
 
     async def check(self, changed: asyncio.Event, is_over: Callable[[], bool]) -> None:
-        """Ask the servers and report problems; gives up when `changed` is set and the run is over."""
+        """Ask the servers and report problems; stops when `changed` is set and the run is over."""
         asked = list(_askable(self._models))
         listing = asyncio.ensure_future(_ask_all(asked))
         listing.add_done_callback(lambda _: changed.set())

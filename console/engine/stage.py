@@ -36,13 +36,13 @@ class Unanswered(Fault):
     """Raised if a conversation that repeats a recorded one makes a request without a recorded answer."""
 
     def __init__(self, words: str, asks: list[Any], asked: list[Any]) -> None:
-        """Take the unavailable action, the request, and the last request of its role in the earlier play."""
+        """Store the unavailable action, the request, and the last request of its role in the earlier play."""
         words = f"cannot be {words}: it makes a request that was never answered"
         super().__init__(FaultKind.UNANSWERED, words, hint="Play the case again with `eval-console branch` or `run`.")
         same = next((number for number, pair in enumerate(zip(asks, asked, strict=False)) if pair[0] != pair[1]),
                     min(len(asks), len(asked)))  # fmt: skip
         self.detail = {"asks": asks[same:], "asked": asked[same:]}
-        """Both from the first difference on."""
+        """Both texts, starting at their first difference."""
 
 
 class StageContext(Protocol):
@@ -97,7 +97,7 @@ class StageContext(Protocol):
         ...
 
     def release_reservation(self, key: Key, n: int) -> None:
-        """Release the reservation of a call that failed for good."""
+        """Release the reservation of a call that has failed permanently."""
         ...
 
     def output_of(self, case_id: str, rollout: int) -> Any:
@@ -356,7 +356,7 @@ class JournaledStage(Stage):
         return changed
 
     def _written_reply(self) -> Reply | None:
-        """Return the reader's replacement for the model's reply; None without one."""
+        """Return the reader's replacement for the model's reply; None if there is none."""
         change = next((change for change in self._changes.arm if change.what == REPLY), None)
         if change is None:
             return None

@@ -1,4 +1,4 @@
-"""Limits on whatever blocks the event loop: suite code, or a hung program.
+"""Limits on code that blocks the event loop: suite code, or a hung program.
 
 Conversations are coroutines of one loop, so code that never awaits blocks all of them, as well as keys and signals. An
 OS timer checks from outside whether the loop still turns. After `LIMIT_S` seconds an exception is raised inside the
@@ -24,7 +24,7 @@ from console.suites.guard import TookTooLong
 LIMIT_S = 30.0
 """Seconds that a suite may block the loop; ordinary steps take milliseconds."""
 STUCK_S = 120.0
-"""Seconds after which a loop that does not turn, or an interpreter that handles no signals, is abandoned."""
+"""Seconds after which a stuck event loop, or an interpreter that handles no signals, is abandoned."""
 _STUCK_CODE = 70
 """Exit code of a hung process: an internal error."""
 _SOON_S = 0.2
@@ -48,7 +48,7 @@ class StallLimit:
 
         Args:
             loop: the loop.
-            is_of_suite: returns whether a file, given its full name, holds code of the suite.
+            is_of_suite: returns whether a file, given its full name, contains code of the suite.
             notify: called with a sentence before the process exits.
             limit_s: replaces `LIMIT_S`.
         """
@@ -83,7 +83,7 @@ class StallLimit:
             self._watchdog.close()
 
     def leave_within(self, seconds: float, code: int) -> None:
-        """Exit the process with a code unless the watched block ends first; may be called from signal handlers."""
+        """Exit the process with a code unless the watched block ends first; can be called from signal handlers."""
         at = time.monotonic() + seconds
         if not self._leave_at or at < self._leave_at:
             self._leave_at, self._leave_code = at, code
@@ -91,7 +91,7 @@ class StallLimit:
             signal.setitimer(signal.ITIMER_REAL, self._every_s, self._every_s)
 
     def _look(self, number: int, frame: FrameType | None) -> None:
-        """Schedule a turn of the loop, and act if the loop has not turned for too long."""
+        """Schedule a turn of the loop, and act if it has been stuck for too long."""
         del number
         if self._watchdog is not None:
             self._watchdog.beat()

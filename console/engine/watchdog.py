@@ -31,7 +31,7 @@ class Watchdog:
     """The engine's side: start it, call `beat` at least every `limit_s`, and `close` it."""
 
     def __init__(self, limit_s: float) -> None:
-        """Start the process; if the system refuses it, the run continues without."""
+        """Start the process; if the system refuses to, the run continues without a watchdog."""
         command = [sys.executable, "-I", "-S", __file__, str(os.getpid()), str(limit_s)]
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own program

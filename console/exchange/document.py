@@ -57,7 +57,7 @@ class Item:
     case: Case | None = None
     finished: Finished | None = None
     comparison: Comparison | None = None
-    """Expected and actual; None for passed and broken rollouts, and without the suite."""
+    """Expected and actual; None for passed and broken rollouts, or if the suite is missing."""
     conversation: Conversation | None = None
     annotations: AnnotationFields | None = None
 
@@ -79,7 +79,7 @@ class Item:
         return outcome if outcome is not None and outcome.is_graded and not self.is_setup else None
 
     def annotation(self, kind: str) -> str:
-        """Return the current annotation of a kind; empty without one."""
+        """Return the current annotation of a kind; empty if there is none."""
         return (self.annotations or {}).get(kind, "")
 
 
@@ -95,7 +95,7 @@ class RunDocument:
     judging: Judging | None = None
     """None for runs without a model as judge."""
     columns: ScoreColumns | None = None
-    """None without decisions on keys and labels of answers."""
+    """None if there are no decisions on keys and labels of answers."""
     kept_log: Path | None = None
     """The original Inspect log; only for runs imported from one."""
 

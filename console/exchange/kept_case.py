@@ -150,7 +150,7 @@ def keep_row(data: Path | None, name: str, proposed: ProposedRow) -> AddedRow:
     """
     if proposed.why_unchecked:
         raise UsageError(
-            f"{proposed.why_unchecked}, so the row has no checks", hint="Write them: what is a right answer?"
+            f"{proposed.why_unchecked}, so the row has no checks", hint="Add checks that a right answer passes."
         )
     add = next(iter(benchmarks_with("add_row"))).load("add_row")
     return add(find_own_data(data), name, proposed.row, as_outcome=proposed.outcome)

@@ -38,7 +38,7 @@ def completed(board: Leaderboard, find_folder: Callable[[str], RunFolder]) -> Le
 
 
 def _with_players(board: Leaderboard, rules: RanksPlayers, find_folder: Callable[[str], RunFolder]) -> Leaderboard:
-    """Fill in the values of all players; runs that cannot be read are left out."""
+    """Fill in the values of all players; runs that cannot be read are omitted."""
     measured: list[tuple[Sequence[str], Any]] = []
     for run in dict.fromkeys(run for row in board.rows for run in row.runs):
         try:

@@ -39,7 +39,7 @@ LABEL_KEYS = {"p": PASSED, "f": FAILED, "u": UNCLEAR}
 
 
 class ShownAnswer(NamedTuple):
-    """An answer as a reader sees it. Foreign text."""
+    """An answer in the form shown to a reader. Foreign text."""
 
     title: str
     question: str
@@ -69,7 +69,7 @@ class LabelQueue:
         self.remark = ""
         """Remark on the next verdict."""
         self.grades: dict[str, int] = {}
-        """Grades of the current answer so far, by criterion."""
+        """Grades given to the current answer so far, by criterion."""
         self.labeled: list[JudgedAnswer] = []
         """Answers labeled in this session since `turn_to`, in order."""
         self.settles = settles
@@ -112,7 +112,7 @@ class LabelQueue:
     def press(self, key: str) -> bool:
         """Give a verdict or a grade; return False if the key does neither.
 
-        Grades from 4 on pass. With criteria, each has a grade; the answer passes if all of them do.
+        Grades of 4 or more pass. With criteria, each has a grade; the answer passes if all of them do.
 
         Raises:
             UsageError: the run folder cannot be written.
@@ -226,7 +226,7 @@ class LabelLine(msgspec.Struct, frozen=True, omit_defaults=True):
 
     case: str
     rollout: int
-    """From 1."""
+    """Number of the rollout, from 1."""
     reader: str
     verdict: str
     """One of `VERDICTS`."""

@@ -1,4 +1,4 @@
-"""Scores of a run next to the one as graded: with decided keys, and corrected by people. They are never mixed."""
+"""Scores of a run next to the one as graded: with readers' key decisions, and corrected by people; never combined."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ class ScoreColumns:
     """The scores of one run."""
 
     keys: ThreeScores | None
-    """None without a decision on the key of a played case."""
+    """None if no key of a played case has been decided."""
     people: ReaderScore | None
-    """None without labels of readers."""
+    """None if there are no labels of readers."""
 
     @property
     def as_graded(self) -> float | None:
@@ -97,14 +97,14 @@ def contested_cases(folder: RunFolder, data: Path | None) -> Collection[str]:
 
 
 def contested_keys(errata: Mapping[str, Erratum], case_digests: Mapping[str, str]) -> dict[str, Erratum]:
-    """Return the errata by which a key is wrong or ambiguous, without stale ones."""
+    """Return the errata that call a key wrong or ambiguous, excluding stale ones."""
     return {
         case: each for case, each in errata.items() if each.decision != RIGHT and case_digests.get(case) == each.digest
     }
 
 
 def _with_keys(reader: RunReader, contested: dict[str, Erratum], data: Path | None) -> ThreeScores:
-    """Return the scores with decided keys, by rollout; only contested answers are read."""
+    """Return the scores with readers' key decisions, by rollout; only contested answers are read."""
     suite = open_run_suite(reader.manifest, data)
     answers: dict[str, GivenAnswer] = {}
     wrong: dict[str, str] = {}

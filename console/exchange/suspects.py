@@ -30,9 +30,9 @@ class SuiteAnswers:
     """Graded answers of several runs. Texts are foreign."""
 
     runs: dict[str, RunFolder] = field(default_factory=dict[str, RunFolder])
-    """By model."""
+    """The run read for each model."""
     by_case: dict[str, dict[str, GivenAnswer]] = field(default_factory=dict[str, dict[str, GivenAnswer]])
-    """By case and model."""
+    """Answers by case and model."""
     keys: dict[str, str] = field(default_factory=dict[str, str])
     prompts: dict[str, str] = field(default_factory=dict[str, str])
     digests: dict[str, str] = field(default_factory=dict[str, str])
@@ -40,7 +40,7 @@ class SuiteAnswers:
     """Reasons to doubt a case other than its answers, by case."""
 
     def mark(self, case: str) -> str:
-        """Return the reason for doubting a case in a few words; empty without one."""
+        """Return the reason for doubting a case in a few words; empty if there is none."""
         return self.doubts.get(case, "").partition(":")[0]
 
     def of_model(self, model: str) -> dict[str, GivenAnswer]:
@@ -83,7 +83,7 @@ def read_answers(runs: Sequence[RunFolder], data: Path | None) -> SuiteAnswers:
 
 
 def given_answer(suite: RunSuite, conversation: Conversation, played: Rollout) -> GivenAnswer:
-    """Return the answer to a case in a form that is equal for answers that the grader treats as equal."""
+    """Return the answer to a case in a normal form, which is the same for answers that the grader treats as equal."""
     comparison = suite.compare(conversation.case, conversation.finished)
     return GivenAnswer(played.outcome is Outcome.PASSED, _answer(comparison, actual_text(conversation)))
 
@@ -167,7 +167,7 @@ def scores_of_models(answers: SuiteAnswers, errata: Mapping[str, Erratum]) -> di
 
 
 def plain(text: str) -> str:
-    """Return a text without differences of case and white space."""
+    """Return a text with case and whitespace normalized."""
     return _SPACE.sub(" ", text).strip().casefold()
 
 

@@ -61,7 +61,7 @@ def checked_arms(run: RunFolder, arms: Sequence[Arm], chosen: Sequence[str]) -> 
 
 
 _MOST_CHECKED = 20
-"""Maximum conversations searched for a request that a change concerns."""
+"""Maximum number of conversations searched for a request that a change concerns."""
 
 
 def read_tried(run: RunFolder) -> TriedFix | None:

@@ -216,7 +216,7 @@ def _before(conversation: Conversation, point: Point, what: str) -> Any:
     match kind:
         case "opening":
             if point.replies:
-                raise UsageError("the opening is sent at the first step", where="--at", hint="Leave --at out.")
+                raise UsageError("the opening is sent at the first step", where="--at", hint="Omit --at.")
             return request.messages
         case "reply":
             reply = point.exchange.asked.reply

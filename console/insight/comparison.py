@@ -1,7 +1,7 @@
 """Case-by-case comparison of two runs: lost and gained cases, and whether the difference may be chance. Pure.
 
 Only rollouts that both runs have are compared (see `insight.pairing`). A pair with a broken, undecided or unfinished
-side is left out and counted separately, because a machinery fault proves nothing about a model. Pass rates are compared
+side is excluded and counted separately, because a machinery fault proves nothing about a model. Pass rates are compared
 with the exact McNemar test and Newcombe's interval for the paired difference. Repeats of a case are not independent, so
 they are counted as one case, and runs with repeats are compared by case means, with bootstrap and sign flips. Runs
 scored by a number (AidanBench: accepted answers) are compared by that number, question by question.
@@ -37,7 +37,7 @@ class PairOutcome(StrEnum):
     GAINED = "gained"
     NEITHER = "both fail"
     AS_OFTEN = "as often"
-    """Some repeats pass, as many in B as in A."""
+    """Some repeats pass, the same number in A and in B."""
     LEFT_OUT = "left out"
 
 
@@ -51,7 +51,7 @@ class RolloutPair:
     change: float = 0.0
     """B minus A, of the headline score or of passing (-1, 0, 1)."""
     is_scored: bool = False
-    """True if the headline score is compared, not passing."""
+    """True if the headline score is compared instead of passing."""
 
     @property
     def slot(self) -> Slot:
@@ -107,7 +107,7 @@ class CasePair:
 
     @property
     def is_scored(self) -> bool:
-        """True if the headline score is compared, not passing."""
+        """True if the headline score is compared instead of passing."""
         return any(pair.is_scored for pair in self.repeats)
 
     @property
@@ -121,7 +121,7 @@ class CasePair:
         return self.a.key.case if len(self.repeats) > 1 else str(self.a.key)
 
     def mean_scores(self, headline: str) -> tuple[float, float] | None:
-        """Return the means of a score in A and B over the repeats graded in both; None without any."""
+        """Return the means of a score in A and B over the repeats graded in both; None if there are none."""
         count = len(self.counted)
         sums = [math.fsum(getattr(pair, side).scores[headline] for pair in self.counted) for side in ("a", "b")]
         return (sums[0] / count, sums[1] / count) if count else None
@@ -319,7 +319,7 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
 
 
 def planned_look(a: ComparisonSide, b: ComparisonSide) -> Look | None:
-    """Return the look that decided B against A, if B planned one; its interval is valid after an early end, too."""
+    """Return the look that decided B against A, if B planned one; its interval is valid after an early end as well."""
     fold = b.overview.fold
     until = b.manifest.looks.until if b.manifest.looks is not None else None
     if until is None or until.baseline != a.manifest.id or until.by_category:

@@ -74,7 +74,7 @@ class ComparisonSide:
 
 
 def _question_digest(messages: Sequence[dict[str, Any]]) -> str:
-    """Return the digest of the user's text, or of all text if the user has none; empty without text.
+    """Return the digest of the user's text, or of all text if the user has none; empty if there is no text.
 
     Surrounding whitespace and the splitting of a text into parts are ignored.
     """

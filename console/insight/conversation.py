@@ -346,7 +346,7 @@ class Conversation:
 
 @dataclass(slots=True)
 class _ShownThread:
-    """One conversation of a forest, with its drawn part."""
+    """One conversation of a forest, with the part of it that has been drawn."""
 
     shown: Conversation
     calls: list[int] = field(default_factory=list[int])
@@ -403,7 +403,7 @@ class Forest:
         self._woven = None
 
     def place(self, frame: Began, messages: list[dict[str, Any]]) -> tuple[tuple[Passage, ...], bool]:
-        """Return the new messages of a call in flight, and whether it belongs to another than the main conversation."""
+        """Return the new messages of a call in flight, and whether it is outside of the main conversation."""
         if frame.role != "model":
             return (), False
         parent, threads = self._tree.parent_of(messages), self._tree.threads()
@@ -440,7 +440,7 @@ class Forest:
         return self._woven
 
     def _draw_main(self, calls: list[int]) -> None:
-        """Draw new passages of the main conversation, or all of it if another one has become the main one."""
+        """Draw new passages of the main conversation, or all of it if it is now a different conversation."""
         drawn = self._main.calls
         more = calls[len(drawn) :]
         seen = max((number for number, _ in self._items[: self._read] if number is not None), default=-1)

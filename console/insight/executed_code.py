@@ -54,7 +54,7 @@ class Confinement:
     """Sandbox of the code."""
 
     missing: tuple[str, ...]
-    """Unconfined ones of files, network, processes and system calls."""
+    """Those of files, network, processes and system calls that are not confined."""
     text: str
     """Sandbox level, as recorded."""
 
@@ -154,7 +154,7 @@ def _call(item: Any) -> str:
 
 
 def _value(item: Any) -> str:
-    """Format a value on one line; values that JSON cannot carry were recorded as text."""
+    """Format a value on one line; values that JSON cannot represent were recorded as text."""
     foreign = _mapping(_mapping(item).get("$foreign"))
     return str(foreign["repr"]) if "repr" in foreign else show_json(item)
 

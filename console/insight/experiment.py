@@ -28,7 +28,7 @@ _MOST_ROWS = 40
 
 
 def chance_words(passed: int, graded: int) -> str:
-    """Return the number of passed conversations, with the interval of the chance."""
+    """Return the number of passed conversations, with the interval of the chance of passing."""
     if not graded:
         return "nothing was graded"
     low, high = wilson(passed, graded)
@@ -91,7 +91,7 @@ class TriedFix:
     has_control: bool
     calls: int
     full_calls: float
-    """Number of calls that the whole recorded run would take with as many rollouts."""
+    """Number of calls that the whole recorded run would take with the same number of rollouts."""
     broken: int
     """Rollouts without a verdict."""
     chose_failures: bool
@@ -174,7 +174,7 @@ def luck_of(values: Mapping[str, float], clusters: Mapping[str, tuple[str, str]]
 
 
 def case_values(rollouts: Iterable[Rollout], headline: str = "") -> dict[str, float]:
-    """Return the mean of each graded case over its rollouts, of a headline score or of passing."""
+    """Return the mean of a headline score, or of passing, over the rollouts of each graded case."""
     values: dict[str, list[float]] = defaultdict(list)
     for rollout in rollouts:
         if rollout.graded and rollout.outcome is not None and rollout.outcome.is_graded:

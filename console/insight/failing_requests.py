@@ -59,7 +59,7 @@ class FailingRequests:
 
     @property
     def text(self) -> str:
-        """Number of failing requests, and whether others succeed; empty without failing requests."""
+        """Number of failing requests, and whether others succeed; empty if there are no failing requests."""
         total, alone = self._counts()
         if not total:
             return ""

@@ -158,7 +158,7 @@ def _cases(rollouts: RolloutList) -> dict[tuple[str, str], RolloutList]:
 
 
 def with_cases(groups: Iterable[Group]) -> list[Group]:
-    """Return the lowest groups, each divided into its cases, for runs that play a case several times."""
+    """Return the lowest-level groups, each divided into its cases, for runs that play cases several times."""
     divided: list[Group] = []
     for top in groups:
         for leaf in top.leaves:

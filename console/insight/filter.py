@@ -73,7 +73,7 @@ class Filter:
     """A parsed filter."""
 
     text: str = ""
-    """As typed."""
+    """The filter as typed."""
     tests: tuple[Test, ...] = ()
     kind_tests: tuple[Test, ...] = ()
     """Tests of properties shared by all rollouts of a kind."""

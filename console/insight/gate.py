@@ -21,7 +21,7 @@ from console.insight.number_format import bounds, number, signed
 from console.suites.headline import PASSED
 
 TOO_WIDE = 0.05
-"""Loss that the interval must exclude without a margin: of a rate, or of a score as a share of A's mean."""
+"""Loss that the interval must exclude if no margin is given: of a rate, or of a score as a share of A's mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ def judge(
         comparison: comparison of A and B on shared cases.
         a: summary of A.
         b: summary of B.
-        margin: tolerated loss; None: no loss, see `TOO_WIDE`.
-        metric: `passed` or the name of a score where higher is better; None: the headline.
+        margin: tolerated loss; None for no loss, see `TOO_WIDE`.
+        metric: `passed` or the name of a score where higher is better; None for the headline.
 
     Raises:
         UsageError: neither run has the metric, or the margin does not fit it.
@@ -75,7 +75,7 @@ def _as_planned(comparison: RunComparison, look: Look, name: str, allowed: float
     plan = comparison.b.manifest.looks
     planned = plan.until.margin if plan is not None and plan.until is not None else 0.0
     if allowed not in (None, planned):
-        hint = "Leave the margin out: another one cannot be chosen after the looks."
+        hint = "Omit the margin: another one cannot be chosen after the looks."
         raise UsageError(f"the run was planned with a margin of {number(planned)}", where="--margin", hint=hint)
     cases = look.rollouts - look.left_out
     difference = Difference(look.difference or 0.0, look.below, look.above, None, cases, cases, method=REPEATED)

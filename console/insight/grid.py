@@ -48,7 +48,7 @@ class GridRow:
         return graded and None not in self.scores
 
     def points(self, place: int) -> float:
-        """Return a run's score or, without one, 1 for passing and 0 for not passing."""
+        """Return a run's score or, if it has none, 1 for passing and 0 for not passing."""
         if self.scores:
             return self.scores[place] or 0.0
         return float(self.outcomes[place] is Outcome.PASSED)
@@ -59,6 +59,13 @@ class GridCase:
     """One case in all runs, with its repeats."""
 
     repeats: tuple[GridRow, ...]
+    is_repeat: bool = False
+    """True for one repeat of a case, listed below it."""
+
+    @property
+    def each_repeat(self) -> "list[GridCase]":
+        """Its repeats as rows of their own; empty for a case that was played once."""
+        return [GridCase((row,), is_repeat=True) for row in self.repeats] if len(self.repeats) > 1 else []
 
     def passed(self, place: int) -> tuple[int, int]:
         """Return the numbers of passed and of graded repeats in a run."""
@@ -92,7 +99,7 @@ class ReasonCounts:
     reason: str
     """The reason as text. May contain foreign text."""
     counts: tuple[int, ...]
-    """By run."""
+    """Number of failures by run."""
 
     @property
     def spread(self) -> int:
@@ -108,7 +115,7 @@ class Grid:
     rows: tuple[GridRow, ...]
     """Rows that differ first, each part in the order of the first run, repeats of a case together."""
     headline: str = ""
-    """Name of the compared score; empty: passing is compared."""
+    """Name of the compared score; empty if passing is compared."""
 
     @cached_property
     def shared(self) -> list[GridRow]:
@@ -122,7 +129,7 @@ class Grid:
         return tuple(sorted({row.category for row in self.rows}, key=lambda name: (name not in shared, name)))
 
     def of(self, category: str | None) -> list[GridCase]:
-        """Return the cases of a category; None: all cases."""
+        """Return the cases of a category, or all cases if it is None."""
         return [case for case in self.cases if category is None or case.repeats[0].category == category]
 
     @cached_property
@@ -135,14 +142,14 @@ class Grid:
         return tuple(sorted(cases, key=lambda case: not case.differs))
 
     def rate(self, place: int, category: str | None = None) -> Interval | None:
-        """Return a run's pass rate or mean headline score over the shared rollouts, of a category; None without any."""
+        """Return a run's pass rate or mean headline score over a category's shared rollouts; None if it has none."""
         rows = [row for row in self.shared if category is None or row.category == category]
         sample = sample_of(Observation(row.slot[0], row.points(place), row.category, row.cluster) for row in rows)
         return score_interval(sample, self._scale) if self.headline else rate_interval(sample)
 
     @property
     def unit(self) -> str:
-        """Unit of the headline score; empty without one, or if the runs do not agree on one."""
+        """Unit of the headline score; empty if there is none, or if the runs do not agree on one."""
         units = {side.manifest.units.get(self.headline, "") for side in self.sides}
         return units.pop() if len(units) == 1 else ""
 
@@ -153,7 +160,7 @@ class Grid:
         return scales.pop() if len(scales) == 1 else None
 
     def reasons(self, category: str | None = None) -> list[ReasonCounts]:
-        """Return failure reasons over the shared rollouts, of a category, largest difference between runs first."""
+        """Return the failure reasons in the shared rollouts of a category, largest difference between runs first."""
         rows = [row for row in self.shared if category is None or row.category == category]
         counts = [Counter(row.reasons[place] for row in rows if row.reasons) for place in range(len(self.sides))]
         names = dict.fromkeys(name for row in rows for name in row.reasons if name)

@@ -38,9 +38,9 @@ class Judging:
     """Undecided share of finished rollouts; None before any has finished."""
     undecided_count: int
     agreement: JudgeAgreement | None
-    """Agreement with the second judge over single judgments; None without one."""
+    """Agreement with the second judge over single judgments; None if there is none."""
     readers: JudgeAgreement | None
-    """Agreement with readers over tagged or disputed rollouts; None without any."""
+    """Agreement with readers over tagged or disputed rollouts; None if there are none."""
     too_strict: int
     """Failed rollouts that should have passed, according to readers."""
     too_lenient: int
@@ -48,25 +48,25 @@ class Judging:
     noise: JudgeNoise | None = None
     """Sources of the variance; None unless each answer was graded several times."""
     is_of_score: bool = False
-    """True if the noise is that of the headline score, not of passing."""
+    """True if the noise is that of the headline score instead of passing."""
     is_of_judgments: bool = False
     """True if the noise is that of single judgments, several of which were made for each answer during play."""
     people: ReaderScore | None = None
-    """The score corrected by people's labels; None without any."""
+    """The score corrected by people's labels; None if there are none."""
 
     @property
     def is_worth_saying(self) -> bool:
-        """True if there is more to report than a judge that decided everything."""
+        """True unless all there is to report is that the judge decided everything."""
         return bool(self.undecided_count or self.agreement or self.readers or self.noise or self.people)
 
     @property
     def bias(self) -> float | None:
-        """Lenient minus strict errors as a share of the rollouts that readers tagged or disputed; None without any."""
+        """Lenient minus strict errors as a share of the rollouts that readers tagged or disputed; None if none were."""
         return (self.too_lenient - self.too_strict) / self.readers.pairs if self.readers is not None else None
 
 
 def judge_name(manifest: Manifest) -> str:
-    """Return the name of the judge, of a simulated one for simulated runs; empty without a judge."""
+    """Return the name of the judge, which is simulated in simulated runs; empty if there is no judge."""
     if manifest.simulated:
         return _SIMULATED_JUDGE
     judge = manifest.roles.get(JUDGE)
@@ -122,7 +122,7 @@ def _noise(manifest: Manifest, rollouts: Iterable[Rollout]) -> JudgeNoise | None
 
 
 def _noise_of_judgments(rollouts: Iterable[Rollout]) -> JudgeNoise | None:
-    """Return the sources of variance of judgments repeated during play; None without any."""
+    """Return the sources of variance of judgments repeated during play; None if there are none."""
     cases: dict[str, list[list[float]]] = defaultdict(list)
     for rollout in rollouts:
         for name, track in rollout.tracks.items():

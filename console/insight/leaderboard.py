@@ -1,8 +1,8 @@
 """Leaderboards over all runs: one row per model (and mode) of a suite, with an interval for every rate.
 
 Only completed runs count, and never runs that replayed selected cases. Each category counts the run with the most
-finished rollouts, the latest of equals, so that a quick run of three cases does not hide a full one. Runs on older data
-are left out. The suite's format defines the columns and the ranking number (`console.suites.leaderboard`). Pure.
+finished rollouts, the latest one on a tie, so that a quick run of three cases does not hide a full one. Runs on older
+data are excluded. The suite's format defines the columns and the ranking number (`console.suites.leaderboard`). Pure.
 """
 
 import math

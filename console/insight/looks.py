@@ -190,7 +190,7 @@ _MOST_LOOKS = 40
 
 
 def _listed_looks(looks: Sequence[Look]) -> Sequence[Look]:
-    """Return the newest looks in order; with several questions, the newest look at each."""
+    """Return the newest looks in order; if there are several questions, the newest look at each."""
     newest = {look.category: look for look in looks}
     return looks[-_MOST_LOOKS:] if len(newest) == 1 else list(newest.values())
 

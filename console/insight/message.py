@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from console.core.media import Media
 
 _TOLD = "[{'role': 'tool', 'name': "
-"""Prefix with which BFCL passes results to a model without native tools: a list of them as Python source."""
+"""Prefix with which BFCL passes results to a model without native tools: as Python source of a list."""
 _LONGEST = 500_000
 
 
@@ -28,7 +28,7 @@ class NormalizedMessage:
     media: "tuple[Media, ...]" = ()
     """Pictures, sound and files in its content, named in the text."""
     own_text: str = ""
-    """Text without these names; only with media."""
+    """Text without these names; only set if there are media."""
 
     @property
     def words(self) -> tuple[str, tuple[tuple[str, str], ...]]:

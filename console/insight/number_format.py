@@ -1,6 +1,6 @@
 """Numbers as displayed: rounded, with their interval."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,6 @@ from console.core.outcome import Outcome
 from console.core.price import dollars
 from console.core.run import SIMULATED, Manifest, Summary, Tally
 from console.core.statistics.intervals import Interval
-from console.core.statistics.sample import sample_of_counts
 from console.core.tally import RunFold
 from console.insight.rollout import SETUP
 from console.suites.headline import PASSED, headline_of
@@ -46,7 +45,7 @@ def with_interval(value: float, low: float | None, high: float | None, show: Sho
 
 
 def bounds(low: float | None, high: float | None, show: Show | None = None) -> str:
-    """Format an interval, such as `[.74 .88]`; empty without one."""
+    """Format an interval, such as `[.74 .88]`; empty if there is none."""
     if low is None or high is None:
         return ""
     write = show or _rate_bound(low, high)
@@ -54,7 +53,7 @@ def bounds(low: float | None, high: float | None, show: Show | None = None) -> s
 
 
 def _rate_bound(low: float, high: float) -> Show:
-    """Return the format of rate bounds: two decimals where a third is not needed, and 0 and 1 as such."""
+    """Return the format of rate bounds: two decimals where a third is not needed, and plain 0 and 1."""
     decimals = 3 if high - low < _FINE else 2
 
     def write(value: float) -> str:
@@ -74,7 +73,7 @@ def headline(*summaries: Summary, brief: bool = False) -> str:
 
     Args:
         summaries: the runs.
-        brief: omit further headlines, and the size of the plan of a run represented by a look.
+        brief: omit additional headlines, and the size of the plan of a run represented by a look.
     """
     units = summaries[0].units if summaries else {}
     if len(summaries) == 1 and summaries[0].is_shown_by_look:
@@ -91,12 +90,28 @@ def headline(*summaries: Summary, brief: bool = False) -> str:
         return score_value(mean, name := scored_by(summaries[0]), units.get(name, "")) + star + further
     if len(summaries) == 1:
         return cell_number(cells[0]) + further
-    pooled = sample_of_counts(*(summary.tally.counts for summary in summaries))
-    return f"{rate(pooled.mean)}{star}" if pooled.cases else "—"
+    pooled = _number_of_run(summaries[0], "", _pooled(summaries), {}) if summaries else None
+    if pooled is None or pooled.value is None:
+        return cell_number(pooled) if pooled is not None else "—"
+    return f"{rate(pooled.value)}{star}"
+
+
+def _pooled(summaries: Sequence[Summary]) -> dict[str, Tally]:
+    """Return the graded rollouts of several runs by category."""
+    pooled: dict[str, Tally] = {}
+    for summary in summaries:
+        for category, tally in summary.categories.items():
+            whole = pooled.setdefault(category, Tally())
+            whole.passed, whole.failed = whole.passed + tally.passed, whole.failed + tally.failed
+            for graded, by_passed in tally.counts.cases.items():
+                cases = whole.cases.setdefault(graded, {})
+                for passed, count in by_passed.items():
+                    cases[passed] = cases.get(passed, 0) + count
+    return pooled
 
 
 def ranking_number(summary: Summary) -> "Cell":
-    """Return the number by which the leaderboard ranks a run, as far as it is played."""
+    """Return the number by which the leaderboard ranks a run, for the part played so far."""
     return _number_of_run(summary, scored_by(summary), summary.categories, summary.scores)
 
 
@@ -114,7 +129,7 @@ def pass_rate(fold: RunFold, manifest: Manifest) -> str:
 
 
 def headline_gap(summary: Summary) -> str:
-    """Return what a headline with a star, or without a number, lacks; empty for a complete one."""
+    """Return the parts missing from a headline that has a star or no number; empty for a complete one."""
     cell = ranking_number(summary)
     if summary.is_shown_by_look:
         return ""
@@ -134,7 +149,7 @@ def headline_legend(headlines: Collection[str]) -> list[str]:
 
 
 def cell_number(cell: "Cell") -> str:
-    """Format a number of a leaderboard with its star and interval: `.82* [.74 .88]`, or `— (2 of 21)` without one."""
+    """Format a number of a leaderboard with its star and interval: `.82* [.74 .88]`, or `— (2 of 21)` if missing."""
     if cell.value is None:
         return f"— ({cell.note.removesuffix(_CATEGORIES)})" if cell.is_played else "—"
     return f"{rate(cell.value)}{cell.star} {bounds(cell.low, cell.high)}".rstrip()
@@ -176,7 +191,7 @@ def score_value(value: float, headline: str, unit: str = "") -> str:
 
 
 def scored_by(summary: Summary) -> str:
-    """Return the score that a run reports in place of passing; empty: passing."""
+    """Return the score that a run reports in place of passing; empty for passing."""
     return headline_of(summary.scores, summary.headline)
 
 
@@ -204,7 +219,7 @@ def metric_value(value: float | None, unit: str) -> str:
 
 
 def metric_bounds(metric: Metric) -> str:
-    """Format the interval of a number of a report, such as `[74.1% 88.0%]`; empty without one."""
+    """Format the interval of a number of a report, such as `[74.1% 88.0%]`; empty if there is none."""
     if metric.unit == "rate":
         return bounds(metric.low, metric.high, lambda bound: f"{bound:.1%}")
     return bounds(metric.low, metric.high, number if metric.unit in _KINDS else _measured)
@@ -291,7 +306,7 @@ def spent(tally: Tally, simulated_note: str = "", batch_terms: str = "") -> str:
 
 
 def terms_words(batch_terms: str) -> str:
-    """Return ` (half price, in batches)`, to follow a cost; empty without batches."""
+    """Return ` (half price, in batches)`, to follow a cost; empty if there are no batches."""
     return f" ({batch_terms}, in batches)" if batch_terms else ""
 
 
@@ -375,7 +390,7 @@ def with_setup(text: str, setup: int) -> str:
 
 
 def failures(tally: Tally) -> str:
-    """Format the counts of rollouts to review, never added up: `13 failed Â· 15 broken`; empty without any."""
+    """Format the counts of rollouts to review, never added up: `13 failed · 15 broken`; empty if there are none."""
     graded = {Outcome.FAILED: tally.failed, Outcome.BROKEN: tally.broken, Outcome.UNDECIDED: tally.undecided}
     return failures_by({**graded, SETUP: tally.broken_setup})
 

@@ -57,7 +57,7 @@ class Passage:
     turn: int = 0
     step: int = 0
     n: int = 0
-    """Number of the call within the conversation; 0 without a call."""
+    """Number of the call within the conversation; 0 if there is no call."""
     arguments: tuple[tuple[str, str], ...] | None = None
     """Arguments of a call as (name, JSON text); None if they could not be parsed."""
     complaint: str = ""
@@ -115,7 +115,7 @@ def read_arguments(text: str) -> tuple[tuple[tuple[str, str], ...] | None, str]:
 
 
 def show_json(value: Any) -> str:
-    """Format JSON on one line, cut below `JSON_DEPTH` levels, without ASCII escapes."""
+    """Format JSON on one line, cut below `JSON_DEPTH` levels, with non-ASCII characters unescaped."""
     return json.dumps(_cut(value, JSON_DEPTH), ensure_ascii=False, default=repr)
 
 

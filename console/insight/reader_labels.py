@@ -68,7 +68,7 @@ class ReaderScore:
     is_of_rounds: bool = False
     """True if single answers of loops were labeled, so that this is not a score of the run."""
     criteria: dict[str, JudgeAgreement] = field(default_factory=dict[str, JudgeAgreement])
-    """Agreement of the judge with people on each criterion, above or below the limits of both."""
+    """Agreement of the judge with people on each criterion, each above or below its own limit."""
 
     @property
     def labeled(self) -> int:
@@ -112,7 +112,7 @@ def judged_scores(rollout: Rollout) -> list[str]:
 
 
 def agrees_with_people(rollout: Rollout, annotation: Annotation) -> bool | None:
-    """Return whether the grader and people agree on a rollout, or on all of its labeled rounds; None without labels."""
+    """Return whether the grader and people agree on a rollout or all of its labeled rounds; None if unlabeled."""
     rounds = {answer.round: answer for answer in _rounds([rollout])} if annotation.rounds else {}
     pairs = [(rounds[number].passed, verdict) for number, verdict in annotation.rounds.items() if number in rounds]
     if annotation.people is not None and rollout.outcome in _STRATA:
@@ -122,7 +122,7 @@ def agrees_with_people(rollout: Rollout, annotation: Annotation) -> bool | None:
 
 
 def reader_score(answers: Sequence[JudgedAnswer], annotations: Mapping[Slot, Annotation]) -> ReaderScore | None:
-    """Return the corrected score of a run; None without judged answers or labels."""
+    """Return the corrected score of a run; None if there are no judged answers or labels."""
     from console.core.statistics.double_sampling import corrected_rate, half_width_after, sensitivity, specificity
 
     people = {answer.place: _people(answer, annotations) for answer in answers}
@@ -155,7 +155,7 @@ def reader_score(answers: Sequence[JudgedAnswer], annotations: Mapping[Slot, Ann
 def _by_criterion(
     answers: Iterable[JudgedAnswer], people: Mapping[Place, PeopleVerdict | None]
 ) -> dict[str, JudgeAgreement]:
-    """Compare the judge's grades with those of people on each criterion, above or below the limits of both."""
+    """Compare the judge's grades with those of people on each criterion, each above or below its own limit."""
     pairs: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for answer in answers:
         verdict = people[answer.place]
@@ -173,7 +173,7 @@ def _by_criterion(
 def next_to_label(
     answers: Sequence[JudgedAnswer], annotations: Mapping[Slot, Annotation], reader: str, seed: str
 ) -> JudgedAnswer | None:
-    """Return the answer that a reader should label next; None without one.
+    """Return the answer that a reader should label next; None if there is none.
 
     Another reader first gets the answers that others labeled, in another order; then new ones are drawn at random
     within the grader's verdicts.
@@ -313,7 +313,7 @@ def _agreement_words(agreement: JudgeAgreement) -> str:
 def evidence(
     gradings: Sequence[Sequence[JudgedAnswer]], annotations: Mapping[Slot, Annotation], repeats: int
 ) -> list[ReaderScore]:
-    """Return the old and the new grading of the same answers against people's labels; empty without labels on both."""
+    """Return the old and the new grading of the same answers against people's labels; empty unless both have labels."""
     old, new = gradings
     of_new = {answer.rollout.slot: (answer.rollout.slot[0], answer.rollout.slot[1] // repeats) for answer in new}
     labels = {slot: annotations[before] for slot, before in of_new.items() if before in annotations}

@@ -89,7 +89,7 @@ WRITTEN_GROUP = "call written as text"
 
 
 def sentence(reason: str, subject: str, outcome: Outcome | None = None) -> str:
-    """Return reason and subject as one phrase, such as `wrong value: unit`."""
+    """Return the reason and subject as one phrase, such as `wrong value: unit`."""
     words = reason_words(reason, outcome)
     return f"{words}: {subject}" if subject else words
 

@@ -35,7 +35,7 @@ class Row:
     """Note in an extra last column."""
     bar: Bar | None = None
     level: int = 0
-    """Indentation level; 0: top level."""
+    """Indentation level; 0 for the top level."""
 
     @property
     def indented(self) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ class Section:
     right: frozenset[int] = frozenset()
     """Right-aligned columns."""
     most: int | None = None
-    """Maximum rows on a screen or in a comment; None: all. Web pages show all."""
+    """Maximum number of rows on a screen or in a comment; None for all. Web pages show all."""
     lines: tuple[str, ...] = ()
     """Sentences below the table."""
     is_fault: bool = False
@@ -71,7 +71,7 @@ class Section:
 
 
 _NAMED_ROWS = 3
-"""Maximum rows that a footnote lists by name."""
+"""Maximum number of rows that a footnote lists by name."""
 
 
 def footnotes(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
@@ -91,7 +91,7 @@ def footnotes(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
 
 
 def report_sections(report: Report | None, judging: Judging | None) -> list[Section]:
-    """Return the suite's metrics and further statistics, the judge's if the run has one; empty if the suite is gone."""
+    """Return the suite's metrics and other statistics, including any judge's; empty if the suite no longer exists."""
     return [*_metrics(report), *statistics(report, judging)]
 
 

@@ -69,7 +69,7 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
-    """None: unknown (not free)."""
+    """None if unknown, which is not free."""
     calls: int = 0
     cut: str = ""
     """Cause of a truncated last reply: `length` or `content_filter`."""
@@ -84,7 +84,7 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     cluster: str = ""
     """Cluster of its case; empty if the case is independent."""
     server: str = ""
-    """As in `Finished`."""
+    """Same as in `Finished`."""
     written: str = ""
     """Form of a call written into a text, such as `<tool_call>`."""
 

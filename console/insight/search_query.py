@@ -66,7 +66,7 @@ class SearchQuery:
     """A parsed query."""
 
     text: str = ""
-    """As typed."""
+    """The query as typed."""
     terms: tuple[Term, ...] = ()
     excluded: tuple[Term, ...] = ()
     filter: Filter = _NO_FILTER
@@ -93,7 +93,7 @@ def read_query(text: str, filter_text: str = "") -> SearchQuery:
 
     Args:
         text: words, phrases, exclusions and filter terms.
-        filter_text: further filter terms.
+        filter_text: additional filter terms.
 
     Raises:
         UsageError: a filter term has a bad value.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 _MOST = 4
-"""Maximum names listed."""
+"""Maximum number of names listed."""
 
 
 class Served(Protocol):
@@ -37,7 +37,7 @@ def comparison_words(a: Served, b: Served, asked: Sequence[str]) -> str:
 
 
 def trend_words(runs: Sequence[Served]) -> str:
-    """Return a sentence if the newest run was served differently from the one before; empty if not, or unknown."""
+    """Return a sentence if the newest run was served differently from the previous one; empty if not or unknown."""
     if len(runs) < 2 or not all(run.servers for run in runs[-2:]):
         return ""
     before, last = (server_words(run) for run in runs[-2:])

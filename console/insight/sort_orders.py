@@ -50,7 +50,7 @@ class Sorting:
     """The column that a list is sorted by."""
 
     column: str
-    """A name of `SORT_COLUMNS`, `BY_ID` or `BY_REPEATS`."""
+    """A key of `SORT_COLUMNS`, `BY_ID` or `BY_REPEATS`."""
     is_reversed: bool = False
 
     @property

@@ -2,7 +2,7 @@
 
 Two signals rank the cases. Agreement: the share of models, weighted by their score on all other cases, that gave the
 same refused answer. Odd discrimination: passing the case is correlated negatively with that score; it counts a quarter,
-and only from five models on.
+and only if there are at least five models.
 """
 
 import math
@@ -95,7 +95,7 @@ def _correlation(pairs: Sequence[tuple[float, float]]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ThreeScores:
-    """Scores of one run that are never mixed."""
+    """The scores of one run, which are never combined."""
 
     official: float | None
     without_contested: float | None

@@ -11,10 +11,10 @@ from console.core.case import Key
 from console.core.record import AnyRecord, Asked, Opened
 
 SESSION_GAP_S = 1.0
-"""Seconds left of the gap between two sessions."""
+"""Seconds kept of the gap between two sessions."""
 
 Place = tuple[int, int]
-"""Position of a record in the journal, as its reader counts."""
+"""Position of a record in the journal, as counted by its reader."""
 
 
 class Timeline:

@@ -42,7 +42,7 @@ class Point:
     change: float | None
     """Change since the previous run; None for the first."""
     cases: int = 0
-    """Number of cases behind the interval; 0 without one."""
+    """Number of cases behind the interval; 0 if there is none."""
     rollouts: int = 0
     clusters: int = 0
     method: str = ""
@@ -61,7 +61,7 @@ class Trend:
     simulated_note: str
     """Which part of its runs is simulated; may be empty."""
     score: str
-    """Name of the score followed; empty: the pass rate."""
+    """Name of the score followed; empty for the pass rate."""
     points: tuple[Point, ...]
     """Oldest first."""
     unit: str = ""

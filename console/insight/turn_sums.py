@@ -29,7 +29,7 @@ class TurnSums:
     missing_calls: int
     """Required calls without a matching one: the true count, next to the official one."""
     counts: dict[str, int]
-    """By the labels of COUNTS."""
+    """Counts by the labels in COUNTS."""
     steps: int
     tokens: int
 

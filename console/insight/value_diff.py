@@ -18,9 +18,9 @@ from console.core.comparison import Mark, Pair, Row
 from console.insight import number_format
 
 SHORT = 30
-"""Maximum characters of a value that always stays one row."""
+"""Maximum number of characters in a value that always stays one row."""
 _LONGEST = 200_000
-"""Maximum characters of a value that is parsed."""
+"""Maximum number of characters in a value that is parsed."""
 _MOST_PATHS = 20_000
 _MOST_ALIGNED = 400
 """Maximum items of a list in which insertions and removals are detected; longer lists are compared by index."""
@@ -99,7 +99,7 @@ def _row_paths(row: Row, *, is_lenient: bool) -> Sequence[Row] | None:
 
 
 def structured_together(pairs: Sequence[Pair | None]) -> list[Pair | None]:
-    """Replace big values, in pairs with a common expectation, by a row for each path in which any pair differs."""
+    """Replace big values, in pairs with a common expectation, with a row for each path in which any pair differs."""
     if not any(pair is not None and pair.rows for pair in pairs):
         wholes = [None if pair is None else Row(pair.mark, "", (pair.expected,), pair.actual) for pair in pairs]
         by_path = _paths_together(wholes, is_lenient=False)

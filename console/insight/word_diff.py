@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 WORD_LIMIT = 400
-"""Compared words of each text; further words are not compared."""
+"""Number of words of each text that are compared; the rest is ignored."""
 AROUND = 6
 """Equal words shown before and after a difference."""
 _LEAST_OMITTED = 4

@@ -114,7 +114,7 @@ class Balancer:
     """The addresses of a model."""
 
     def __init__(self, limiters: Iterable[tuple[str, Limiter]]) -> None:
-        """Take a name for views and journals, and a limiter, for each address."""
+        """Store each address with its limiter and the name that views and journals use."""
         self.addresses = [Address(place, name, limiter) for place, (name, limiter) in enumerate(limiters)]
         self._turn = 0
 
@@ -134,7 +134,7 @@ class Balancer:
             watch: notified of waits.
             prefers: name of the address that answered the conversation last; may be empty or unknown.
             failures: failures of this request by address index.
-            refused: indexes of addresses that refused it for good; at least one is left.
+            refused: indexes of addresses that refused it permanently; at least one address is left.
             max_wait_s: longer pauses raise a fault at once, if all addresses have one.
             is_retry: True if a rate limit refused the request before; it goes ahead of others.
 

@@ -37,7 +37,7 @@ _NAME = "eval_console_batch"
 _CLOCKS_APART_S = 600.0
 """Maximum difference between the clocks of provider and machine."""
 _TOKEN_LIMIT = "token_limit_exceeded"  # noqa: S105
-_NO_BATCHES = "This address may have no batch API: leave --batch out."
+_NO_BATCHES = "This address may have no batch API: omit --batch."
 
 
 class BatchState(NamedTuple):
@@ -97,7 +97,7 @@ class BatchApi(Protocol):
     def state(self, fields: Mapping[str, Any]) -> BatchState: ...
 
     def next_page(self, last: str) -> str:
-        """Return the query for the page after a batch, or for the first page if empty."""
+        """Return the query for the page that follows a batch, or for the first page if no batch is given."""
         ...
 
     def answer_paths(self, state: BatchState) -> Sequence[str]:
@@ -281,7 +281,7 @@ class BatchClient:
         return self.api.state(await self._json("GET", f"{self.api.path}/{quote(batch, safe='')}"))
 
     async def candidates(self, name: str, planned_at: float, total: int) -> list[BatchState]:
-        """Return the batches that may be a planned one, by name or, without names, by age and size."""
+        """Return the batches that may be a planned one, by name or, if the API keeps no names, by age and size."""
         since, last, similar = planned_at - _CLOCKS_APART_S, "", list[BatchState]()
         while True:
             page = await self._json("GET", f"{self.api.path}?{self.api.next_page(last)}")
@@ -374,7 +374,7 @@ async def _lines(response: aiohttp.ClientResponse, idle_s: float) -> AsyncIterat
             async with asyncio.timeout(idle_s):
                 piece = await response.content.readany()
         except TimeoutError:
-            raise Fault(FaultKind.STALLED, f"no more of the batch's answers for {idle_s:g} s") from None
+            raise Fault(FaultKind.STALLED, f"no further answers from the batch for {idle_s:g} s") from None
         *lines, rest = (rest + piece).split(b"\n")
         if len(rest) > LARGEST_BODY:
             raise too_large()

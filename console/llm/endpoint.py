@@ -24,7 +24,7 @@ class Watch:
         """Receive new text: kind `text`, `reasoning` or `tool` (name and arguments of a call as written)."""
 
     def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
-        """Receive the fault of a try and discard its text; `wait_s` until the next try; None without one."""
+        """Receive the fault of a try and discard its text; `wait_s` until the next try; None if there is none."""
 
     def on_wait(self, why: str, until: float | None) -> None:
         """Receive the reason for a wait and its end (epoch seconds); an empty reason ends the wait."""
@@ -40,7 +40,7 @@ class Watch:
         await asyncio.sleep(wait_s)
 
     async def pause_run(self, fault: Fault) -> None:
-        """Wait for a time longer than a call may wait, or raise the fault.
+        """Wait longer than a call may wait by itself, or raise the fault.
 
         Raises:
             Fault: the wait is too long.

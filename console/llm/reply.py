@@ -36,7 +36,7 @@ class ReplyBuilder:
             assembly: joins the chunks.
             on_text: receives new text.
             redact: removes the secrets sent with the request.
-            accepted: finish reasons and types of parts that the user accepts besides those of the API.
+            accepted: finish reasons and types of parts that the user accepts in addition to those of the API.
         """
         self.redact = redact
         self._accepted = Accepted(accepted, redact)

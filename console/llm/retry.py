@@ -41,14 +41,14 @@ _ABOUT_SETTINGS = (FaultKind.CONNECT, FaultKind.BAD_ANSWER)
 _REFUSALS = (FaultKind.AUTH, FaultKind.QUOTA, FaultKind.NOT_FOUND)
 """Refusals that concern an address, not the request; another address may have the model, or accept the key."""
 _UNAVAILABLE = frozenset({502, 503, 504, 529})
-"""Statuses of an unavailable provider; they use up no tries during an outage."""
+"""Statuses of an unavailable provider; during an outage they do not use up tries."""
 
 
 class Try(NamedTuple):
     """A try of a request."""
 
     number: int
-    """From 1."""
+    """Number of the try, from 1."""
     place: int
     """Index of the model's address, from 0."""
 
@@ -108,7 +108,7 @@ class _RetryBudget:
 
     @property
     def longest_own_wait_s(self) -> float:
-        """Maximum seconds that a request waits by itself."""
+        """Longest time, in seconds, that a request waits by itself."""
         return min(_LONGEST_WAIT_S, self.tries.limits.max_wait_s)
 
     def wait_after(self, fault: Fault) -> float | None:
@@ -141,7 +141,7 @@ class _RetryBudget:
 
     @property
     def outage_s(self) -> float:
-        """Seconds since the start of an outage; 0 without one."""
+        """Seconds since the start of an outage; 0 if there is none."""
         down_since = self.address.limiter.down_since
         return 0.0 if down_since is None else time.monotonic() - down_since
 

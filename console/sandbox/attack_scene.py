@@ -112,7 +112,7 @@ class _Scene:
         }
 
     def find_damage(self) -> str:
-        """Return the change or reach of an attack, after undoing it; empty if it had none."""
+        """Return what an attack changed or reached, after undoing it; empty if nothing."""
         damage = self._damage()
         if damage:
             self._restore()

@@ -66,7 +66,7 @@ def _is_for_seatbelt(setup: dict[str, Any]) -> bool:
 
 
 def _work_under_profile(control: socket.socket) -> int:
-    """Take the setup over from the keeper, outside, and run as the worker."""
+    """Take over the setup from the keeper outside, and run as the worker."""
     from console.sandbox.macos import process
 
     handed = process.take_over()
@@ -167,7 +167,7 @@ def _restrict_files(setup: dict[str, Any]) -> tuple[int, str]:
 
 
 def _limit(limits: dict[str, Any], contained: bool) -> str:
-    """Cap what this process may use; return why a cap is not in force, or nothing."""
+    """Cap what this process may use; return the reason if a cap is not in force, or nothing."""
     caps = {
         resource.RLIMIT_CPU: limits["cpu_s"],
         resource.RLIMIT_AS: limits["memory_bytes"],
@@ -213,7 +213,7 @@ def _detach() -> None:
 
 
 def _hold_on() -> dict[str, str]:
-    """End with the parent process; return why that is not in force, if so."""
+    """Make this process end with its parent; return the reason if that is impossible."""
     if sys.platform == "linux":
         from console.sandbox.linux import kernel
 

@@ -25,7 +25,7 @@ class Level:
     syscalls: bool = False
     """A seccomp filter refuses the riskier system calls."""
     landlock: int = 0
-    """Version of Landlock in force, 0 without."""
+    """Version of Landlock in force; 0 if there is none."""
     namespaces: bool = False
     mounts: bool = False
     """Everything outside the scratch folder is mounted read-only."""

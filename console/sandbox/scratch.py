@@ -1,4 +1,4 @@
-"""Scratch folders of workers, removed with them; leftovers of killed engines are removed by the next one."""
+"""Scratch folders of workers, removed with them; the next engine removes those left behind by a killed engine."""
 
 import os
 import shutil

@@ -81,7 +81,7 @@ class Worker:
             hidden: files and folders it may not read, wherever they are; their names can be listed.
             limits: caps; the defaults if None.
             allow_weaker: accept a confinement that leaves files, network or processes open.
-            layers: layers to leave out, for tests.
+            layers: layers to omit, for tests.
 
         Raises:
             UsageError: the confinement is too weak and `allow_weaker` is not set.

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 _REFUSED = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
-"""Errors of file systems without the operation, such as shared folders of virtual machines."""
+"""Errors from file systems that lack the operation, such as shared folders of virtual machines."""
 
 
 def sync_data(fd: int) -> None:

@@ -17,7 +17,7 @@ from console.core.run import ModelFacts
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_atomically
 
 _REQUESTS, _SENT, _WRITTEN = 20, 15_000, 4_500
-"""Maximum requests and tokens of a check, including those that find refused parameters."""
+"""Maximum number of requests and tokens of a check, including those that find refused parameters."""
 
 
 def check_size(model: ModelFacts) -> str:
@@ -87,7 +87,7 @@ def check_notice(model: ModelFacts) -> str:
 
 
 def difference_notice(model: ModelFacts) -> str:
-    """Return a line on the findings of the newest check of a model's endpoint; empty if it was clean, or never done."""
+    """Return a line on the findings of the newest check of a model's endpoint; empty if clean or never checked."""
     check = last_check(model)
     if check is None or not check.differences:
         return ""

@@ -35,7 +35,7 @@ def errata_path(data: Path, suite: str) -> Path:
 
 
 def read_errata(path: Path) -> dict[str, Erratum]:
-    """Return the errata by case; empty without a file.
+    """Return the errata by case; empty if there is no file.
 
     Raises:
         UsageError: the file cannot be read; names the entry.

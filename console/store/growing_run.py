@@ -29,7 +29,7 @@ def is_whole(run: RunFolder) -> bool:
 
 
 def wait_for_writer(run: RunFolder, *, until_whole: bool) -> bool:
-    """Wait for a writer until the run is complete or can at least be opened; return whether it does so."""
+    """Wait until a writer has completed the run or made it readable; return whether it has."""
     sign = run.path / _WHOLE if until_whole else run.manifest_path
     while not sign.exists() and is_held(run.path / _LOCK):
         time.sleep(_LOOK_EVERY_S)

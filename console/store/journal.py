@@ -150,7 +150,7 @@ class JournalWriter:
 
     @property
     def is_altered(self) -> bool:
-        """True if the file is not as long as it was written, so another program has shortened or extended it."""
+        """True if the file's length differs from what was written, so another program has shortened or extended it."""
         return os.fstat(self._fd).st_size != self.size + len(self._fragment)
 
     def sync(self) -> None:

@@ -70,7 +70,7 @@ def open_journal(path: Path) -> BinaryIO:
 
 
 def journal_status(path: Path) -> JournalStatus:
-    """Return size and modification time of a journal, archived or not.
+    """Return the size and modification time of a journal, archived or not.
 
     Raises:
         OSError: it does not exist or cannot be read.
@@ -97,7 +97,7 @@ def read_span(file: BinaryIO, start: int, length: int) -> bytes:
 
 
 def archive_journal(path: Path) -> JournalStatus:
-    """Replace a journal by a compressed copy; the caller holds the run's lock. Return the status of the copy's file.
+    """Replace a journal with a compressed copy; the caller holds the run's lock. Return the status of the copy's file.
 
     The copy is written, synced and compared with the original, byte by byte, before it gets its name; the original is
     deleted last.

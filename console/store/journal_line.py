@@ -67,7 +67,7 @@ def as_json(value: Any) -> bytes:
 
 
 def check_round_trip(value: Any, kind: Any) -> bytes:
-    """Return a value as JSON that decodes to the same value, but for tuples (lists) and lone surrogates (U+FFFD).
+    """Return a value as JSON that decodes to the same value, except for tuples (lists) and lone surrogates (U+FFFD).
 
     Args:
         value: a record, or a JSON value.

@@ -23,7 +23,7 @@ class Holder(msgspec.Struct, frozen=True):
     host: str
     since: float
     planned: int = 0
-    """Number of items it is going to process; 0 if it does not say."""
+    """Number of items it is going to process; 0 if unknown."""
 
 
 class RunLocked(Exception):

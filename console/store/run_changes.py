@@ -22,7 +22,7 @@ class Changed(NamedTuple):
     """Result of a poll."""
 
     runs: list[RunFolder]
-    """Runs that were added or changed, in no order."""
+    """Runs that were added or changed, in no particular order."""
     gone: list[Path]
     """Folders of runs that no longer exist or are no longer runs."""
 
@@ -31,7 +31,7 @@ class RunChanges:
     """Compares the runs of one folder with their state at the last poll."""
 
     def __init__(self, root: Path) -> None:
-        """Take the current state of the runs.
+        """Record the current state of the runs.
 
         Raises:
             UsageError: the folder exists and cannot be read.
@@ -61,7 +61,7 @@ class RunChanges:
 
 
 def _mark_of(path: str) -> _Mark:
-    """Return inode, size and change time of a file; empty if it does not exist.
+    """Return the inode, size and change time of a file; empty if it does not exist.
 
     The change time also covers copies that preserve modification times.
     """

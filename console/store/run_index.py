@@ -126,7 +126,7 @@ class RunIndex:
         return dated
 
     def summaries(self, folders: Sequence[RunFolder]) -> Iterator[ListedFolder]:
-        """Yield these runs (a few hundred at most) with their summaries, in order, skipping those without manifest."""
+        """Yield these runs (a few hundred at most) in order with their summaries, skipping those without a manifest."""
         saved = self._try(lambda connection: _read_summaries(connection, folders)) or {}
         fresh: list[tuple[RunFolder, _Stamp, Summary]] = []
         for folder in folders:

@@ -38,7 +38,7 @@ def list_runs(root: Path) -> list[RunFolder]:
 
 
 def newest_run(root: Path) -> RunFolder | None:
-    """Return the newest run that is not archived, a branch only if there are no others; None without one."""
+    """Return the newest run that is not archived, or a branch if there are only branches; None if there is none."""
     index, branch = _open_index(root), None
     for limit in (1, None):  # all of them only if the first is a branch, archived, or lost its manifest
         for run in (RunFolder(root / name) for name in _names(root, index, limit)):
@@ -70,7 +70,7 @@ def read_summaries(root: Path, limit: int | None = None) -> Iterator[ListedFolde
 def read_newest(root: Path, most: int) -> tuple[list[ListedFolder], int] | None:
     """Return up to `most` of the newest runs with their summaries, and the total number of runs.
 
-    None without an index, in which case the runs must be read.
+    None if there is no index, in which case the runs must be read.
     """
     index = _open_index(root, may_make=False)
     if index is None:
@@ -80,7 +80,7 @@ def read_newest(root: Path, most: int) -> tuple[list[ListedFolder], int] | None:
 
 
 def find_run(root: Path, name: str) -> RunFolder:
-    """Find a run by folder name, path, name that its reader gave it, unique part of its name, or `latest`.
+    """Find a run by folder name, path, name given by a reader, unique part of its name, or `latest`.
 
     Raises:
         UsageError: no such run (names the nearest), several matches, or too short a part.
@@ -144,7 +144,7 @@ def own_name(name: str) -> str:
 
 
 def split_case(which: str) -> tuple[str, str]:
-    """Split `RUN#CASE`; without a run the latest is meant, and without `#` the case is empty."""
+    """Split `RUN#CASE`; an empty run means the latest one, and without `#` the case is empty."""
     name, _, case = which.partition("#")
     return name or "latest", case
 

@@ -54,7 +54,7 @@ def read_listed(folder: RunFolder) -> ListedFolder:
 
 
 def run_names(root: Path) -> list[str]:
-    """Return the names of folders that may be runs, in no order.
+    """Return the names of folders that may be runs, in no particular order.
 
     Raises:
         UsageError: the folder exists and cannot be read.
@@ -90,7 +90,7 @@ def index_path(root: Path) -> Path:
 
 
 def _date_in(name: str) -> float:
-    """Return the time at the beginning of a folder name, for runs without readable manifest; 0 if there is none."""
+    """Return the time at the beginning of a folder name, for runs whose manifest is unreadable; 0 if there is none."""
     stamp = re.match(r"(\d{4})-(\d\d)-(\d\d)T(\d\d)(\d\d)", name)
     try:
         year, month, day, hour, minute = map(int, stamp.groups() if stamp else ())

@@ -324,7 +324,7 @@ class RunFolder:
         return self.marked(summary)
 
     def modified_ns(self) -> int:
-        """Return the journal's modification time; 0 without a journal."""
+        """Return the journal's modification time; 0 if there is no journal."""
         try:
             return journal_status(self.journal_path).modified_ns
         except OSError:

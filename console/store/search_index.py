@@ -58,7 +58,7 @@ class OtherLayout(IndexDamaged):
 
 
 class OpenConversation(msgspec.Struct, array_like=True):
-    """A conversation without an end."""
+    """A conversation that has not ended."""
 
     key: Key
     starts: list[int] = []
@@ -78,7 +78,7 @@ class Place(msgspec.Struct, array_like=True):
     size: int = 0
     modified_ns: int = 0
     is_settled: bool = False
-    """True if the conversations without an end are indexed, too."""
+    """True if conversations that have not ended are indexed as well."""
     written: int = 0
     """Number of conversations indexed; the number of the next one."""
     open: list[OpenConversation] = []
@@ -181,7 +181,7 @@ class SearchReader:
             return [_indexed_run(row) for row in self._connection.execute(query)]
 
     def run(self, number: int) -> IndexedRun | None:
-        """Return a run; None if no run has this number any more."""
+        """Return a run; None if no run has this number anymore."""
         with _damage_reported():
             query = "SELECT number, name, facts, place FROM runs WHERE number = ? AND name IS NOT NULL"
             row = self._connection.execute(query, (number,)).fetchone()
@@ -269,7 +269,7 @@ class SearchWriter(SearchReader):
         self._lock.release()
 
     def start_over(self) -> None:
-        """Replace the index by an empty one."""
+        """Replace the index with an empty one."""
         self._connection.close()
         _delete(search_path(self._root))
         self._open()

@@ -85,7 +85,7 @@ class StagedRun:
 
     @property
     def state(self) -> bytes:
-        """The caller's state saved with the existing records, as JSON; `null` without any."""
+        """The caller's state saved with the existing records, as JSON; `null` if there are none."""
         return bytes(self._progress.state)
 
     def reader(self) -> JournalReader:

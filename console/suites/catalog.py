@@ -31,9 +31,9 @@ _STARTER = "-starter"
 PYTHON = "python"
 """Format of suites implemented by code in their folder."""
 PAIRWISE = "pairwise"
-"""Format of runs that compare the answers of others; the folder of such a suite is `runs/`, and its name is free."""
+"""Format of runs that compare the answers of others; their suite's folder is `runs/`, and any name is allowed."""
 WITHOUT_FOLDER = (RECORDED, PAIRWISE)
-"""Formats whose cases are in runs."""
+"""Formats whose cases come from runs."""
 
 
 def official_data() -> list[OfficialData]:
@@ -139,7 +139,7 @@ class Catalog:
         if name in official:
             return UsageError(f"{name} is not installed", hint=f"Run `eval-console pull {name}` first.")
         if "/" in name:
-            return UsageError(f"{name} was recorded by another tool", hint="Its runs can be reviewed, not played.")
+            return UsageError(f"{name} was recorded by another tool", hint="Its runs can be reviewed but not played.")
         hint = suggest(name, [*entries, *official], f"Known suites: {', '.join(sorted(entries)) or 'none'}.")
         return UsageError(f"no suite is named {name!r}", hint=hint)
 

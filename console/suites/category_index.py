@@ -121,7 +121,7 @@ def _is_settled(stamp: _Stamp) -> bool:
 
 
 def _has_outside_paths(folder: Path) -> bool:
-    """Return whether a string in suite.toml may be a path out of the folder, to files without a stamp."""
+    """Return whether a string in suite.toml may be a path that leaves the folder, to files that have no stamp."""
     try:
         return any(map(_leads_out, _texts_in(read_suite_toml(folder))))
     except UsageError:

@@ -78,7 +78,7 @@ class Chat:
                 one is journaled. `LookupError` and `ValueError` are sent to the model as the call's error.
             most_steps: maximum model replies per user message; a message that would need more ends there, as noted
                 in the transcript, `stopped` and the reason of a failure.
-            script: right answers in order, for the simulated models; without any, they answer at random.
+            script: right answers in order, for the simulated models; if there are none, they answer at random.
             wrong: wrong answers that a simulated model may give instead.
             environment: the world that the `async` tools act on, as `environment.world`.
         """
@@ -88,7 +88,7 @@ class Chat:
         self._script, self._wrong = [_utterance(said) for said in script], tuple(_utterance(said) for said in wrong)
         self.messages: list[Message] = [{"role": "system", "content": system}] if system else []
         self.calls = self._tools.calls
-        """Calls so far: `name`, `arguments`, and `result` or `error`."""
+        """Calls made so far: `name`, `arguments`, and `result` or `error`."""
         self.user_calls: list[dict[str, Any]] = []
         """Calls of the simulated user so far, in the same format."""
         self.turns = self.replies = 0

@@ -66,7 +66,7 @@ def check(suite: str, lines: Iterable[Line], roots: DataRoots, *, ahead: int = 1
     """Judge each line by the rules of a suite, lazily.
 
     Args:
-        suite: name of a dataset, of a format that needs no dataset, or NAME-KIND (see `Suite.line_kinds`).
+        suite: name of a dataset or of a format that needs no dataset, or NAME-KIND (see `Suite.line_kinds`).
         lines: JSON objects in the suite's own format, or with the `id` of a case and its `output`. An error is passed
             on as the answer to its line.
         roots: folders with datasets.

@@ -50,5 +50,5 @@ def place_at_work(frame: FrameType | None, is_of_suite: IsOfSuite) -> str:
 
 
 def place_of_frame(frame: FrameType) -> str:
-    """Return file, line and function of a frame."""
+    """Return the file, line and function of a frame."""
     return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"

@@ -63,7 +63,7 @@ def describe_error(error: BaseException, suite: Suite) -> str:
 
 
 def _words(error: BaseException) -> str:
-    """Return type and message of an exception, whose own code may fail as well."""
+    """Return the type and message of an exception, whose own code may fail as well."""
     try:
         text = str(error)
     except BaseException as failure:

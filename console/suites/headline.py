@@ -19,7 +19,7 @@ def headlines_of(declared: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def headline_of(scores: Container[str], *kept: str) -> str:
-    """Return the name of the headline score; empty: the pass rate.
+    """Return the name of the headline score; empty for the pass rate.
 
     Args:
         scores: names of the available scores.

@@ -31,17 +31,17 @@ class Cell:
     """One number of a row."""
 
     value: float | None
-    """None: not played."""
+    """The number; None if nothing was played."""
     low: float | None = None
     """95 % interval, if there is one."""
     high: float | None = None
     count: int = 0
     """Number of rollouts."""
     cases: int = 0
-    """Number of cases; 0 without an interval. Likewise `clusters`."""
+    """Number of cases; 0 if there is no interval. The same holds for `clusters`."""
     clusters: int = 0
     method: str = ""
-    """Method of the interval; empty without one."""
+    """Method of the interval; empty if there is none."""
     unit: str = "rate"
     """`rate` (0 to 1), `mean`, or `plain` (no interval)."""
     note: str = ""
@@ -73,7 +73,7 @@ class Played:
     tallies: Mapping[str, Tally]
     """Counts by category."""
     cases: Mapping[str, int]
-    """Cases by category in the data; empty: the suite no longer exists."""
+    """Cases by category in the data; empty if the suite no longer exists."""
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
     """Mean scores of the newest counted run."""
     simulated: bool = False
@@ -92,7 +92,7 @@ class LeaderboardRules(ABC):
     """Ranking of the models of one format. Stateless and pure."""
 
     columns: tuple[str, ...] = ()
-    """All columns in order, the ranking one first; empty: the categories with results."""
+    """All columns in order, the ranking one first; empty for the categories with results."""
     sums: tuple[str, ...] = ()
     """Aggregate columns, shown first, with the ranking one at the start."""
     details: tuple[DetailTable, ...] = ()
@@ -100,7 +100,7 @@ class LeaderboardRules(ABC):
     headings: Mapping[str, str] = MappingProxyType({})
     """Heading in the app by column; default, and on the command line: the column's name."""
     score: str = ""
-    """Name of the ranking score, from each model's newest run; empty: pooled pass rates rank.
+    """Name of the ranking score, from each model's newest run; empty if pooled pass rates rank.
 
     These rules apply only if it is the suite's `headline` too; otherwise the default ranking is used.
     """
@@ -171,7 +171,7 @@ class PassRates(LeaderboardRules):
         self.legend, self._first = legend, first
 
     def cells(self, played: Played) -> dict[str, Cell]:
-        """Return the overall pass rate, further headlines, then the rate of each category."""
+        """Return the overall pass rate, additional headlines, then the rate of each category."""
         tallies = played.tallies.values()
         whole = sample_of_counts(*(tally.counts for tally in tallies))
         cells = {"passed": rate_cell(whole, sum(played.cases.values()), without_grade(tallies))}

@@ -13,7 +13,7 @@ from console.suites.benchmarks import find_benchmark
 from console.suites.leaderboard import MISSING, Cell, LeaderboardRules, PassRates, Played, ScoreMeans
 
 _NUMBERS: dict[bytes, Cell] = {}
-"""Numbers of runs by their basis: lists of runs need them at once, and an official one takes milliseconds."""
+"""Cached ranking numbers by their basis: lists need many at once, and an official one takes milliseconds."""
 _MOST_NUMBERS = 10_000
 
 
@@ -28,10 +28,10 @@ def rules_for(
 
     Args:
         own: `Suite.leaderboard`, if any.
-        suite_format: the format recorded in the runs; empty: unknown, so all built-in ones are tried.
+        suite_format: the format recorded in the runs; empty if unknown, so that all built-in ones are tried.
         categories: categories of the suite, or of the counted runs if the suite is not installed.
-        headline: headline score of the runs; empty: the pass rate.
-        further: further headlines, whose columns come next.
+        headline: headline score of the runs; empty for the pass rate.
+        further: additional headlines, whose columns come next.
     """
     why = ""
     for rules in (own, *_rules_of(suite_format)):
@@ -50,7 +50,7 @@ def number_of_run(
 
     Args:
         run: the run; if it does not record the cases of its suite, nothing is marked as incomplete.
-        headline: headline score of the run; empty: the pass rate.
+        headline: headline score of the run; empty for the pass rate.
         categories: counts by category.
         scores: mean scores.
     """

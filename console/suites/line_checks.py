@@ -46,7 +46,7 @@ class OutputChecker(RowChecker):
         self._suite = suite
         self._defaults = {option.name: option.default for option in suite.options}
         self._cases: dict[bytes, dict[str, Case]] = {}
-        """Cases by id, by encoded setting."""
+        """Cases by encoded setting, then by id."""
 
     def _score(self, row: Row) -> Row:
         case_id, options = row.get("id"), row.get("options", {})

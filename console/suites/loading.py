@@ -130,7 +130,7 @@ def refusal(name: str, place: str, problem: str) -> UsageError:
 
 
 def _place_of(error: BaseException, belongs: Callable[[str], bool]) -> str:
-    """Return file and line of an exception: the innermost frame in the code, or the position of its syntax error."""
+    """Return the file and line of an exception: the innermost frame in the code, or the place of its syntax error."""
     if isinstance(error, SyntaxError) and error.filename and belongs(error.filename):
         return f"{error.filename}:{error.lineno}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if belongs(frame.filename)]

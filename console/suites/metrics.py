@@ -18,7 +18,7 @@ def sample_of_results(results: Iterable[Result], read: Callable[[Result], float]
 
 
 def rate_metric(name: str, results: Iterable[Result], note: str = "") -> Metric:
-    """Return the pass rate of the graded results, with equal weight per case; its value is None without any."""
+    """Return the pass rate of the graded results, with equal weight per case; its value is None if there are none."""
     graded = [result for result in results if result.verdict.outcome.is_graded]
     interval = rate_interval(sample_of_results(graded, has_passed))
     return Metric(name, None, note=note) if interval is None else interval_metric(name, interval, note=note)
@@ -31,7 +31,7 @@ def score_metrics(
 
     Args:
         results: the graded results.
-        scales: lowest and highest value by score; of a score with other values it is ignored.
+        scales: lowest and highest value by score; ignored for a score that has other values.
         units: unit by score.
     """
     metrics: list[Metric] = []
@@ -73,7 +73,7 @@ def interval_metric(name: str, interval: Interval, *, unit: str = "rate", note: 
 
 
 def basis_words(metric: Metric) -> str:
-    """Describe the sample of a metric: rollouts, or cases if repeated or clustered; empty without a sample."""
+    """Describe the sample of a metric: rollouts, or cases if repeated or clustered; empty if there is no sample."""
     is_repeated, is_clustered = metric.rollouts > metric.cases, 0 < metric.clusters < metric.cases
     if not metric.cases or not (is_repeated or is_clustered):
         return str(metric.count or "")

@@ -35,7 +35,7 @@ def check_options(options: Sequence[Option], values: Mapping[str, Any]) -> dict[
 def read_values(
     options: Sequence[Option], values: Mapping[str, Any], bounds: Mapping[str, tuple[float, float | None]] | None = None
 ) -> dict[str, Any]:
-    """Return the value of each option, its default where none is given; other names are ignored.
+    """Return the value of each option, or its default if none is given; other names are ignored.
 
     Args:
         options: the suite's options.

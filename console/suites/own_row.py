@@ -56,7 +56,7 @@ class AddedRow(NamedTuple):
     is_new: bool = True
     """False if the same case is there already."""
     outcome: str = ""
-    """Outcome of the recorded answers by the row's checks; empty without answers."""
+    """Outcome of the recorded answers by the row's checks; empty if there are no answers."""
     note: str = ""
     """A sentence on missing parts of the row; empty if complete."""
 
@@ -120,7 +120,7 @@ def _last_user_text(messages: Sequence[Message]) -> str | None:
 
 
 def _results(requests: Sequence[RecordedRequest]) -> Iterable[tuple[str, Any, str]]:
-    """Yield name, arguments and result of each call that was answered."""
+    """Yield the name, arguments and result of each call that was answered."""
     seen: set[str] = set()
     called: dict[str, tuple[str, Any]] = {}
     for message in (message for request in requests for message in request.messages):
@@ -132,7 +132,7 @@ def _results(requests: Sequence[RecordedRequest]) -> Iterable[tuple[str, Any, st
 
 
 def tool_results(results: Iterable[tuple[str, Any, str]]) -> list[Row]:
-    """Return name, arguments and result of calls as the field `tool_results`.
+    """Return the name, arguments and result of calls as the field `tool_results`.
 
     Raises:
         UsageError: equal calls had different results, which a row cannot express.

@@ -26,8 +26,8 @@ def planned_order(cases: Sequence[Case], seed: int | None) -> list[Case]:
     """Return cases in the order in which they are played and covered by looks.
 
     Args:
-        cases: in the order of the suite.
-        seed: of the random order; None: the order of the suite.
+        cases: the cases in the order of the suite.
+        seed: seed of the random order; None for the order of the suite.
     """
     if seed is None:
         return list(cases)
@@ -130,7 +130,7 @@ class PlannedSlots(Sequence[Slot]):
 
 
 def units_in_order(graded: Sequence[Case]) -> list[list[Case]]:
-    """Return the units of cases that are in planned order already."""
+    """Return the units of cases that are already in planned order."""
     place = {case.id: number for number, case in enumerate(graded)}
     return sorted(units_of(graded, None), key=lambda unit: place[unit[0].id])
 

@@ -66,7 +66,7 @@ def broken_benchmarks(parts: Sequence[str] = ("suite",)) -> list[str]:
 
 
 def _points() -> list[tuple[str, str, str]]:
-    """Return group, name and place of all entry points."""
+    """Return the group, name and place of all entry points."""
     from importlib import metadata  # slow to import
 
     points = metadata.entry_points()  # all at once, as each call reads the metadata of every package

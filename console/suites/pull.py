@@ -81,7 +81,9 @@ class Pull:
                 return _replace(new_folder, self.root / name, Path(scratch))
         except OSError as error:
             where = str(error.filename or self.root)
-            raise UsageError(f"cannot be written: {error.strerror}", where=where, hint="Choose with --data.") from error
+            raise UsageError(
+                f"cannot be written: {error.strerror}", where=where, hint="Choose another folder with --data."
+            ) from error
 
 
 def _replace(new_folder: Path, target: Path, scratch: Path) -> Path:
@@ -139,7 +141,7 @@ def write_suite_toml(
         title: title in lists.
         source: name, version, digest and license.
         comparable: results can be compared with published ones.
-        settings: further keys of the benchmark.
+        settings: additional keys of the benchmark.
     """
     values = {"format": name, "title": title, "origin": "pulled", "comparable": comparable, **(settings or {})}
     tables = ([*values.items()], [*source.items()])

@@ -40,7 +40,7 @@ class RunSuite:
         return self.suite.entry.format if self.suite is not None else ""
 
     def compare(self, case: Case | None, finished: Finished | None) -> Comparison | None:
-        """Compare expected with actual; None without a suite or an output."""
+        """Compare expected with actual; None if there is no suite or output."""
         if self.suite is None or case is None or finished is None:
             return None
         if finished.output is None and finished.verdict.outcome is Outcome.BROKEN:
@@ -58,7 +58,7 @@ class RunSuite:
         return self.suite.judged_answer(finished.output, turn)
 
     def report(self, results: Sequence[Result], look: Look | None = None, *, by_look: bool = False) -> Report | None:
-        """Return the suite's report on the run; None without a suite.
+        """Return the suite's report on the run; None if there is no suite.
 
         Args:
             results: all finished results.

@@ -31,7 +31,7 @@ def verdict(
     """Create a verdict.
 
     Args:
-        passed: the outcome; None: undecided, as no grade could be determined.
+        passed: the outcome; None if undecided, because no grade could be determined.
         reason: cause in a word or two if it has not passed, used to group failures.
         expected: the expected answer, shown in Review.
         actual: the actual answer.
@@ -48,7 +48,7 @@ class SimpleSuite(Suite):
     """Base class for suites that define `cases`, `play` and `score`; override other methods as needed."""
 
     needs_roles: tuple[str, ...] = ()
-    """Roles besides `model`, such as `judge`, or `user` for a simulated user."""
+    """Roles other than `model`, such as `judge`, or `user` for a simulated user."""
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         return self.needs_roles

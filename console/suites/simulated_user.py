@@ -63,7 +63,7 @@ class UserTools(NamedTuple):
     execute: Callable[[ToolCall], Awaitable[Message]]
     """Executes a call and returns the message with its result."""
     most_steps: int
-    """Maximum replies for one message."""
+    """Maximum number of replies for one message."""
 
 
 async def lead(
@@ -158,7 +158,7 @@ async def _next(
 
 
 def _read(text: str, calls: Sequence[Message]) -> _Step:
-    """Parse a reply. An unclosed end tag ends the conversation too, so that the tag never reaches the other model."""
+    """Parse a reply. An unclosed end tag also ends the conversation, so that the tag never reaches the other model."""
     _, mark, rest = text.rpartition(_END)
     if mark:
         return _Step("", rest.partition(_END_CLOSED)[0].strip() or "it said that it stops")

@@ -26,7 +26,7 @@ SECOND_JUDGE = "second_judge"
 SECOND_PREFIX = "second judge: "
 """Prefix of the second judge's score names, before the name of the judge's score."""
 JUDGE_REPEATS = "judge_repeats"
-"""Option of judged suites: how often the judge grades each answer; only the first grade counts."""
+"""Option of judged suites: number of times the judge grades each answer; only the first grade counts."""
 MOST_JUDGE_REPEATS = 100
 
 
@@ -58,7 +58,7 @@ class Stage(Protocol):
 
         Args:
             messages: the whole conversation in OpenAI chat format.
-            tools: tool schemas; empty: no native tools.
+            tools: tool schemas; empty for no native tools.
             role: role of the model, such as `model` or `judge`.
             params: overrides of the configured parameters.
             turn: user turn from 0, for display.
@@ -112,7 +112,7 @@ class Stage(Protocol):
         return Environment(self.perform, open, close, replay, snapshot)
 
     def output_of(self, case_id: str) -> Any:
-        """Return the output of another case in the same rollout number, or None.
+        """Return the output of another case in the rollout with the same number, or None.
 
         Only the prerequisites of this case are guaranteed to have finished.
         """

@@ -46,7 +46,7 @@ class Category(msgspec.Struct, frozen=True):
     name: str
     cases: int
     modes: tuple[str, ...] = ()
-    """Names of supported modes; empty: all of the suite."""
+    """Names of supported modes; empty for all modes of the suite."""
     group: str = ""
     """Name for selecting it together with other categories."""
     scored: bool = True
@@ -61,7 +61,7 @@ class DemoRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A simulated model, which needs no key and costs nothing."""
     cases: int
     categories: tuple[str, ...] = ()
-    """Empty: all."""
+    """Categories to play; empty for all."""
 
 
 class SuiteEntry(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ class SuiteEntry(msgspec.Struct, frozen=True):
     folder: Path
     title: str
     module: str = ""
-    """File in the folder that implements the suite, such as `suite.py` or `suite.py:Class`; empty: the format does."""
+    """File in the folder that implements the suite (`suite.py` or `suite.py:Class`); empty if its format does."""
     origin: str = "bundled"
     """`bundled`, `pulled` or `user`."""
     comparable: bool = False
@@ -134,7 +134,7 @@ class Metric(msgspec.Struct, frozen=True, omit_defaults=True):
     """`rate` (0 to 1), `count`, `mean`, `score`, `points` (shown with one decimal), or a unit shown after it."""
     note: str = ""
     cases: int = 0
-    """Basis of the interval: cases, rollouts, clusters and method; all empty without an interval."""
+    """Basis of the interval: cases, rollouts, clusters and method; all empty if there is no interval."""
     rollouts: int = 0
     clusters: int = 0
     method: str = ""
@@ -233,7 +233,7 @@ class Suite:
     options: tuple[Option, ...] = ()
     """Options of a run; their values are in `setting.options`."""
     headline: str | Sequence[str] = ""
-    """Name of the score reported in place of pass/fail; empty: rollouts pass or fail.
+    """Name of the score reported in place of pass/fail; empty if rollouts pass or fail.
 
     The first of several decides comparisons and ranks; the others are shown next to it. `passed` is the pass rate.
     """
@@ -242,14 +242,14 @@ class Suite:
     units: Mapping[str, str] = MappingProxyType({})
     """Unit by score, such as `s`, shown after its numbers."""
     leaderboard: "LeaderboardRules | None" = None
-    """Ranking rules; None: those of its benchmark, or else the pass rate or headline."""
+    """Ranking rules; None for those of its benchmark, or else the pass rate or headline."""
 
     waits_for_batches: bool = True
     """False if its code gives up on answers that take hours."""
     forks: bool = False
     """True if a rollout may contain several conversations, such as those of sub-agents."""
     grader_sources: tuple[str, ...] = ()
-    """Modules and whole packages that decide verdicts: scoring, decoders, checkers; empty: the module of the class.
+    """Modules and whole packages that decide verdicts: scoring, decoders, checkers; empty for the module of the class.
 
     Their digest is part of the grader's identity (`core.grader`); for suites with code in their folder, it covers all
     of that code.
@@ -260,11 +260,11 @@ class Suite:
         self.entry = entry
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """Return the roles besides `model`, such as `judge`, that a run of all cases needs with these options."""
+        """Return the roles other than `model`, such as `judge`, that a run of all cases needs with these options."""
         return ()
 
     def roles_of(self, cases: Sequence[Case], setting: Setting) -> tuple[str, ...] | None:
-        """Return the subset of `roles` that these cases need; None: all of them."""
+        """Return the subset of `roles` that these cases need; None if they need all of them."""
         return None
 
     def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
@@ -285,7 +285,7 @@ class Suite:
         Args:
             setting: common to all models.
             model: its entry in models.toml.
-            mode: chosen by the user; None: the model decides.
+            mode: chosen by the user; None if the model decides.
 
         Raises:
             UsageError: models.toml has an entry that the suite does not know, or that contradicts the mode.
@@ -293,7 +293,7 @@ class Suite:
         return setting
 
     def modes(self) -> Sequence[Mode]:
-        """Return the suite's own modes, default first; empty: `prompt` and `fc`, as in models.toml."""
+        """Return the suite's own modes, default first; empty for `prompt` and `fc`, as in models.toml."""
         return ()
 
     def categories(self) -> Sequence[Category]:
@@ -319,7 +319,7 @@ class Suite:
         """Return cases with their ground truth, in official order; the caller selects among them.
 
         Args:
-            categories: return at least their cases and the prerequisites of these; empty: all categories.
+            categories: return at least their cases and the prerequisites of these; empty for all categories.
             setting: the settings of the run.
 
         Raises:
@@ -328,7 +328,7 @@ class Suite:
         raise TypeError("this suite has no `cases`")
 
     def row_schema(self) -> dict[str, Any] | None:
-        """Return the JSON schema of a row, for editors; None: the suite has no row format."""
+        """Return the JSON schema of a row, for editors; None if the suite has no row format."""
         return None
 
     def notices(self, setting: Setting) -> list[str]:
@@ -336,7 +336,7 @@ class Suite:
         return []
 
     def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
-        """Check that everything besides models and data is available before the first paid call.
+        """Check that everything except models and data is available before the first paid call.
 
         Raises:
             UsageError: the first missing item, such as weights or the API key of a service, with a hint.
@@ -347,7 +347,7 @@ class Suite:
         return None
 
     def estimate(self, case: Case, setting: Setting) -> Estimate | None:
-        """Return the expected calls and tokens of one case; None: estimate from earlier runs."""
+        """Return the expected calls and tokens of one case; None to estimate them from earlier runs."""
         return None
 
     def protocols(self, setting: Setting) -> Mapping[str, Setting]:
@@ -362,7 +362,7 @@ class Suite:
         """Release what `play` has opened for the whole run, such as a process; called once at its end."""
 
     def contradiction(self, case: Case, setting: Setting) -> str:
-        """Return the reason that no answer can pass a case, according to its own data; empty without one."""
+        """Return the reason that no answer can pass a case, according to its own data; empty if there is none."""
         del case, setting
         return ""
 
@@ -378,7 +378,7 @@ class Suite:
     def effect_states(self) -> Mapping[str, str]:
         """Return the status shown during an effect, by its kind (see `Stage.perform`); other kinds are shown by name.
 
-        `BEFORE_FIRST` and `AFTER_REPLY` are the times in which a suite works without an effect.
+        `BEFORE_FIRST` and `AFTER_REPLY` name the times when a suite works without an effect.
         """
         return {}
 
@@ -434,7 +434,7 @@ class Suite:
         return False
 
     def line_checker(self) -> AbstractContextManager[LineChecker] | None:
-        """Return a checker for the suite's own format of saved outputs; None: lines have `id` and `output`."""
+        """Return a checker for the suite's own format of saved outputs; None if lines have `id` and `output`."""
         return None
 
     def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:

@@ -19,7 +19,7 @@ from console.suites.suite import Result, Suite
 from console.testing.case_play import PlayedCase, journal_until_cut, play_case, usual_setting
 
 _MOST_CUTS = 40
-"""Maximum number of effects at which one conversation is cut off, spread over it."""
+"""Maximum number of points, spread over one conversation, at which it is cut off."""
 
 
 class SuiteProblems(AssertionError):
@@ -178,7 +178,7 @@ class _Check:
 
 
 def _spread(count: int) -> Sequence[int]:
-    """Return the numbers of effects after which to cut off, including all."""
+    """Return the numbers of effects after which to cut off, including after the last one."""
     if count <= _MOST_CUTS:
         return range(count + 1)
     return sorted({round(index * count / _MOST_CUTS) for index in range(_MOST_CUTS + 1)})

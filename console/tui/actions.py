@@ -482,6 +482,7 @@ _GRID = (
     Action("column.prev", ("h", "left"), "Grid: run before", "run before, after", "grid", "RUNS", "run", 75,
            pair="column.next"),
     Action("column.next", ("l", "right"), "Grid: run after", "run after", "grid", "RUNS", pair="column.prev"),
+    Action("fold", ("x",), "Grid: repeats of a case", "show, hide repeats", "grid", "CASES", "repeats", 55),
     Action("find", ("/",), "Grid: filter", "filter by words", "grid", "CASES", "filter", 60),
     Action("filter", ("f",), "Grid: what differs, or all", "differing, or all", "grid", "CASES", "differing/all",
            65),
@@ -585,7 +586,7 @@ ALIASES: Mapping[str, str] = {
     "view.layout": "diff columns",
     "fold": "expand collapse more",
 }
-"""Further words by which the palette finds actions, by id or by its first part."""
+"""Additional words by which the palette finds actions, keyed by id or by the first part of an id."""
 
 
 @runtime_checkable

@@ -105,7 +105,7 @@ class AppServices:
         )
 
     def notify(self, text: Content, *, severity: Severity = "information") -> None:
-        """Show a toast in place of earlier ones, except those of the same moment, such as several runs ending."""
+        """Show a toast that replaces earlier ones, except those of the same moment, such as when several runs end."""
         now = time.monotonic()
         is_same_moment = now - self._notified_at <= SAME_MOMENT_S
         if is_same_moment and self.messages and self.messages[-1].plain == text.plain:

@@ -56,7 +56,7 @@ def page_text(services: Services, text: str, name: str) -> None:
 
 
 def pager_command() -> list[str] | None:
-    """Return the command of the user's pager or editor; None without one."""
+    """Return the command of the user's pager or editor; None if there is none."""
     for name in ("PAGER", "VISUAL", "EDITOR"):
         if words := shlex.split(os.environ.get(name, "")):
             return words

@@ -63,7 +63,7 @@ class FrameOutput:
 
 
 Piece = tuple[int, int, Strip]
-"""Line and column (from 0) of a strip, and the strip."""
+"""Line and column of a strip, both zero-based, and the strip."""
 
 
 class Difference(CompositorUpdate):
@@ -154,7 +154,7 @@ def _changed(y: int, x: int, before: Strip, now: Strip) -> Piece | None:
 
 
 class AsciiFilter(LineFilter):
-    """Replaces our non-ASCII characters by ASCII ones of the same width, for `--ascii`.
+    """Replaces our non-ASCII characters with ASCII ones of the same width, for `--ascii`.
 
     Covers numbers, frames, bars and sentences; symbols have ASCII variants of their own (`console.tui.symbols`).
     Foreign letters are kept.

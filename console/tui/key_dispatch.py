@@ -37,9 +37,9 @@ class KeyQueue:
         self._deliver = deliver
         self._waiting: deque[events.Key] = deque()
         self._in_flight_at: DOMNode | None = None
-        """Target of the `KeyHandled` posted after the key in flight; None without one."""
+        """Target of the `KeyHandled` posted after the key in flight; None if there is none."""
         self._turns = 0
-        """Turns that the first key has waited."""
+        """Number of turns that the first key has waited."""
         self._is_turning = False
 
     async def put(self, event: events.Key) -> None:
@@ -77,7 +77,7 @@ class KeyQueue:
         return self._in_flight_at is not None and self._in_flight_at.is_attached
 
     def _is_ready(self) -> bool:
-        """Return whether the top screen is mounted and, unless it wants none, has a focused widget."""
+        """Return whether the top screen is mounted and has a focused widget unless it needs none."""
         if not self._app.screen_stack:
             return True
         screen = self._app.screen

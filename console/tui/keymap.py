@@ -87,7 +87,7 @@ class KeyMap(msgspec.Struct):
         return text
 
     def path(self, action: Action) -> str:
-        """Return all keys of an action, preceded by its menu's key; empty without a key."""
+        """Return all keys of an action, preceded by its menu's key; empty if there is no key."""
         text = self.shown(action, all_keys=True)
         opener = find_action(action.menu, action.where) if action.menu else None
         return f"{self.shown(opener)} {text}" if opener else text

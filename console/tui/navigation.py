@@ -79,7 +79,7 @@ class Navigator:
         self._app = app
         self._services = services
         self._way_back: list[str] = []
-        """Modes that escape returns to before Home, most recent last, without duplicates."""
+        """Modes that escape goes back through before Home, most recent last, without duplicates."""
         self._opened: dict[str, OpenedRuns] = {}
         """Modes of screens that show particular runs."""
         self._latest: dict[str, str] = {}

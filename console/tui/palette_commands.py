@@ -87,7 +87,7 @@ class PaletteCommands:
 
 
 def _opener(action: Action) -> Action:
-    """Return the action that opens the screen of another one."""
+    """Return the action that opens the screen to which another action belongs."""
     opener = find_action("run.new" if action.where == "launch" else f"go.{action.where}", "all")
     assert opener is not None
     return opener

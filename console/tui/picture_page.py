@@ -39,7 +39,7 @@ _GOES_BACK = (b"q", b"\x1b", b"\x03", b"\x04", b"")
 
 
 def page_pictures(services: Services, pictures: Sequence[ShownMedia]) -> None:
-    """Show pictures one after the other until the reader goes back; notify if that is not possible."""
+    """Show pictures one by one until the reader goes back; notify if that is not possible."""
     try:
         with services.suspend(), Console(file=sys.__stdout__).screen(), _keys_as_typed(sys.stdin.fileno()):
             _show_all(pictures)

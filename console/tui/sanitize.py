@@ -16,7 +16,7 @@ from console.core.text import marked, visible_line
 from console.tui.symbols import MUTED
 
 MESSAGE_LIMIT = 1_000_000
-"""Maximum characters shown of one string; a longer one is reduced to its head and tail."""
+"""Maximum number of characters shown of one string; a longer one is reduced to its head and tail."""
 LINE_LIMIT = 4_000
 """Maximum width of a line, in cells."""
 
@@ -28,7 +28,7 @@ def literal(text: str, limit: int = MESSAGE_LIMIT, style: str = "") -> Content:
 
     Args:
         text: the raw text.
-        limit: maximum characters; longer text is cut by `shorten`.
+        limit: maximum number of characters; longer text is cut by `shorten`.
         style: a trusted style for all of it, such as `$muted`.
     """
     clean, ranges = marked(shorten(text, limit))
@@ -55,7 +55,7 @@ def plain_line(text: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the text; if too long, its head and tail around the number of characters left out."""
+    """Return the text; if too long, its head and tail around the number of omitted characters."""
     if len(text) <= limit:
         return text
     head, tail = limit * 3 // 4, limit // 4

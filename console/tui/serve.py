@@ -63,7 +63,7 @@ def serve(paths: WorkspacePaths, options: list[str], port: int, report: Callable
 
     Args:
         paths: where models, data and runs are.
-        options: further options of the app, as on the command line.
+        options: additional options of the app, as on the command line.
         port: port on 127.0.0.1.
         report: called with a message that has the app's address.
 

@@ -126,7 +126,7 @@ class Services(Protocol):
 
     @property
     def badge(self) -> Content:
-        """Indicator of live runs for the top line; empty without any."""
+        """Indicator of live runs for the top line; empty if there are none."""
         ...
 
     @property

@@ -83,7 +83,7 @@ def run_app(
     Args:
         paths: where models, data and runs are.
         screen: screen to open the run in, live or review.
-        run: run to open; empty: Home is opened.
+        run: run to open; empty to open Home.
         case: case of the run to put the cursor on.
         theme: one of our themes; empty for the last one used, if the terminal can show it.
         ascii: draw in ASCII even if the terminal supports Unicode.

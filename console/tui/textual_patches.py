@@ -167,7 +167,7 @@ def writes_waiting(app: App[Any]) -> int:
 
 
 def write_to_terminal(app: App[Any]) -> Callable[[str], None] | None:
-    """Return the function that writes raw sequences such as a bell; None without a terminal."""
+    """Return the function that writes raw sequences such as a bell; None if there is no terminal."""
     private: Any = app
     return private._driver.write if private._driver is not None else None
 
@@ -200,7 +200,7 @@ def refresh_scrollbars(widget: Widget) -> None:
 
 
 def read_invalid_input(app: App[Any]) -> None:
-    """Read bytes that are not UTF-8 as U+FFFD; they would end Textual's input thread."""
+    """Read bytes that are not UTF-8 as U+FFFD; otherwise they would end Textual's input thread."""
     module: Any = sys.modules[app.driver_class.__module__]
 
     def decoder(encoding: str) -> Callable[[], IncrementalDecoder]:

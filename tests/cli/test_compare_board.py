@@ -80,7 +80,7 @@ def test_three_runs_are_a_grid(console, pair):
 def test_what_cannot_be_compared_is_said(console, pair, finished):
     for line, words in (
         (("compare", pair[0]), "two runs are needed"),
-        (("compare", pair[0], pair[0]), "named twice"),
+        (("compare", pair[0], pair[0]), "given twice"),
         (("compare", pair[0], finished), "no case in common"),
         (("compare", pair[0], "nobody"), "no run is named"),
     ):

@@ -220,7 +220,7 @@ def test_a_refused_key_stops_at_once(console, run_path: Path, served) -> None:
         (("--model", "reader"), "unknown amount. No calls were made"),
         (("--model", "reader", "--limit", 0), "must be at least 1"),
         (("--model", "reader", "--filter", "labell:x"), "Did you mean label?"),
-        (("--undo", "--limit", 1), "--undo retracts all labels of a model"),
+        (("--undo", "--limit", 1), "--undo retracts all of a model's labels"),
     ],
 )
 def test_refusals_ask_nobody(console, run_path: Path, served, options, words) -> None:

@@ -1,10 +1,12 @@
 """Results for model repositories of the Hugging Face Hub: the run's score, what it rests on, and nothing guessed."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from console.benchmarks.bfcl.rules.categories import SCORING
 from console.cli.exitcode import Exit
 
 yaml = pytest.importorskip("yaml", reason="reads YAML")
@@ -61,6 +63,22 @@ def test_nothing_is_guessed(console: Any, home: Path, run: str, options: tuple[s
     assert (ended.code, ended.out) == (Exit.USAGE, "")
     assert words in ended.err
     assert not (home / ".eval_results").exists()
+
+
+def test_a_score_that_lacks_categories_is_no_score(console: Any, home: Path):
+    """The accuracy of two of the 21 categories of the official data would be ranked among whole results."""
+    part = ("--category", "simple_python,multiple", "--ids", "simple_python_0,multiple_0", "--json", "--quiet")
+    name = console("run", "-m", "sim/hasty", "-s", "bfcl-starter", *part).data["run"]
+    assert console("export", name, *FORM, *NAMED).code == Exit.OK
+    assert "incomplete: 2 of" in read(home / ".eval_results" / "hle.yaml")["notes"]
+    (place,) = home.rglob(f"{name}/run.json")
+    manifest = json.loads(place.read_text())
+    manifest["suite_cases"] = dict.fromkeys(SCORING, 10)  # as in a run of the official data
+    place.write_text(json.dumps(manifest))
+    (place.parent / "summary.json").unlink()
+    ended = console("export", name, *FORM, *NAMED)
+    assert ended.code == Exit.USAGE
+    assert "has no score: the official score needs 21 categories, the results have 2" in ended.err
 
 
 def test_the_options_belong_to_this_format(console: Any, run: str):

@@ -75,8 +75,8 @@ def test_of_cases_that_failed_now_and_then_as_many_would_pass_anyway(console, ho
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ([], "nothing is changed"),
-        (["-m", "sim/careful", "--control"], "by the other model too"),
+        ([], "no change was given"),
+        (["-m", "sim/careful", "--control"], "also be played by the other model"),
         (["--set", "system"], "has no value"),
         (["--set", "reply=a.txt"], "applies to one conversation only"),
         (["--set", "tool.nobody.description=a.txt"], "changes nothing in the recorded requests"),

@@ -103,7 +103,7 @@ MISTAKES = [
     ('[a]\nmodel_id = "x"\nbase_url = "https:///v1"\n', 6, "must name a host", ""),
     ('[a]\nmodel_id = "x"\nbase_url = "https://x:99999/v1"\n', 6, "port", ""),
     ('[a]\nmodel_id = "x"\nbase_url = "https://x/v1/chat/completions"\n', 6, "/chat/completions", ""),
-    ('[a]\nmodel_id = "x"\napi_key = "k"\napi_key_env = "E"\n', 4, "exclude each other", "api_key_env"),
+    ('[a]\nmodel_id = "x"\napi_key = "k"\napi_key_env = "E"\n', 4, "cannot be combined", "api_key_env"),
     ('[a]\nmodel_id = "x"\nheaders = { "a b" = "c" }\n', 6, "not a header name", ""),
     ('[a]\nmodel_id = "x"\nheaders = { a = "b\\r\\nc: d" }\n', 6, "line break", ""),
     ('[a]\nmodel_id = "x"\nparams = { at = 1979-05-27 }\n', 6, "cannot be sent as JSON", "params ="),

@@ -102,7 +102,7 @@ def test_every_mistake_has_file_line_and_hint(tmp_path, line, words, hint):
 
 def test_limit_and_sample_exclude_each_other(tmp_path):
     found = presets(tmp_path / "presets.toml", "[bad]\nlimit = 2\nsample = 2\n")
-    assert "exclude each other" in found.mistakes[0].message
+    assert "cannot be combined" in found.mistakes[0].message
 
 
 def test_the_current_folder_goes_before_the_users(tmp_path):

@@ -118,7 +118,7 @@ def test_only_what_a_run_failed_is_asked_of_another_model(console_run, where):
     assert plan.selection.ids == failed
     (same,) = plans_of(Preset(only_failed_of=former[-12:]), where)
     assert (same.model, same.mode) == ("sim/hasty", "prompt")
-    with pytest.raises(UsageError, match="are of the suite bfcl-starter") as told:
+    with pytest.raises(UsageError, match="belong to the suite bfcl-starter") as told:
         plans_of(Preset(("own",), {AIDAN: ()}, only_failed_of=former), where)
     assert told.value.where == "--only-failed-of"
 

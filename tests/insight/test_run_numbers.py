@@ -71,3 +71,11 @@ def test_several_runs_together_are_marked_if_one_is_incomplete() -> None:
     part = run_of(dict.fromkeys(SMALL, Tally(passed=4, failed=1)), SMALL)
     assert headline(whole, whole) == ".800"
     assert headline(whole, part) == ".800*"
+
+
+def test_several_runs_together_follow_the_rules_of_one() -> None:
+    part = run_of(dict.fromkeys(names.SCORING[:2], Tally(passed=8, failed=2)), OFFICIAL)
+    assert headline(part, part) == headline(part) == "— (2 of 21)"
+    tallies = dict.fromkeys(names.SCORING, Tally(passed=8, failed=2)) | {"memory_kv": Tally(passed=0, failed=10)}
+    whole = run_of(tallies, OFFICIAL)
+    assert headline(whole, whole) == headline(whole).partition(" [")[0], "weighted as officially"

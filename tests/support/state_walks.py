@@ -781,6 +781,11 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         yield "compare-grid-cell"
         await see("enter compares two" if stage.size[0] < 120 else "EXPECTED", "enter")
         yield "compare-grid-cases"
+        app.navigator.open_grid([*again, again[0]])
+        await see("3 of 5 differ")
+        await see("enter compares two" if stage.size[0] < 120 else "EXPECTED", "enter")
+        await see("repeat 4", "x")
+        yield "compare-grid-repeats"
         app.navigator.open_compare(aidan[0], aidan[1])
         await see(lambda: stage.at("compare")() and stage.on(CompareScreen).controller.pair is not None)
         yield "compare-loops"

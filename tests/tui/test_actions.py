@@ -193,7 +193,7 @@ async def test_the_palette_narrows_and_acts(opened: Any, frame: Callable[[Consol
 USUAL_WORDS = {
     "start": "Run: new",
     "launch": "Run: new",
-    "queue": "Queue: earlier",
+    "queue": "Run: new",
     "resume": "Run: resume",
     "retry": "Run: re-run its failed cases",
     "delete": "Run: delete",
@@ -224,6 +224,17 @@ async def test_the_palette_finds_everything_by_its_usual_words(opened: Any, work
             await pilot.pause()
             first[typed] = app.screen.query_one(RowList).cursor
         assert first == USUAL_WORDS
+
+
+async def test_enter_in_the_palette_takes_what_is_available(opened: Any, workspace: Any) -> None:
+    workspace.usual_runs()
+    async with opened() as (app, pilot):
+        await pilot.press("colon", *"queue")
+        await pilot.pause()
+        rows = app.screen.query_one(RowList)
+        assert rows.cursor == rows.keys[0]
+        assert "Queue: earlier" in rows.keys
+        assert rows.keys.index("Queue: earlier") > rows.keys.index("Run: new")
 
 
 @pytest.mark.parametrize("size", first_size([(80, 24), (60, 16), (130, 36), (160, 45)]), ids=str)

@@ -35,6 +35,16 @@ async def test_usual_day(size: str, opened: Any, workspace: Any, assert_frame: C
         assert_frame(app, f"home-usual-{size}")
 
 
+async def test_a_run_that_does_not_record_its_suite_is_incomplete_as_in_the_leaderboard(
+    opened: Any, workspace: Any, frame: Frame
+) -> None:
+    workspace.run("2025-01-17T1300-part", passed=1, failed=1)
+    workspace.run("2025-01-17T1301-gone", suite="gone", passed=1, failed=1)
+    async with opened() as (app, pilot):
+        await assert_until(pilot, lambda: ".500* [" in frame(app))
+        assert frame(app).count(".500 [") == 1, "the size of a suite that is gone is not known"
+
+
 async def test_the_cursor_starts_on_what_needs_no_key(opened: Any, frame: Frame) -> None:
     async with opened((160, 45)) as (app, _):
         assert app.focused.id == "start"

@@ -379,6 +379,19 @@ async def test_a_mistake_stands_under_its_field_while_it_is_typed(opened: Any, s
         assert lines[-2].startswith(" enter keep  esc revert ")
 
 
+async def test_changed_settings_do_not_push_the_others_out_of_sight(opened: Any, settle: Any, frame: Frame) -> None:
+    async with opened() as (app, pilot):
+        await fill(pilot)
+        await rest(app, pilot, settle)
+        roles = {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
+        app.screen.controller.form.texts |= roles | {"seed": "7", "max_tokens": "900"}
+        app.screen.apply_change()
+        await rest(app, pilot, settle)
+        shown = frame(app)
+        labels = ("repeats", "stop when", "judge", "seed", "token limit", "more")
+        assert all(f"\n  {label} " in shown for label in labels)
+
+
 @pytest.mark.parametrize("size", first_size(SIZES))
 async def test_a_matrix_is_foreseen_run_by_run(
     size: str, opened: Any, assert_frame: Check, settle: Any, workspace: Any

@@ -32,6 +32,15 @@ async def test_suites_and_models(size: tuple[int, int], opened: Any, workspace: 
         assert_frame(app, f"library-model-{name}")
 
 
+async def test_the_results_of_a_model_stand_whole_at_80_columns(opened: Any, workspace: Any) -> None:
+    workspace.usual_runs()
+    async with opened((80, 30)) as (app, pilot):
+        await open_library(app, pilot)
+        await see(pilot, ".643 [.39 .84]   simulated", "slash", *"hasty", "enter")
+        [heading] = [line for line in text_of(app).split("\n") if "score" in line]
+        assert heading.split() == ["suite", "runs", "graded", "score", "cost"], "rollouts are no cases"
+
+
 async def test_cases_are_read_narrowed_and_left_again(opened: Any, workspace: Any) -> None:
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)

@@ -38,6 +38,7 @@ def test_a_narrow_strip_says_how_far_the_setup_is_and_then_the_cases(tmp_path: P
     assert "not graded" not in wide, "the column before it says it"
     broken = strip(tmp_path / "d", width=160, setup=8, broken_setup=2, passed=12, not_run=0)
     assert "|12/12 + 10 setup|" in broken, "broken setup is no case"
+    assert "|✓3 ·3 of 12|" in strip(tmp_path / "f", width=80, setup=10, passed=3, not_run=3)
     assert "· 3 not run" in strip(tmp_path / "e", width=160, setup=10, passed=3, not_run=3)
 
 

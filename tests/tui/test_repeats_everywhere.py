@@ -173,6 +173,35 @@ async def test_the_repeats_of_a_case_are_opened_and_hidden(opened: Any, runs: An
         assert f"3 of {len(cases)}  1 reviewed" in frame(app)
 
 
+async def test_the_grid_opens_and_hides_the_repeats_of_a_case(opened: Any, runs: Any, workspace: Any) -> None:
+    third = graded_run(workspace.root / "runs", "2027-01-18-third", LETTERS, suite="bfcl-starter", category=CATEGORY)
+    async with opened((160, 45)) as (app, pilot):
+        app.navigator.open_grid([*runs, third])
+        await settle(app, pilot)
+        await pilot.press("enter", "j")
+        await settle(app, pilot)
+        rows, controller = app.screen.cases, app.screen.controller
+        before, case = list(rows.keys), rows.cursor
+        name = controller.rows[case].telling.slot[0]
+        await pilot.press("x")
+        await settle(app, pilot)
+        assert rows.cursor == case
+        assert [slot_of(key) for key in rows.keys[2:6]] == [(name, repeat) for repeat in range(4)]
+        assert "repeat 4" in text_of(app)
+        await pilot.press("j", "j")
+        await settle(app, pilot)
+        assert controller.current.slot == (name, 1)
+        await pilot.press("v")
+        await settle(app, pilot)
+        await pilot.press("enter")
+        await settle(app, pilot)
+        assert isinstance(app.screen, ReviewScreen)
+        assert app.screen.controller.cursor.slot == (name, 1)
+        await pilot.press("escape", "v", "x")
+        await settle(app, pilot)
+        assert (list(rows.keys), rows.cursor) == (before, case)
+
+
 def _export(run: Any, form: str, workspace: Any, capsys: Any) -> str:
     paths = ("--runs", str(run.path.parent), "--data", str(workspace.root / "data"))
     assert main(["export", str(run.path), "--format", form, *paths]) == 0

@@ -271,7 +271,7 @@ async def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(
         assert "significance" not in text_of(app)
 
 
-@pytest.mark.parametrize(("script", "why"), [("true", "as it was sent"), ('echo "── x ──" > "$1"', "no section")])
+@pytest.mark.parametrize(("script", "why"), [("true", "Nothing was edited"), ('echo "── x ──" > "$1"', "no section")])
 async def test_a_reply_left_as_it_was_or_that_cannot_be_read_is_refused(
     opened: Any, workspace: Any, planned: list[Plan], talk: RunFolder, monkeypatch: pytest.MonkeyPatch, script: str,
     why: str,

@@ -67,4 +67,4 @@ def test_a_run_slowed_by_rate_limits_says_so(tmp_path: Path):
     shown = progress_line(overview, run, live=True, now=2.0, width=120, average=Content(".500")).plain
     assert "5/16 · slowed by 12 × 429" in shown
     facts = [line.plain for line in facts_lines(overview, run, live=True, now=2.0)]
-    assert any("5 of 5 in flight   11 waiting · slowed by 12 × 429" in fact for fact in facts)
+    assert any("5 of 5 in flight   11 queued · slowed by 12 × 429" in fact for fact in facts)

@@ -54,7 +54,7 @@ class _TextLine(msgspec.Struct, frozen=True):
 
 class _JudgeLine(msgspec.Struct, frozen=True):
     text: str | None
-    """None if the judge sent no text, which the reference cannot read either."""
+    """None if the judge sent no text; the reference fails on that as well."""
 
 
 class _Message(msgspec.Struct, frozen=True):

@@ -106,12 +106,12 @@ class AidanOptions:
 
     @property
     def has_second_judge(self) -> bool:
-        """True if a second judge also grades every answer."""
+        """True if a second judge grades every answer as well."""
         return bool(self.values["second_judge_model"])
 
     @property
     def judge_repeats(self) -> int:
-        """Number of grades of the judge for each answer."""
+        """Number of times the judge grades each answer."""
         return self.values[JUDGE_REPEATS]
 
     @property
@@ -193,7 +193,7 @@ def _check_sources(values: Mapping[str, Any]) -> None:
     sources = [name for name in _SOURCES if values[name] is not None]
     if len(sources) > 1:
         raise UsageError(
-            f"{' and '.join(sources)} exclude each other", where=sources[-1], hint="Give only one of them."
+            f"{' and '.join(sources)} cannot be combined", where=sources[-1], hint="Give only one of them."
         )
 
 

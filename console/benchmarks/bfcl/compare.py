@@ -34,7 +34,7 @@ _WORDS = {
     "uncheckable": "a value that cannot be checked",
 }
 _RAW = 20_000
-"""Maximum characters of raw output shown."""
+"""Maximum number of characters of raw output shown."""
 
 
 def compare_output(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Comparison:

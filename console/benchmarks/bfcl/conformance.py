@@ -20,7 +20,7 @@ from console.suites.suite import Row
 
 
 class BfclLineChecker:
-    """Judges the lines of one file by the entries of one dataset folder."""
+    """Judges the lines of one file against the entries of one dataset folder."""
 
     def __init__(self, folder: Path) -> None:
         """Open a dataset folder.

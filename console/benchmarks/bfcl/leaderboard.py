@@ -55,7 +55,7 @@ _HEADINGS = {
 }
 _JUDGED = "judged as answers"
 _JournalShare = tuple[tuple[float, ...], dict[str, tuple[int, int]]]
-"""Latencies of all answers in seconds, and counts of passed and all entries by prompt variation."""
+"""Latencies of all answers in seconds, and the numbers of passed entries and of all entries by prompt variation."""
 
 
 def _labels(columns: Iterable[str], *prefixes: str) -> dict[str, str]:
@@ -92,7 +92,7 @@ class BfclLeaderboard(MeasuresJournals):
     headings: Mapping[str, str] = _HEADINGS
 
     def misfit(self, categories: Collection[str]) -> str:
-        """Require all categories of the overall score, and no unofficial ones."""
+        """Require exactly the official categories of the overall score."""
         if any(category not in names.ALL for category in categories):
             return "the suite has unofficial categories"
         needed = PARTS["overall"]
@@ -185,8 +185,8 @@ BFCL_LEADERBOARD = BfclLeaderboard()
 def official_sample(category: str, tally: Tally) -> Sample:
     """Return the sample as counted by the official scorer, which scores failed inferences as answers.
 
-    They pass if no call was expected, else fail; undecided rollouts fail. A tally does not record the cases of such
-    rollouts, so with repeats they are rounded up to whole cases.
+    They pass if no call was expected, and otherwise fail; undecided rollouts fail. A tally does not record the cases of
+    such rollouts, so with repeats they are rounded up to whole cases.
     """
     graded, times = tally.sample, max(tally.cases, default=1)
     broken, undecided = _whole_cases(tally.broken, times), _whole_cases(tally.undecided, times)

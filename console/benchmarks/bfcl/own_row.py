@@ -54,7 +54,7 @@ def _tools(docs: Sequence[Doc]) -> list[Row]:
 
 
 def _single(entry: Entry, output: Any, setting: Setting) -> Row:
-    """Return the reply to a single question; text without a call stays text."""
+    """Return the reply to a single question; a text that contains no call stays text."""
     calls = [call for call in decode_reply(output, entry.judged_as, family_of(setting)).calls if call]
     named = [(underscored_name(name), json_safe(arguments)) for call in calls for name, arguments in call.items()]
     return recorded_answer("" if named else _text(output), named)
@@ -122,7 +122,7 @@ def _read(text: str, docs: dict[str, Doc]) -> tuple[str, Row] | None:
 def _results(
     entry: Entry, dataset: Dataset, played: list[list[list[str]]], docs: dict[str, Doc]
 ) -> Iterator[tuple[str, Any, str]]:
-    """Yield name, arguments and result of each expected call and of each call of the model."""
+    """Yield the name, arguments and result of each expected call and of each call by the model."""
     truth = [list(turn) for turn in cast(list[list[str]], entry.ground_truth or [])]
     own = [[call for step in turn for call in step] for turn in played]
     items = [

@@ -64,7 +64,7 @@ class SavedExchange(Protocol):
 
 
 class CompletionExchange:
-    """Local models: reads `completion`; shows digest and length of the prompt, and other request fields."""
+    """Local models: reads `completion`; shows the digest and length of the prompt, and other request fields."""
 
     def reply(self, profile: Profile, row: Row) -> Reply:
         del profile
@@ -96,7 +96,7 @@ class ServiceExchange:
         return builder.reply(0.0, None)
 
     def shown(self, profile: Profile, request: ChatRequest) -> Row:
-        """Return path and body of a request, without the streaming field."""
+        """Return the path and body of a request, without the streaming field."""
         model = ModelConfig(name=profile.name, model_id=profile.model_id, temperature=0.001)
         service = SERVICES[profile.handler]
         base = urlsplit(service.base_url).path
@@ -134,7 +134,7 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any], str], Reply]] = {
 
 
 def _readable(chunk: Any) -> Any:
-    """Replace condensed strings (digest and length) of a chunk with strings, so that it can be parsed."""
+    """Replace a chunk's condensed strings (digest and length) with real strings, so that it can be parsed."""
     if isinstance(chunk, dict):
         fields = cast(dict[str, Any], chunk)
         if fields.keys() == {"sha256", "chars"}:

@@ -24,9 +24,9 @@ from console.core.outcome import Outcome, Verdict
 from console.suites.call_matching.checker import Refusal
 
 _LONGEST = 2000
-"""Maximum characters of a text in a verdict."""
+"""Maximum number of characters in a text in a verdict."""
 _SHORT = 300
-"""Maximum characters of a result in a passed conversation."""
+"""Maximum number of characters in a result in a passed conversation."""
 BROKEN = "inference_error"
 """Reason of an imported failed inference."""
 
@@ -80,7 +80,7 @@ def _cut(value: Any, longest: int = _LONGEST) -> Any:
 
 
 def verdict_of(entry: Entry, output: Any, refusal: Refusal | None, setting: Setting) -> Verdict:
-    """Convert a refusal (None: correct) to a verdict.
+    """Convert a refusal (None if correct) to a verdict.
 
     A failed inference is broken, with the official verdict (correct for irrelevance) in `official`. An answer that
     crashed the handler is judged.
@@ -107,7 +107,7 @@ class Mark:
     entry: Entry
     output: Any
     refusal: Refusal | None
-    """None: correct."""
+    """The checker's refusal; None if the output is correct."""
     finding: dict[str, Any] = field(default_factory=dict[str, Any])
     """For a refused conversation with simulators: executed turns, and the `record` of the score file."""
 

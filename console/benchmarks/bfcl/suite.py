@@ -162,7 +162,7 @@ class BfclSuite(Suite):
         return score_output(entry, output, setting)
 
     def contradiction(self, case: Case, setting: Setting) -> str:
-        """Return the known defect of an official key, or why the checker refuses the calls of the key itself."""
+        """Return the known defect of an official key, or the reason why the checker rejects the key's own calls."""
         from console.benchmarks.bfcl.conversation.scripted_answers import refused_key
         from console.benchmarks.bfcl.rules.known_bad import why_bad
 

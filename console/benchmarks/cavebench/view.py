@@ -31,10 +31,10 @@ from console.tui.suite_views.suite_view import CaseView, DrawContext, NoteBlock,
 from console.tui.symbols import MUTED, SYMBOLS, block_title, muted, outcome_sign
 
 OUTPUT_LIMIT = 20_000
-"""Maximum characters shown of an output; a longer one is reduced to its head and tail."""
+"""Maximum number of characters shown of an output; a longer one is reduced to its head and tail."""
 NAMES_WIDTH = 60
 LONG_LINES = 16
-"""Minimum lines of a tool's result that is folded at first."""
+"""Minimum number of lines of a tool's result that is folded at first."""
 
 
 def _cell(passage: Passage, key: str, gap: bool) -> Block:

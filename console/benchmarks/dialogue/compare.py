@@ -16,7 +16,7 @@ from console.core.outcome import Outcome, Verdict
 from console.suites.reason_words import own_words
 
 _SHOWN = 4000
-"""Maximum characters of an answer shown with a check."""
+"""Maximum number of characters in an answer shown with a check."""
 
 
 def compare(script: Script, value: Any, verdict: Verdict) -> Comparison:

@@ -172,7 +172,7 @@ class DialogueSuite(Suite):
         return row_schema()
 
     def _check_headlines(self) -> None:
-        """Check that some row can have each score that suite.toml names."""
+        """Check that each score named in suite.toml is possible in at least one row."""
         named = {name: "headline" for name in headlines_of(self.headline) if name} | dict.fromkeys(self.units, "units")
         if not named:
             return
@@ -187,7 +187,7 @@ class DialogueSuite(Suite):
 
     @cached_property
     def _needs(self) -> tuple[bool, bool]:
-        """Two flags: some case needs a judge, some case needs a simulated user."""
+        """Two flags: whether any case needs a judge, and whether any needs a simulated user."""
         cases = self.dataset.cases()
         return any(map(needs_judge, cases)), any(map(_has_user, cases))
 

@@ -26,7 +26,7 @@ VARIANT_MARK = "@"
 _JUDGES = ("judge", "second_judge")
 _WIDEST_NAME = 24
 _SHOWN = 2000
-"""Maximum characters of a criterion's explanation or a user's goal."""
+"""Maximum number of characters in a criterion's explanation or a user's goal."""
 
 
 def _graded(passage: Passage, key: str, gap: bool) -> Block:
@@ -49,14 +49,14 @@ def _stopped(passage: Passage, key: str, gap: bool) -> Block:
 
 
 def _no_result(passage: Passage, key: str, gap: bool) -> Block:
-    """Draw a call without a result in the row."""
+    """Draw a call for which the row has no result."""
     data = _table(passage.data)
     call = one_line(f"{data.get('tool', '')}({data.get('arguments', '')})", 300)
     return Block(key, Content.assemble(("the row has no result for  ", "$undecided"), call), gap=gap)
 
 
 def _step_limit(passage: Passage, key: str, gap: bool) -> Block:
-    """Draw that a model used up its replies to a user message."""
+    """Draw the note that a model used up its replies to a user message."""
     most = _table(passage.data).get("most", "")
     return Block(
         key,
@@ -218,7 +218,7 @@ def _metric_line(metric: Metric) -> Content:
 def _row_lines(
     rows: Mapping[str, Mapping[str, Sequence[Rollout]]], names: Sequence[str], width: int
 ) -> Iterator[Content]:
-    """Yield a heading and a line per row, those on which versions differ first."""
+    """Yield a heading and a line per row, first the rows on which versions differ."""
     cell = max(8, *(min(len(name), _WIDEST_NAME) + 2 for name in names)) if names else 8
     longest = max([0, *map(len, rows)]) + 2
     room = max(min(width - cell * len(names) - 4, longest), 12)

@@ -27,7 +27,7 @@ ROLES = ("model", "judge", "user", "embedding")
 
 
 class Harness(NamedTuple):
-    """A kind of harness."""
+    """One kind of harness."""
 
     key: str
     """The field of suite.toml that names the task, environment or command."""
@@ -52,17 +52,17 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A program and its arguments, started in the suite's folder for each case."""
     environment: str = ""
     python: str = ""
-    """The Python of the environment with the harness; empty: the first `python3` of PATH."""
+    """The Python of the environment with the harness; empty for the first `python3` on PATH."""
     args: dict[str, Any] = {}
     """Parameters of the task."""
     env: tuple[str, ...] = ()
-    """Names of further environment variables for the harness."""
+    """Names of additional environment variables for the harness."""
     roles: dict[str, str] = {}
     """Our role for each role of the task that is not played by the model under test."""
     score: str = ""
-    """The score that decides whether a rollout passes, `scorer` or `scorer/part`; empty: the first."""
+    """The score that decides whether a rollout passes, `scorer` or `scorer/part`; empty for the first score."""
     threshold: float = 1.0
-    """Lowest value of that score that passes."""
+    """Lowest passing value of that score."""
     comparable: bool = False
     origin: str = ""
     source: dict[str, Any] = {}
@@ -81,7 +81,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def needed_roles(self) -> tuple[str, ...]:
-        """Our roles besides the model."""
+        """Our roles other than the model."""
         return tuple(role for role in ROLES[1:] if role in self.roles.values())
 
     def driver_command(self) -> list[str]:

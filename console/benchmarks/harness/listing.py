@@ -19,7 +19,7 @@ KEPT = "cases.list"
 ROWS = "cases.jsonl"
 """File with the cases of a program, written by the user."""
 LISTING_S = 900.0
-"""Seconds for a harness to list its cases, which may fetch data."""
+"""Time limit, in seconds, for a harness to list its cases, which may require fetching data."""
 _TITLE = 200
 
 
@@ -33,7 +33,7 @@ class Listing(msgspec.Struct, frozen=True):
     """Versions of the packages that made the list."""
     cases: list[dict[str, Any]]
     repeats: int = 1
-    """Rollouts per case with which the task itself scores it."""
+    """Number of rollouts per case that the task itself uses for its score."""
 
     @property
     def repeats_words(self) -> list[str]:

@@ -25,7 +25,7 @@ from console.suites.stage import Stage
 
 AnswerT = TypeVar("AnswerT")
 _TRIES = 3
-"""Number of lost drivers after which the rollout is broken."""
+"""Number of lost drivers after which a rollout counts as broken."""
 _EPOCHS_AN_ATTEMPT = 1_000_000
 
 
@@ -151,7 +151,7 @@ def _fail(outcome: Outcome, error: BaseException) -> None:
 
 
 def _place(messages: list[Message]) -> tuple[int, int]:
-    """Return turn and step of a call: users' messages before the last one, and replies after it."""
+    """Return the turn and step of a call: users' messages before the last one, and replies after it."""
     users = [index for index, message in enumerate(messages) if message["role"] == "user"]
     last = users[-1] if users else 0
     return max(len(users) - 1, 0), sum(message["role"] == "assistant" for message in messages[last:])

@@ -24,7 +24,7 @@ def decide(case: Case, output: dict[str, Any], score: str, threshold: float) -> 
     Args:
         case: the case, with its target.
         output: the harness's result.
-        score: name of the score that decides; empty: the first.
+        score: name of the score that decides; empty for the first.
         threshold: lowest value of that score that passes.
     """
     error, limit = str(output.get("error") or ""), str(output.get("limit") or "")

@@ -69,7 +69,7 @@ class RecordedSuite(Suite):
         return recorded | {"judged": {"passed": grade.category == "PASSED", "why": grade.why}}
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Return the decision of our own judge; undecided without one, as only the tool can score the output."""
+        """Return the decision of our own judge; undecided if there is none, as only the tool can score the output."""
         judged = cast("dict[str, Any]", output).get("judged") if isinstance(output, dict) else None
         if isinstance(judged, dict):
             return _judged_verdict(cast("dict[str, Any]", judged))
@@ -117,7 +117,7 @@ def _judged_verdict(judged: dict[str, Any]) -> Verdict:
 
 
 def _cannot_be_played(name: str) -> UsageError:
-    return UsageError(f"{name} was recorded by another tool", hint="It can be reviewed and compared, not played.")
+    return UsageError(f"{name} was recorded by another tool", hint="It can be reviewed and compared but not played.")
 
 
 def _score_row(name: str, value: Any, verdict: Verdict) -> Row:

@@ -13,7 +13,7 @@ from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCa
 from console.tui.symbols import MUTED, block_title, muted
 
 ANSWER, QUESTION = "answer", "question"
-"""Names of the rows that are not the judge's words."""
+"""Names of the rows that do not quote the judge."""
 _GAP = "   "
 _NAME = 40
 

@@ -63,7 +63,7 @@ def _uncounted(pair: Pair) -> Pair:
 
 
 def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
-    """Yield the blamed party and the signs."""
+    """Yield the blamed party and the signs against it."""
     blamed = as_object(verdict.detail.get("blame"))
     if blamed:
         signs = as_objects(blamed.get("signs"))

@@ -47,13 +47,13 @@ class _Options(Limits, frozen=True):
 
 
 class _Row(msgspec.Struct, frozen=True):
-    """A row about a task: a conversation, or with `requests` an episode, or with `what` a prompt."""
+    """A row about a task: a conversation, an episode if it has `requests`, or a prompt if it has `what`."""
 
     edition: str
     domain: str
     kind: str = ""
     task: str | None = None
-    """None: any."""
+    """Id of the task; None if any will do."""
     what: str = ""
     requests: list[Row] | None = None
     messages: list[Row] = []

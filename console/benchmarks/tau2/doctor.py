@@ -10,7 +10,7 @@ _PULL = "eval-console pull tau2, and pull tau2 --from CHECKOUT for the edition 1
 
 
 def check_editions() -> list[Finding]:
-    """Return a finding for each pulled edition, after opening the world of each domain's first task."""
+    """Open the world of each domain's first task, and return a finding for each pulled edition."""
     roots = find_data_roots(None)
     every = [editions(root / "tau2") for root in (*roots.user, roots.pulled)]
     pulled = next((item for item in every if item), every[-1])

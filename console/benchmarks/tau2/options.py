@@ -45,7 +45,7 @@ class Tau2Options:
     agent: str
     official_calls: bool
     edition: str = ""
-    """Empty: the newest."""
+    """Edition of the data; empty for the newest."""
     split: str = "base"
     criteria: str = OWN
     """Edition of the criteria; own: that of the tasks."""

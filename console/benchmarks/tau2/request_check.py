@@ -19,7 +19,7 @@ _SERVER_ERROR = 500
 
 
 class RepliesEnded(Exception):
-    """A party is called more often than the row has replies, as when its model could not be reached."""
+    """A party is called more often than the row has replies, for example because its model could not be reached."""
 
 
 def prompt_row(player: Player, what: str) -> Row:

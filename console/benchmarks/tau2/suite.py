@@ -45,7 +45,7 @@ class Tau2Suite(Suite):
     grader_sources = ("console.benchmarks.tau2.rules",)
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """Return the user, and the judge for retail of 1.0.1."""
+        """Return the user role, and the judge role for retail in edition 1.0.1."""
         read = read_options(options)
         if read.limits.solo:
             return ()
@@ -76,7 +76,7 @@ class Tau2Suite(Suite):
         return [Category(name, len(edition.splits(name).get("base", ()))) for name in DOMAINS]
 
     def category_of(self, case_id: str) -> str | None:
-        """Return the domain, with which ids begin."""
+        """Return the domain, which is the prefix of an id."""
         name = case_id.partition("_")[0]
         return name if name in DOMAINS else None
 

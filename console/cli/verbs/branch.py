@@ -91,18 +91,18 @@ class BranchArguments(ContinuationArguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` for the newest run")
-    parser.add_argument("--at", metavar="TURN.STEP", default="", help="the model's reply from which it is played live")
+    parser.add_argument("--at", metavar="TURN.STEP", default="", help="the model's reply from which to continue live")
     parser.add_argument("-m", "--model", metavar="NAME", default="", help="continue with another model of models.toml")
-    parser.add_argument("--reply", type=Path, metavar="FILE", help="replace the reply at this step with this")
-    parser.add_argument("--result", type=Path, metavar="FILE", help="replace the results of its calls with this")
+    parser.add_argument("--reply", type=Path, metavar="FILE", help="text that replaces the reply at this step")
+    parser.add_argument("--result", type=Path, metavar="FILE", help="text that replaces the results of its calls")
     parser.add_argument("--set", action="append", default=[], metavar="WHAT=FILE", help=CHANGES_HELP)
     parser.add_argument("--from", dest="from_", choices=("step", "start"), default="step",
-                        help="make changes from this step on, or play it all again with them")  # fmt: skip
+                        help="make changes from this step on, or replay it all with them")  # fmt: skip
     parser.add_argument("-r", "--repeats", type=int, metavar="K", help="number of continuations (default: 1)")
     parser.add_argument("--show", metavar="WHAT", default="",
-                        help="write reply, result or anything --set can change as it was sent; no calls")  # fmt: skip
+                        help="print reply, result or anything --set can change as it was sent; no calls")  # fmt: skip
     parser.add_argument("--decide", action="store_true",
-                        help="find the step that decided a failed case; 8 continuations each, or K")  # fmt: skip
+                        help="find the step that decided a failed case; 8 or K continuations per point")  # fmt: skip
     add_rollout(parser)
     add_budget_arguments(parser)
 
@@ -209,8 +209,8 @@ def _play(
 
 def _check_decidable(args: BranchArguments, rollout: "Rollout") -> None:
     if args.at or args.set or args.reply or args.result:
-        hint = "Leave --at and changes out."
-        raise UsageError("goes through all steps and changes nothing", where="--decide", hint=hint)
+        hint = "Omit --at and changes."
+        raise UsageError("goes through all steps without changing anything", where="--decide", hint=hint)
     if rollout.outcome is not Outcome.FAILED:
         raise UsageError("only a failure can be decided by a step", where=str(rollout.key))
 

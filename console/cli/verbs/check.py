@@ -35,9 +35,9 @@ CHECKED_LINE = JsonKind(
 _AHEAD = 400
 """Number of lines of a file graded together."""
 _LONGEST = 16_000_000
-"""Maximum bytes of a line; 600 times the longest of the conformance cases."""
+"""Maximum number of bytes in a line; 600 times the longest of the conformance cases."""
 _MOST_SKIPPED = 4 * _LONGEST
-"""Maximum bytes skipped in a longer line to reach the next one."""
+"""Maximum number of bytes skipped in a longer line to reach the next one."""
 _FORMS = "JSON lines in UTF-8, plain or .gz."
 
 

@@ -151,7 +151,7 @@ def _readers(args: CompareArguments) -> tuple[list[RunReader], list[Summary]]:
         )
     folders = [args.find_run(name) for name in args.which]
     if len({folder.path for folder in folders}) < len(folders):
-        raise UsageError(f"{folders[-1].name} is named twice", hint="Name different runs.")
+        raise UsageError(f"{folders[-1].name} is given twice", hint="Name different runs.")
     readers = [RunReader(folder) for folder in folders]
     for reader in readers:
         if reader.damages:

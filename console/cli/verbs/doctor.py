@@ -220,7 +220,7 @@ def _show(args: Arguments, findings: Iterable[Finding]) -> None:
 
 @dataclasses.dataclass
 class _Lines:
-    """Readable lines of findings, with a heading above those of each area."""
+    """Return the findings as readable lines, with a heading for each area."""
 
     output: Output
     _area: str = ""

@@ -86,7 +86,7 @@ class ExplainArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
-    parser.add_argument("-m", "--model", metavar="NAME", help="model that labels (default: the judge of the run)")
+    parser.add_argument("-m", "--model", metavar="NAME", help="model that labels (default: the run's judge)")
     parser.add_argument(
         "--filter", metavar="TERMS", default="", help="only matching failures, such as 'reason:unit label:none'"
     )
@@ -94,7 +94,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-cost", type=float, metavar="USD", help="stop before this cost is exceeded")
     parser.add_argument("--dry-run", action="store_true", help="only show the number of calls and the cost")
     parser.add_argument(
-        "--undo", action="store_true", help="retract all labels of the model (default: the model that labeled last)"
+        "--undo", action="store_true", help="retract all of a model's labels (default: the last model that labeled)"
     )
 
 
@@ -104,7 +104,7 @@ class _Result:
     without: list["Answer"] = field(default_factory=list["Answer"])
     cost_usd: float | None = 0.0
     stopped: str = ""
-    """Reason for ending early; empty if it did not. Foreign text."""
+    """Reason why labeling ended early; empty if it did not. Foreign text."""
     is_at_cap: bool = False
     """True if `--max-cost` stopped it."""
 
@@ -298,9 +298,7 @@ def _groups(folder: RunFolder, failures: list[Rollout]) -> list[dict[str, Any]]:
 
 def _undo(args: ExplainArguments, folder: RunFolder, notes: Notes) -> int:
     if args.filter or args.limit is not None:
-        raise UsageError(
-            "--undo retracts all labels of a model", where="--undo", hint="Leave --filter and --limit out."
-        )
+        raise UsageError("--undo retracts all of a model's labels", where="--undo", hint="Omit --filter and --limit.")
     model, count = retract_labels(notes, args.model or "")
     if args.json:
         args.output.data(LABELS_TAKEN_BACK, {"run": folder.name, "model": model, "taken_back": count})

@@ -17,7 +17,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: Arguments) -> int:
-    """Update the index; end with the process that started this one."""
+    """Update the index; exit when the process that started this one does."""
     parent = os.getppid()
     with contextlib.suppress(OSError):
         os.nice(_LOWEST)

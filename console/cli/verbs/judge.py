@@ -1,7 +1,8 @@
-"""Let a judge decide which of two runs answered better, case by case and in both orders; of several runs, in each pair.
+"""Let a judge decide which of two runs answered better, case by case and in both orders.
 
-The answers are read from the runs, so their models are not called. The comparison is a run of its own, which can be
-resumed. The result is the win rate of the first run; of several runs also the Bradley–Terry strength of each.
+Several runs are compared in pairs. The answers are read from the runs, so their models are not called. The comparison
+is a run of its own, which can be resumed. The result is the win rate of the first run; for several runs, also the
+Bradley–Terry strength of each.
 """
 
 import argparse
@@ -22,8 +23,10 @@ class JudgeArguments(BudgetArguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="+", help="at least two runs of one suite: name, part of a name, "
                         "or latest; the first one against the others")  # fmt: skip
-    parser.add_argument("--judge", metavar="NAME", default="", help="model that judges; default: that of the runs")
-    parser.add_argument("--rubric", metavar="TEXT", default="", help="criteria for the better answer")
+    parser.add_argument(
+        "--judge", metavar="NAME", default="", help="model that judges (default: the judge of the runs)"
+    )
+    parser.add_argument("--rubric", metavar="TEXT", default="", help="criteria for choosing the better answer")
     parser.add_argument("--length-control", action="store_true",
                         help="also report the result adjusted for answer length")  # fmt: skip
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="only N pairs")

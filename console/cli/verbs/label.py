@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--blind", action="store_true", help="never show the judge's verdict, not even afterwards")
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="stop after N answers")
     parser.add_argument("--reader", metavar="NAME", default="", help="name of the reader (default: the user's name)")
-    parser.add_argument("--settle", action="store_true", help="only answers on which readers disagree, to be settled")
+    parser.add_argument("--settle", action="store_true", help="settle only answers on which readers disagree")
 
 
 def run(args: LabelArguments) -> int:

@@ -36,7 +36,7 @@ def run(args: LabelsArguments) -> int:
     """Import or export labels, then show the corrected score."""
     folder = args.find_run(args.which)
     if args.export is not None and args.import_ is not None:
-        raise UsageError("--export and --import exclude each other", hint="Give one of them.")
+        raise UsageError("--export and --import cannot be combined", hint="Give one of them.")
     if args.export is not None:
         require_folder(args.export)
         lines = list(label_lines(folder))

@@ -50,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         + ", ".join(f"{benchmark.name}:NAME" for benchmark in built_in() if benchmark.from_task),
     )
     parser.add_argument(
-        "--python", metavar="PATH", default="python3", help="the Python that has the harness (default: of PATH)"
+        "--python", metavar="PATH", default="python3", help="the Python that has the harness (default: the one on PATH)"
     )
 
 

@@ -53,9 +53,11 @@ class RegradeArguments(BudgetArguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="+", help="name, part of a name, or latest; --data PATH gives "
                         "other ground truths")  # fmt: skip
-    parser.add_argument("--judge", metavar="NAME", default="", help="judging model, called even if it judged before")
+    parser.add_argument(
+        "--judge", metavar="NAME", default="", help="judge model, called even if it judged these answers before"
+    )
     parser.add_argument("--option", action="append", default=[], metavar="K=V",
-                        help="a suite option in place of the old one; V is JSON or text")  # fmt: skip
+                        help="a suite option that replaces the old one; V is JSON or text")  # fmt: skip
     parser.add_argument("--filter", metavar="TERMS", default="", help="only matching cases, such as 'is:failed cat:x'")
     parser.add_argument("-r", "--repeats", type=int, metavar="N", default=1,
                         help="grade each answer N times, to measure the judge's own noise")  # fmt: skip

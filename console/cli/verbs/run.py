@@ -138,7 +138,7 @@ def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
     """Return the run to compare with, resolved before any call."""
     if preset.until == "decided":
         if args.metric is not None:
-            hint = "Leave it out: the headline is compared."
+            hint = "Omit it: the headline is compared."
             raise UsageError("cannot be combined with --until decided", where="--metric", hint=hint)
         return args.find_run(preset.baseline) if preset.baseline else None
     margin_of(args)
@@ -148,8 +148,8 @@ def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
                              hint="Add --baseline RUN.")  # fmt: skip
         return None
     if preset.queue or args.detach:
-        raise UsageError("compares after the run, which is not possible in the background", where="--baseline",
-                         hint="Leave --detach and --queue out, or compare the two runs later.")  # fmt: skip
+        raise UsageError("compares after the run, which is impossible in the background", where="--baseline",
+                         hint="Omit --detach and --queue, or compare the two runs later.")  # fmt: skip
     return args.find_run(args.baseline)
 
 

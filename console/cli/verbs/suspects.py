@@ -81,7 +81,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     decide.add_argument("--wrong", metavar="CASE", help="the key of this case is wrong")
     decide.add_argument("--ambiguous", metavar="CASE", help="this case has no single right answer")
     decide.add_argument("--answer", metavar="TEXT", default="",
-                        help="the right answer, as listed or typed (default: the most frequent one)")  # fmt: skip
+                        help="the right answer, listed or new (default: the most frequent one)")  # fmt: skip
     decide.add_argument("--reason", metavar="TEXT", default="", help="the argument")
     decide.add_argument("--reader", metavar="NAME", default="", help="name of the reader (default: the user's name)")
     share = parser.add_argument_group("share")
@@ -132,7 +132,7 @@ def _runs(args: SuspectsArguments) -> list[RunFolder]:
 
 
 def _decision(args: SuspectsArguments, answers: SuiteAnswers, listed: list[Suspect]) -> Erratum | None:
-    """Return the decision that the options describe; None without one."""
+    """Return the decision that the options describe; None if there is none."""
     given = [(word, case) for word, case in ((RIGHT, args.right), (WRONG, args.wrong), (AMBIGUOUS, args.ambiguous))
              if case is not None]  # fmt: skip
     if not given:

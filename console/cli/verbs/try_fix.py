@@ -73,7 +73,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--model", metavar="NAME", default="", help="try another model of models.toml")
     parser.add_argument("-n", "--most", type=int, metavar="N", help="draw at most N of these cases")
     parser.add_argument(
-        "--guard", type=int, metavar="N", help="cases drawn from all others (default: as many, min. 20)"
+        "--guard", type=int, metavar="N", help="cases drawn from all others (default: the same number, at least 20)"
     )
     parser.add_argument("-r", "--repeats", type=int, metavar="R", default=1, help="rollouts of each case")
     parser.add_argument("--control", action="store_true", help="also play the same cases unchanged, interleaved")
@@ -148,16 +148,18 @@ def _arms(args: TryArguments) -> "list[Arm]":
 
     settings = [(what, values) for what, values in read_settings(args.set)]
     if not settings and not args.model:
-        raise UsageError("nothing is changed", where="--set", hint="Write --set system=FILE, or -m NAME.")
+        raise UsageError("no change was given", where="--set", hint="Write --set system=FILE, or -m NAME.")
     if (args.control or args.from_ == "failure") and not settings:
         raise UsageError(
-            "the unchanged arm would be played by the other model too",
+            "the unchanged arm would also be played by the other model",
             where="--control" if args.control else "--from failure",
         )
     counts = {len(values) for _, values in settings if len(values) > 1}
     if len(counts) > 1:
         raise UsageError(
-            "the changes have different numbers of texts", where="--set", hint="Give each change as many, or one."
+            "the changes have different numbers of texts",
+            where="--set",
+            hint="Give every change the same number of texts, or one.",
         )
     arms = max(counts, default=1)
     return [
@@ -169,7 +171,7 @@ def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until
     """Return the rule that ends the experiment, if requested."""
     one_only = [flag for flag, given in (("--until decided", args.until), ("--keep", args.keep)) if given]
     if one_only and sum(map(bool, arms)) > 1:
-        raise UsageError("is limited to one change", where=one_only[0], hint="Try one text, or leave it out.")
+        raise UsageError("is limited to one change", where=one_only[0], hint="Try one text, or omit it.")
     if not args.until:
         return None
     from console.core.looks import Rule, Until

@@ -20,7 +20,7 @@ class JudgeAgreement:
     kappa: float | None
     """Cohen's kappa: agreement beyond chance, at most 1; None if chance alone would always agree."""
     low: float | None
-    """95 % interval of kappa; None if the formula gives none for so little data."""
+    """95 % interval of kappa; None if there is too little data for the formula."""
     high: float | None
 
 
@@ -28,7 +28,7 @@ def cohens_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> JudgeAgreement |
     """Return Cohen's kappa (1960) with the large-sample interval of Fleiss, Cohen and Everitt (1969).
 
     Args:
-        pairs: verdicts of the first and the second judge on each item. Returns None without pairs.
+        pairs: verdicts of the first and the second judge on each item. Returns None if there are no pairs.
     """
     if not pairs:
         return None

@@ -50,7 +50,7 @@ class Strengths(NamedTuple):
 
 
 def strengths(duels: Sequence[Duel], players: int, *, length_control: bool = False) -> Strengths | None:
-    """Return the strength of each player with its interval, or None without duels.
+    """Return the strength of each player with its interval, or None if there are no duels.
 
     Every pair of players that met also counts one tie, so that a player who won all duels has a finite strength.
 
@@ -99,7 +99,7 @@ def _intervals(values: "Floats", drawn: "Floats", duels: Sequence[Duel], cluster
 
 
 def _design(duels: Sequence[Duel], players: int, *, length_control: bool) -> "tuple[Floats, Floats]":
-    """Return a row for each duel and its result, then a tie for each pair of players that met."""
+    """Return a row for each duel with its result, then a tie for each pair of players that met."""
     import numpy as np
 
     met = sorted({(min(duel.first, duel.second), max(duel.first, duel.second)) for duel in duels})
@@ -117,7 +117,7 @@ def _design(duels: Sequence[Duel], players: int, *, length_control: bool) -> "tu
 
 
 def _fit(design: "Floats", won: "Floats", weights: "Floats", start: "Floats") -> "Floats":
-    """Return the coefficients of a logistic regression without intercept, by Newton's method."""
+    """Return the coefficients of a logistic regression without an intercept, by Newton's method."""
     import numpy as np
 
     beta = start.copy()

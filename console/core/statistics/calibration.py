@@ -41,7 +41,7 @@ def equal_mass_bins(guesses: Sequence[Guess], bins: int = BINS) -> list[Bin]:
 
 
 def expected_calibration_error(bins: Sequence[Bin]) -> float | None:
-    """Return the mean distance between accuracy and confidence over bins, weighted by size; None without guesses."""
+    """Return the mean distance between accuracy and confidence over bins, weighted by size; None if no guesses."""
     total = sum(len(each.guesses) for each in bins)
     if not total:
         return None

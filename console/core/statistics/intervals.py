@@ -40,7 +40,7 @@ class Interval(msgspec.Struct, frozen=True):
     rollouts: int = 0
     clusters: int = 0
     method: str = ""
-    """Method of the interval; empty without one."""
+    """Method of the interval; empty if there is none."""
 
     @property
     def is_rough(self) -> bool:
@@ -88,10 +88,10 @@ def rate_interval(sample: Sample) -> Interval | None:
 
 
 def bounded_interval(sample: Sample, low: float, high: float) -> Interval | None:
-    """Return a mean of scores on a scale with an interval that stays on it; None without cases.
+    """Return a mean of scores on a scale with an interval that stays on it; None if there are no cases.
 
     The scores are mapped to shares of the scale, and their mean is treated like a rate with the measured clustered
-    standard error. Without any spread, the clusters themselves are counted.
+    standard error. If all clusters agree, the clusters themselves are counted.
 
     Args:
         sample: the scores.
@@ -114,7 +114,7 @@ def bounded_interval(sample: Sample, low: float, high: float) -> Interval | None
 
 
 def mean_interval(sample: Sample) -> Interval | None:
-    """Return a mean with its interval by clustered standard error and Student's t; None without cases."""
+    """Return a mean with its interval by clustered standard error and Student's t; None if there are no cases."""
     if not sample.cases:
         return None
     if sample.cluster_count < 2:
@@ -124,7 +124,7 @@ def mean_interval(sample: Sample) -> Interval | None:
 
 
 def score_interval(sample: Sample, scale: tuple[float, float] | None) -> Interval | None:
-    """Return a mean score with an interval that stays on its scale; None without cases.
+    """Return a mean score with an interval that stays on its scale; None if there are no cases.
 
     Args:
         sample: the scores.

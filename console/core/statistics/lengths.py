@@ -1,4 +1,4 @@
-"""The replies left in a conversation from a point on, predicted from recorded conversations.
+"""The replies that follow a point of a conversation, predicted from recorded conversations.
 
 A conversation has turns, and each turn as many replies as the model needs. Only recordings that reached a turn and step
 are evidence for the rest. Each recording of the same case has weight one. Those of other cases together have weight one
@@ -17,7 +17,7 @@ _OTHERS = 0.5
 _UNREPEATED = 1.0
 _LEAST_WEIGHT, _MOST_WEIGHT = 0.1, 10.0
 _UNSEEN = 0.25
-"""Variance assumed without observed variation, divided by the number of recordings: of a number 0 or 1 larger."""
+"""Variance assumed if none was observed, divided by the number of recordings: that of a number 0 or 1 larger."""
 
 Weights = Mapping[float, float]
 """Weight of each observed number."""
@@ -36,7 +36,7 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class RepliesLeft:
-    """Expected number of replies from a point on, including the reply at that point."""
+    """Expected number of replies starting at a point, including the reply at that point."""
 
     numbers: Weights
     """Probability of each number."""
@@ -58,10 +58,10 @@ class RepliesLeft:
 def replies_left(
     own: Length, same: Sequence[Length], others: Sequence[Length], turn: int, step: int, *, is_turn_over: bool = False
 ) -> RepliesLeft:
-    """Predict the replies of a conversation from a point on.
+    """Predict the replies of a conversation that follow a point.
 
     Args:
-        own: the recorded conversation with the point.
+        own: the recorded conversation that contains the point.
         same: other recordings of its case.
         others: recordings of other cases.
         turn: index of the turn.
@@ -103,7 +103,7 @@ def _later(alike: Sequence[Length], usual: Weights, turn: int) -> Weights:
 
 
 def _mixed(own: Sequence[float], others: Sequence[float], weight: float) -> Weights:
-    """Return the shares of numbers, with this total weight for those of other cases."""
+    """Return the probability of each number, giving the numbers from other cases this total weight."""
     weights = defaultdict[float, float](float)
     total = len(own) + (weight if others else 0.0)
     for number in own:
@@ -114,7 +114,7 @@ def _mixed(own: Sequence[float], others: Sequence[float], weight: float) -> Weig
 
 
 def _moments(weights: Weights) -> tuple[float, float]:
-    """Return mean and variance."""
+    """Return the mean and the variance."""
     mean = sum(number * weight for number, weight in weights.items())
     return mean, sum((number - mean) ** 2 * weight for number, weight in weights.items())
 

@@ -34,7 +34,7 @@ class Difference:
     """95 % interval; None with too few cases."""
     high: float | None
     p: float | None
-    """Two-sided p; None without cases."""
+    """Two-sided p; None if there are no cases."""
     cases: int
     rollouts: int = 0
     """Number of pairs of rollouts."""
@@ -172,7 +172,7 @@ def _case_means(changes: Sequence[Observation]) -> list[float]:
 
 
 def paired_mean(differences: Sequence[float]) -> Difference:
-    """Return the mean paired difference, one value per case, with percentile bootstrap interval over cases."""
+    """Return the mean paired difference, one value per case, with its percentile bootstrap interval over cases."""
     if not differences:
         return NO_DIFFERENCE
     mean = math.fsum(differences) / len(differences)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from console.core.statistics.distributions import normal_quantile
 
 DISCORDANCE = 0.2
-"""Share of cases that two runs end differently, in the absence of earlier runs."""
+"""Share of cases whose outcome differs between two runs, assumed if there are no earlier runs."""
 WITHIN_SHARE = 0.5
-"""Part of the discordance due to sampling, in the absence of earlier runs; only this part falls with more rollouts."""
+"""Part of the discordance due to sampling, assumed if there are no earlier runs; only it falls with more rollouts."""
 POWER = 0.8
 ALPHA = 0.05
 

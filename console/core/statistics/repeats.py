@@ -55,7 +55,7 @@ class PassK:
 
 
 _ROUND_K = (1, 2, 5)
-"""pass@k and pass^k are given for these k, their multiples by powers of ten, and the maximum."""
+"""pass@k and pass^k are reported for these k, for their multiples by powers of ten, and for the maximum."""
 
 
 def pass_k(cases: Iterable[CaseCount]) -> list[PassK]:

@@ -14,7 +14,7 @@ Distances = Sequence[Sequence[float]]
 EXACT_UP_TO = 12
 """Up to this many non-zero differences are tested exactly, over all signs."""
 _WORK = 1_000_000
-"""Approximate limit of additions per interval or test."""
+"""Approximate maximum number of additions per interval or test."""
 
 
 def bootstrap_mean(values: Sequence[float], *, draws: int = 2000, seed: int = 0) -> tuple[float, float]:

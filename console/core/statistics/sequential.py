@@ -119,7 +119,7 @@ class Boundary:
 
 
 def spread_of(sample: Sample) -> float:
-    """Return the clustered standard error; without any spread, one exception among the clusters is assumed."""
+    """Return the clustered standard error; if there is no spread, one exception among the clusters is assumed."""
     return sample.standard_error or 1 / sample.cluster_count
 
 
@@ -144,7 +144,7 @@ def even_looks(units: Sequence[int], *, least_units: int = 0, least_cases: int =
 
 
 def width_looks(units: Sequence[int]) -> list[int]:
-    """Return the cases at each look of a run that ends at a given width: every 20 from 40 on, in whole units."""
+    """Return the cases at each look of a run that ends at a given width: every 20 starting at 40, in whole units."""
     looks: list[int] = []
     due, reached = WIDTH_FIRST, 0
     for number, size in enumerate(units, 1):
@@ -197,7 +197,7 @@ def race(
 
 
 def paired(a: Sequence[Observation], b: Sequence[Observation]) -> list[Observation]:
-    """Return B - A of the means over rollouts of each common case."""
+    """Return the difference B - A of the means over rollouts, for each common case."""
     of_a, of_b = _case_means(a), _case_means(b)
     return [
         mean._replace(value=mean.value - other.value)

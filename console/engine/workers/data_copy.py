@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MOST = ArchiveLimits(members=20_000, member_bytes=2 << 30, total_bytes=2 << 30)
 """Limits on sent data; larger data must reach the nodes by other means."""
 PART_BYTES = 8 << 20
-"""Size of the parts held, moved and spilled by an object store."""
+"""Size of the parts that an object store holds, moves and spills."""
 _OWN_FILES = ("models.toml", "presets.toml", "__pycache__")
 """Names that are never data; neither is anything with a leading dot, such as `.env` and `.git`."""
 _COPY_HINT = "Put the data on every node, or in a folder that all nodes share (--data)."

@@ -194,7 +194,7 @@ class RayCluster:
 
     @property
     def nodes(self) -> int:
-        """Number of live nodes."""
+        """Number of nodes that are alive."""
         return sum(bool(node.get("Alive")) for node in ray.nodes())
 
     async def survey(self, keys: list[str]) -> list[tuple[str, dict[str, str]]]:
@@ -262,7 +262,7 @@ class RayLink:
             self._undelivered = _last_line(error)
 
     def _note_delivery(self, future: Any) -> None:
-        """Record a failed delivery, after which nothing else would be understood."""
+        """Record a failed delivery, after which no later message can be decoded."""
         error = None if future.cancelled() else future.exception()
         if error is not None:
             self._is_cut_off = isinstance(error, exceptions.RayError) and not isinstance(error, exceptions.RayTaskError)

@@ -100,7 +100,7 @@ class WorkerLink(Protocol):
         ...
 
     def kill(self) -> None:
-        """End the worker without waiting."""
+        """Terminate the worker without waiting for it."""
         ...
 
 
@@ -275,7 +275,7 @@ class RemotePlayer(Player):
             UsageError: a worker differs, or none can be started.
         """
         if self._prepared.earlier is not None:
-            raise UsageError("repeats conversations whose journal only this machine has", hint="Leave --on out.")
+            raise UsageError("repeats conversations whose journal only this machine has", hint="Omit --on.")
         check_models(self._prepared.models)
         weights = weights_folder(self._prepared.models, self._prepared.suite, self._prepared.cases)
         self._epoch = epoch
@@ -308,9 +308,7 @@ class RemotePlayer(Player):
             self.context.notify(f"{len(workers)} of {number} workers started; the others: {refusals[0]}")
 
     def _say_slow(self) -> None:
-        self.context.notify(
-            f"{self._starting} workers are not ready after {SLOW_S:.0f} s: is there room for them in the cluster?"
-        )
+        self.context.notify(f"{self._starting} workers are not ready after {SLOW_S:.0f} s; the cluster may be full")
 
     async def _watch_cluster(self) -> None:
         """End the run in order when the cluster is gone, before Ray ends the whole process a minute later."""
@@ -560,7 +558,7 @@ class RemoteConversation:
         self.fault: Fault | None
 
     async def play(self) -> Finished:
-        """Assign the job, again after every loss; see `player.PlayedConversation`."""
+        """Assign the job, and reassign it after every loss; see `player.PlayedConversation`."""
         while len(set(self._lost_on)) < MOST_LOSSES:
             if not self._player.has_workers:
                 self._context.state(self.job.key, "waiting", "no worker is available")

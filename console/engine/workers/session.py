@@ -53,11 +53,11 @@ from console.suites.selection import select_cases
 from console.suites.suite import Suite
 
 BATCH_S = 0.05
-"""Maximum seconds for which events are collected before they are sent."""
+"""Longest time, in seconds, for which events are collected before they are sent."""
 SOON_S = 0.002
-"""Maximum seconds for collecting events while a request is waiting."""
+"""Longest time, in seconds, for which events are collected while a request is waiting."""
 POLL_S = 1.0
-"""Seconds after which the engine gets an empty answer as a sign of life."""
+"""Seconds after which the engine gets an empty answer as a heartbeat."""
 ABANDONED_S = 120.0
 """Seconds without a poll after which the engine counts as gone and no more is spent."""
 STATES_S = 0.5
@@ -207,7 +207,7 @@ class WorkerSession:
                 share.alone(processes)
 
     def note_activity(self, activity: messages.Activity) -> None:
-        """Send a conversation's state; of several within a batch, the last counts."""
+        """Send a conversation's state; if a batch has several, the last one counts."""
         self._activities[activity.job] = activity
         self._awake.set()
 

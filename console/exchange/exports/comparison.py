@@ -52,7 +52,7 @@ COMPARISON = JsonKind(
         "scores": "the difference of each score",
         "spent": "time, tokens and cost of both runs",
         "pairs": "rollouts that both runs have",
-        "corrected": "optional: for a and b, scores with decided keys and corrected by people; never compared",
+        "corrected": "optional: for a and b, scores by decided keys and by people's labels; never compared",
         "gate": "optional: result of --fail-if-worse",
     },
     is_stream=True,
@@ -201,7 +201,7 @@ _TAGS = {Decision.WORSE: "failure", Decision.CANNOT_TELL: "error"}
 def comparison_junit(comparison: RunComparison, gate: Gate | None) -> str:
     """Return the JUnit file: one test case for the gate, and one for every lost case.
 
-    Lost cases are marked as skipped, because only the gate says whether they matter.
+    Lost cases are marked as skipped, because only the gate decides whether they matter.
     """
     lost = comparison.with_outcome(PairOutcome.LOST)
     tags = [] if gate is None else [_TAGS.get(gate.verdict, "")]

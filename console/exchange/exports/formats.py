@@ -41,7 +41,7 @@ class ExportFormat(NamedTuple):
     """True if the file needs the conversations of rollouts that did not pass or were annotated."""
     is_text: bool = True
     has_progress: bool = False
-    """True if the folder's writer also takes a function that is called with the pages written and planned."""
+    """True if the folder's writer also takes a function to call with the number of pages written and planned."""
 
     def _load(self) -> Callable[..., Any]:
         module, _, attribute = self.writer.partition(":")

@@ -30,11 +30,11 @@ from console.insight.report import reason_sections
 from console.insight.rollout import Rollout
 
 MOST_EXAMPLES = 20
-"""Maximum failures of a reason written out; the rest are only counted."""
+"""Maximum number of failures shown per reason; the rest are only counted."""
 _MOST_FILTERS = 60
-"""Maximum reasons in the filter; further ones are always shown."""
+"""Maximum number of reasons in the filter; failures with other reasons are always shown."""
 MOST_PASSAGES = 200
-"""Maximum passages of a conversation."""
+"""Maximum number of passages in a conversation."""
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
 )

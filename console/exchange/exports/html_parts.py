@@ -18,7 +18,7 @@ from console.insight.report import Bar, Row, Section, counts_section
 from console.insight.value_diff import equal_paths, structured
 
 LONGEST = 4000
-"""Maximum characters of a value."""
+"""Maximum number of characters in a value."""
 STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;
 color:#1d252e;background:#fbfcfd}
@@ -156,8 +156,8 @@ def comparison_table(comparison: Comparison, *, longest: int = LONGEST, most: in
 
     Args:
         comparison: the comparison.
-        longest: maximum characters of a value.
-        most: maximum rows; None: all.
+        longest: maximum number of characters in a value.
+        most: maximum number of rows; None: all.
     """
     lines = [line for pair in comparison.pairs for line in _lines(pair, longest)]
     body = "".join(lines[:most])

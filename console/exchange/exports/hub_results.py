@@ -21,6 +21,7 @@ from console.core.text import visible_line
 from console.exchange.document import RunDocument
 from console.exchange.document_reader import read_document
 from console.exchange.exports.files import write_file
+from console.insight.number_format import headline_gap, ranking_number
 from console.store.runs import RunFolder
 from console.suites.suite import Metric
 
@@ -32,12 +33,12 @@ _PERCENT = 100
 
 
 class Benchmark(NamedTuple):
-    """The Hub's names for a benchmark, and the source of the result; empty: as in the suite."""
+    """The Hub's names for a benchmark, and the source of the result; empty to use those of the suite."""
 
     dataset: str = ""
     """`organization/name`."""
     task: str = ""
-    """As in the dataset's `eval.yaml`."""
+    """Name of the task in the dataset's `eval.yaml`."""
     source: str = ""
     """URL of traces or a report."""
     revision: str = ""
@@ -73,11 +74,19 @@ def _complete(benchmark: Benchmark, document: RunDocument) -> Benchmark:
     if not task:
         raise UsageError(f"the suite {suite} has no task of {dataset}: give one with --hub-task TASK")
     if not _DATASET.fullmatch(dataset):
-        raise UsageError(f"{dataset!r} is not a Hub dataset", where="--hub-dataset", hint="Such as cais/hle.")
+        raise UsageError(
+            f"{dataset!r} is not a Hub dataset",
+            where="--hub-dataset",
+            hint="Write ORGANIZATION/NAME, such as cais/hle.",
+        )
     if not _TASK.fullmatch(task):
-        raise UsageError(f"{task!r} is not a task name", where="--hub-task", hint="Letters, digits, `.`, `_` and `-`.")
+        raise UsageError(
+            f"{task!r} is not a task name", where="--hub-task", hint="Use letters, digits, `.`, `_` and `-`."
+        )
     if benchmark.source and not _ADDRESS.fullmatch(benchmark.source):
-        raise UsageError(f"{benchmark.source!r} is not a URL", where="--hub-source", hint="Such as https://…")
+        raise UsageError(
+            f"{benchmark.source!r} is not a URL", where="--hub-source", hint="Write a full address, such as https://…"
+        )
     return Benchmark(dataset, task, benchmark.source, of_suite.get("hub_revision", ""))
 
 
@@ -85,7 +94,9 @@ def _score(document: RunDocument) -> Metric:
     """Return the report's headline; rates in percent, as in the Hub's leaderboards."""
     metric = next(iter(document.report.metrics), None) if document.report is not None else None
     if metric is None or metric.value is None:
-        raise UsageError("has no score: nothing is graded", where=document.manifest.id)
+        raise UsageError("has no score, because nothing was graded", where=document.manifest.id)
+    if ranking_number(document.summary).value is None and (gap := headline_gap(document.summary)):
+        raise UsageError(f"has no score: {gap}", where=document.manifest.id)
     return metric
 
 
@@ -121,6 +132,8 @@ def _notes(document: RunDocument, metric: Metric, scale: int) -> Iterator[str]:
     selection = manifest.selection
     if selection.categories or selection.ids or selection.limit is not None or not manifest.is_whole:
         yield "part of the suite"
+    if gap := headline_gap(document.summary):
+        yield gap
     if source := manifest.versions.get("imported"):
         yield f"imported from {source}"
     yield f"suite {manifest.suite}, eval-console {__version__}"

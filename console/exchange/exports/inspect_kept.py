@@ -1,4 +1,4 @@
-"""Export of an imported Inspect log: the log as it was, with the annotations of readers, if there are any.
+"""Export of an imported Inspect log: the original log, with the annotations of readers if there are any.
 
 Annotations are in the samples' metadata, as `eval_console`, because Inspect has no place for them.
 """
@@ -27,7 +27,7 @@ def kept_log(path: Path, annotations: Mapping[Slot, AnnotationFields]) -> bytes:
 
     Args:
         path: the `.eval` that was imported.
-        annotations: of the run's rollouts.
+        annotations: annotations of the run's rollouts.
 
     Raises:
         UsageError: it cannot be read.

@@ -142,7 +142,7 @@ def _own_scores(item: Item) -> dict[str, dict[str, Any]]:
 
 
 def _own_numbers(items: Sequence[Item]) -> dict[tuple[str, str], list[tuple[str, float]]]:
-    """Return the numbers of another harness's scorers: by scorer, and part of its value if that has parts."""
+    """Return the numbers of another harness's scorers: by scorer, or by scorer and part if its value has parts."""
     numbers: dict[tuple[str, str], list[tuple[str, float]]] = {}
     for item in items:
         for scorer, score in _own_scores(item).items():

@@ -14,12 +14,12 @@ from console.insight.report import Section, reason_sections
 
 MARKS = {"failed": "❌", "broken": "⚠️", "undecided": "❔"}
 LONGEST = 200
-"""Maximum characters of a message."""
+"""Maximum number of characters in a message."""
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 MOST_FAILURES = 40
-"""Maximum failing cases listed, to keep pull request comments short; the rest are only counted."""
+"""Maximum number of failing cases listed, to keep pull request comments short; the rest are only counted."""
 
 
 def markdown_section(document: RunDocument) -> str:

@@ -15,7 +15,7 @@ _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """Types of pictures that pages show; others, such as SVG, may contain code."""
 _SOUNDS = {"audio/mpeg": "mp3", "audio/wav": "wav"}
 EMBEDDED_AT_MOST = 4_000_000
-"""Maximum bytes of a file embedded in a page."""
+"""Maximum number of bytes in a file embedded in a page."""
 
 
 def chat_content(message: NormalizedMessage, read: Read) -> str | list[Json]:
@@ -53,11 +53,11 @@ def _inspect_part(media: Media, data: bytes) -> Json:
 
 
 def media_html(passage: Passage, room: int = EMBEDDED_AT_MOST) -> str:
-    """Return the pictures and sounds of a passage as HTML with their bytes.
+    """Return the images and audio clips of a passage as HTML, with their bytes embedded.
 
     Args:
         passage: the passage, whose text names each of them.
-        room: maximum characters; files that do not fit are omitted.
+        room: maximum number of characters; files that do not fit are omitted.
     """
     parts: list[str] = []
     for shown in passage.media:

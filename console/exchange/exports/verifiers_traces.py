@@ -94,7 +94,7 @@ def _trace(item: Item, document: RunDocument, number: int) -> Json:
 
 
 def _rewards(item: Item, headline: str) -> Json:
-    """Return the run's headline score as the reward, so that the mean reward equals it; without one, passing."""
+    """Return the run's headline score as the reward, so that the mean reward equals it; by default, passing."""
     if item.graded is None:
         return {headline or PASSED: None}
     detail = item.finished.verdict.detail if item.finished is not None else {}

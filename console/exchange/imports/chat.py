@@ -82,7 +82,7 @@ def calls_of_messages(messages: Iterable[Table]) -> tuple[LogCall, ...]:
 
 
 def after_last_reply(messages: list[Table]) -> list[Table]:
-    """Return the messages after the last reply; empty without a reply."""
+    """Return the messages after the last reply; empty if there is no reply."""
     last = max((place for place, message in enumerate(messages) if message["role"] == "assistant"), default=-1)
     return messages[last + 1 :] if last >= 0 else []
 

@@ -55,7 +55,7 @@ class ImportFormat:
     load: Callable[[Path, ImportSettings], Iterator[ImportReport]]
     """Import the runs one by one."""
     is_tried_last: bool = False
-    """True if files of other formats may look like this one."""
+    """True if files in other formats may be mistaken for this one."""
     add_arguments: Callable[[argparse.ArgumentParser], object] | None = None
     """Adds options to `import`; `ImportSettings.options` has their values."""
 

@@ -25,7 +25,7 @@ from console.store.staged_run import StagedRun
 _KEPT_PROBLEMS = 200
 _TOLERANCE = 1e-9
 Progress = Callable[[int, int | None], None]
-"""Called with the number of samples done and planned (None: unknown)."""
+"""Called with the number of samples done and planned (None if unknown)."""
 
 
 class CheckedTotal(msgspec.Struct, frozen=True):
@@ -251,7 +251,7 @@ def _publish(
 
 
 def _totals(head: LogHead, scores: dict[str, float], values: ScoreValues) -> Iterator[CheckedTotal]:
-    """Yield the tool's totals next to ours; of tools whose totals are unknown, only the means."""
+    """Yield the tool's totals next to ours; if the tool's totals cannot be recomputed, yield only the means."""
     for score, metrics in head.reported.items():
         recipes = head.recipes.get(score, {})
         for metric, value in metrics.items():

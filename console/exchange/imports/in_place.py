@@ -206,7 +206,7 @@ def log_in_place(manifest: Manifest) -> Path | None:
 
 
 def whole_records(manifest: Manifest, records: list[AnyRecord]) -> list[AnyRecord]:
-    """Return the records of a conversation, replacing brief ones by those read from the log.
+    """Return the records of a conversation, replacing brief ones with those read from the log.
 
     Records of other runs are returned unchanged, as are those of unreadable samples, with a note on the reason.
 

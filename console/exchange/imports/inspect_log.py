@@ -55,9 +55,9 @@ _VERSIONS = (1, 2)
 _LISTS = {("samples",), ("reductions",)}
 _ATTACHMENT = "attachment://"
 _LARGEST_RESOLVED = 64 << 20
-"""Maximum characters of attachments inserted into one sample."""
+"""Maximum number of characters of attachments inserted into one sample."""
 _MOST_MESSAGES = 20_000
-"""Maximum messages read of one request."""
+"""Maximum number of messages read from one request."""
 _LARGEST_REQUESTS = 1 << 30
 """Maximum characters of all requests of one sample, which refer to ranges of its messages and so may be far longer."""
 _SCORING = ("scorers", "scorer")
@@ -192,7 +192,7 @@ class EvalLog:
 
     @cached_property
     def _by_folder(self) -> dict[str, list[str]]:
-        """Names of the members by their folder, so that no sample searches the whole table of contents."""
+        """Names of the members by their folder, so that no sample requires searching the whole table of contents."""
         folders: dict[str, list[str]] = {}
         for name in self._members.by_name:
             folders.setdefault(name[: name.rfind("/") + 1], []).append(name)
@@ -373,7 +373,7 @@ def _decode_summaries(data: bytes) -> list[Summary]:
 
 
 def _named(member: str) -> Summary:
-    """Parse id and epoch from a member's name."""
+    """Parse the id and epoch from a member's name."""
     name = member.removeprefix(_SAMPLES).removesuffix(_SHELL).removesuffix(".json")
     sample, _, epoch = name.rpartition("_epoch_")
     number = int(epoch) if epoch.isascii() and epoch.isdigit() and len(epoch) < 10 else 1
@@ -595,7 +595,7 @@ def _tokens(usage: Table) -> Usage:
 
 
 def _usage(by_model: object) -> Usage:
-    """Add up the token usage of all models of a sample; the cost is None if any model's is."""
+    """Add up the token usage of all models of a sample; the cost is None if that of any model is unknown."""
     parts = [_tokens(table(usage)) for usage in table(by_model).values()]
     if len(parts) == 1:
         return parts[0]

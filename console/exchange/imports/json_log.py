@@ -1,4 +1,4 @@
-"""Logs that are one JSON file: read in pieces, with file errors reported alike for every tool's log."""
+"""Logs that are one JSON file: read in pieces, with the same error messages for every tool's log."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path

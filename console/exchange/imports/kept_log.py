@@ -31,7 +31,7 @@ _FASTEST = 1
 """Compression level; logs are large, and compress well at any."""
 _LONGEST_IN_SUMMARY = 1024
 _REMOVED = "Key removed from summary (> 1k)"
-"""Inspect's own words."""
+"""Placeholder with Inspect's own wording."""
 
 
 def keep_eval(log: Path, into: IO[bytes]) -> None:

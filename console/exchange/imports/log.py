@@ -63,9 +63,9 @@ class LogSample(msgspec.Struct, frozen=True):
     passed: bool | None = None
     """The tool's own verdict; if None, the decisive score decides."""
     unscored: str = ""
-    """Reason for a missing score of the tool; empty if unknown, or if it has one."""
+    """Reason why the tool gave no score; empty if unknown, or if it gave one."""
     error: str = ""
-    """Reason for not finishing; empty if it finished."""
+    """Reason why it did not finish; empty if it did."""
     earlier_errors: tuple[str, ...] = ()
     """Errors of the previous tries."""
     limit: str = ""
@@ -99,15 +99,15 @@ class LogHead(msgspec.Struct, frozen=True):
     ended: str = "completed"
     """`completed`, `stopped` or `halted`."""
     message: str = ""
-    """Reason for not completing."""
+    """Reason why the evaluation did not complete."""
     decisive: str = ""
-    """Name of the score that decides whether a sample passed; empty: each sample's first."""
+    """Name of the score that decides whether a sample passed; empty to use the first score of each sample."""
     reported: dict[str, dict[str, float]] = {}
     """Aggregates reported by the tool, by score and metric."""
     no_judge: str = ""
     """Reason why no judge can grade the answers; empty if one can."""
     recipes: dict[str, dict[str, Recipe]] = {}
-    """How the aggregates are computed, by score and metric; without one, only means are compared with ours."""
+    """How the aggregates are computed, by score and metric; if it is missing, only means are compared with ours."""
     simulated: bool = False
     rest: Table = {}
     """Data without a field here, as recorded."""
@@ -172,7 +172,7 @@ def tables(value: object) -> list[Table]:
 
 
 def first_table(value: object) -> Table:
-    """Return the first object in a JSON list; an empty one without any."""
+    """Return the first object in a JSON list; an empty one if there is none."""
     return next(iter(tables(value)), cast(Table, {}))
 
 

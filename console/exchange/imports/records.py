@@ -114,7 +114,7 @@ def manifest_of(head: LogHead, run_id: str, *, file: str, headline: str, rollout
         head: header of the log.
         run_id: id of the run.
         file: name of the log file.
-        headline: name of the score reported for the run; empty: passing.
+        headline: name of the score reported for the run; empty for passing.
         rollouts: number of rollouts.
         repeats: maximum number of rollouts of a case.
     """

@@ -18,7 +18,7 @@ class ScoreValues:
     """The scores of all samples, as far as recipes need them."""
 
     def __init__(self, recipes: Sequence[Recipe]) -> None:
-        """Start without scores; only those of `recipes` are kept."""
+        """Start empty; only the scores that `recipes` need are kept."""
         self._wanted = {name for recipe in recipes for name in _names(recipe)}
         self._keys = {recipe.group_key for recipe in recipes if recipe.group_key}
         self._values: dict[str, dict[str, list[float]]] = {name: {} for name in self._wanted}

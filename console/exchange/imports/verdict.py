@@ -2,7 +2,7 @@
 
 1 and C mean passed, 0 and I failed. Any other number is a score without a verdict: it becomes the run's headline
 (`Manifest.headline`), and a rollout passes at 1 or more, as in Inspect's own `pass_at` and `at_least`. Between 0 and 1
-it fails, with its own reason, unless the tool says whether it passed. Without a score the rollout is undecided.
+it fails, with its own reason, unless the tool says whether it passed. A rollout without a score is undecided.
 """
 
 import re
@@ -45,7 +45,7 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def decisive_name(sample: LogSample, decisive: str) -> str:
-    """Return the name of the score that decides whether a sample passed; empty without one."""
+    """Return the name of the score that decides whether a sample passed; empty if there is none."""
     numbers = named_numbers(sample.scores)
     return decisive if decisive in numbers else next(iter(numbers), "")
 

@@ -119,7 +119,7 @@ class ZipMembers:
         self.is_cut_off = False
         """True if the file has no table of contents, so that members may be missing."""
         self.by_name: dict[str, Member] = {}
-        """In file order; of members with the same name the last one wins, as usual."""
+        """In file order; if several members have the same name, the last one wins, as usual."""
         self.doubled: list[str] = []
         """Names that occur more than once."""
         with os_errors_as("cannot be read", where=path):
@@ -138,7 +138,7 @@ class ZipMembers:
             self.by_name[member.name] = member
 
     def _listed(self) -> list[Member] | None:
-        """Return the members in the table of contents; None without one."""
+        """Return the members in the table of contents; None if there is none."""
         try:
             with open_regular(self.path) as file, zipfile.ZipFile(file) as archive:
                 return [

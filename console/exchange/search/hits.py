@@ -24,7 +24,7 @@ from console.store.runs import RunFolder
 from console.store.search_index import IndexDamaged, OtherLayout, SearchReader, discard_index
 
 FEW_HITS = 3
-"""Hits shown of each run unless one run is asked for."""
+"""Number of hits shown for each run, unless only one run is searched."""
 _PATIENCE_S = 0.1
 """Seconds after which the first hits of a run are shown while its search continues."""
 _decode_run = msgspec.msgpack.Decoder(ready_type(RunFacts)).decode
@@ -54,7 +54,7 @@ class RunHits:
     count: int
     """Number of matching rollouts found so far."""
     hits: list[Hit]
-    """The first of them; those that ended last come first."""
+    """The first of them, those that ended most recently at the top."""
 
 
 @dataclass(frozen=True, slots=True)

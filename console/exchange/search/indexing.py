@@ -49,7 +49,7 @@ class ConversationFacts(msgspec.Struct, array_like=True):
     """Facts about a conversation, stored next to its words."""
 
     rollout: Rollout
-    """Without texts, which its journal contains."""
+    """The case without its texts, which are in the journal."""
     digest: str
     """Digest of the case as played."""
     starts: list[int]
@@ -161,7 +161,7 @@ class RunUpdate:
         self._indexed = indexed
         self._pause = pause
         self._records: dict[Key, list[AnyRecord]] = {}
-        """Records of unfinished conversations, as far as this update has read them."""
+        """Records of unfinished conversations read so far by this update."""
 
     def run(self) -> None:
         """Index the run.

@@ -16,9 +16,9 @@ from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import hint
 
 _SHARED_FROM = 400
-"""Minimum characters of a repeated text that gets its own page."""
+"""Minimum number of characters of a repeated text that gets its own page."""
 _MOST_SHARED = 5_000_000
-"""Maximum bytes of such pages in a site; repeated texts beyond it are cut on each page."""
+"""Maximum number of bytes in such pages in a site; repeated texts beyond it are cut on each page."""
 _STEPS = ((4000, 2000), (1000, 200), (300, 60), (120, 20), (60, 6))
 """Limits (characters of a value, rows of a comparison), tried from largest to smallest."""
 _AROUND_PASSAGE = 90
@@ -68,7 +68,7 @@ def case_page(run: SiteRun, item: Item, partners: Sequence[Link], shared: Shared
         item: the rollout, with its conversation.
         partners: the same case in other runs of the site.
         shared: texts shared between pages.
-        room: maximum bytes of the page; longer content is cut with a note.
+        room: maximum number of bytes in the page; longer content is cut with a note.
     """
     root = run.root + "../"
     title = str(item.rollout.key)

@@ -20,7 +20,7 @@ class Link:
     """Foreign text."""
     href: str
     key: str = ""
-    """Shortcut key; empty: none."""
+    """Shortcut key; empty if there is none."""
 
 
 def anchor(link: Link) -> str:
@@ -49,8 +49,8 @@ def site_page(
         body: HTML below the heading.
         root: relative path from the page to the site's root, such as `../`.
         up: the pages above this one.
-        scripts: further scripts, relative to the root.
-        simulated_note: which models were simulated; empty: none.
+        scripts: additional scripts, relative to the root.
+        simulated_note: which models were simulated; empty if none were.
     """
     mark = f"{safe(simulated_note)}: " if simulated_note else ""
     loads = "".join(f'<script src="{root}{name}" defer></script>' for name in (*scripts, "site.js"))

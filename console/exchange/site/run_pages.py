@@ -25,7 +25,7 @@ _PER_PAGE = 500
 _FIRST_ROWS = 100
 """Rows in the overview's list before its script has run, or without it."""
 _LONGEST = 160
-"""Maximum characters of a list cell."""
+"""Maximum number of characters in a list cell."""
 _FILTERS = """<form class="filters" id="filters" role="search" aria-label="Filter the list" hidden>
 <label>Search <input id="text" type="search" autocomplete="off" aria-keyshortcuts="/"></label>
 <label>Outcome <select id="outcome"><option value="">all</option></select></label>
@@ -164,7 +164,7 @@ def _table(heading: str, rows: Sequence[str]) -> Iterable[str]:
 
 
 def _cells(item: Item) -> tuple[str, str, str, str]:
-    """Return outcome, case, category and reason, each on one line. Foreign text."""
+    """Return the outcome, case, category and reason, each on one line. Foreign text."""
     why = failure_words(item) if item.rollout.is_failure or item.rollout.reason else item.rollout.title
     tag = f"[{item.annotation('tag')}] " if item.annotation("tag") else ""
     return item.outcome.replace("_", " "), str(item.rollout.key), item.rollout.category, f"{tag}{why}"

@@ -27,9 +27,9 @@ from console.insight.number_format import headline, headline_legend
 from console.store.runs import RunFolder
 
 CASE_BYTES = 40_000_000
-"""Maximum bytes of all case pages of a site, so that ten thousand fit into 50 MB with everything else."""
+"""Maximum number of bytes in all case pages of a site, so that ten thousand fit into 50 MB with everything else."""
 _LEAST, _MOST = 3_000, 400_000
-"""Minimum and maximum bytes of a case page, regardless of the number of pages."""
+"""Minimum and maximum number of bytes in a case page, regardless of the number of pages."""
 _MARKER = "eval-console-site.json"
 """File that marks a folder as an exported site, which may be replaced."""
 _OURS = re.compile(
@@ -51,7 +51,7 @@ def export_site(
     """Write runs as a site; return the reasons why suites could not be opened.
 
     Args:
-        folders: the runs, each once; the first is compared with each other one.
+        folders: the runs, each once; the first is compared with each of the others.
         out: the folder, which must be missing, empty, or contain only an earlier site.
         data_path: folder of suites, if one was named.
         progress: called with the number of case pages written and planned.
@@ -159,7 +159,7 @@ def _write(runs: Sequence[SiteRun], root: Path, data_path: Path | None, pages: _
 
 
 def _comparisons(runs: Sequence[SiteRun]) -> dict[int, RunComparison]:
-    """Return comparisons of the first run with each other one, by its number from 1, if they share a case."""
+    """Return comparisons of the first run with each of the others, by its number from 1, if they share a case."""
     sides = [run.reader.side for run in runs]
     compared = {number: compare(sides[0], side) for number, side in enumerate(sides[1:], 2)}
     return {number: comparison for number, comparison in compared.items() if comparison.pairs}

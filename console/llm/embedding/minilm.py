@@ -168,7 +168,7 @@ def read_vocabulary(text: str) -> dict[str, int]:
 
 
 def word_pieces(vocabulary: dict[str, int], most_tokens: int) -> Callable[[str], list[int]]:
-    """Return a function that turns text into the ids of uncased BERT, with start and end token.
+    """Return a function that turns text into the ids of uncased BERT, with the start and end tokens.
 
     Args:
         vocabulary: ids by piece.

@@ -11,7 +11,7 @@ from console.core.json_text import as_object
 from console.llm.wires.usage import token_count
 
 BATCH = 256
-"""Maximum texts per request."""
+"""Maximum number of texts per request."""
 
 
 def embedding_body(model: ModelConfig, texts: list[str]) -> dict[str, Any]:

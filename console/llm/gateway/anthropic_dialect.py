@@ -52,7 +52,7 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a content."""
+    """Return the text of a message's content."""
     if isinstance(content, str):
         return content
     texts: list[str] = []

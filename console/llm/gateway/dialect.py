@@ -39,7 +39,7 @@ class Dialect(NamedTuple):
 
 
 def take(body: dict[str, Any], name: str, kind: type | tuple[type, ...], default: Any) -> Any:
-    """Remove a field from a body and return it; a missing or null one is the default.
+    """Remove a field from a body and return it; a missing or null field gives the default.
 
     Raises:
         CannotConvert: the field has another type.

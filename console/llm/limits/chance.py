@@ -11,7 +11,7 @@ from typing import NamedTuple
 _TOGETHER = 3
 """Consecutive refusals that are never chance if refusals by chance are rare."""
 _TOGETHER_PER_SHARE = 10.0
-"""Further consecutive refusals per share of refusals by chance: at a fifth, four in a row may be chance."""
+"""Additional consecutive refusals allowed per share of refusals by chance: at a fifth, four in a row may be chance."""
 _MEMORY = 50.0
 """Number of calls after which earlier ones count for little."""
 _DOUBT = 4.0

@@ -41,7 +41,7 @@ class Join(KeeperMessage, frozen=True):
     ceiling: int | None
     rpm: int | None
     longest_s: float
-    """Maximum seconds of a call."""
+    """Maximum duration of a call in seconds."""
     in_flight: int = 0
     others: int = 0
     """Processes that shared the limits before, for a new keeper."""
@@ -175,7 +175,7 @@ class Keeper:
     """Leases the calls of one endpoint to processes."""
 
     def __init__(self, send: Callable[[int, FromKeeper], None], now: float) -> None:
-        """Start without processes.
+        """Start with no processes.
 
         Args:
             send: sends a message to a process, by number.

@@ -24,7 +24,7 @@ from console.llm.limits.keeper import FromKeeper, Keeper, ToKeeper
 _RETRY_S = 0.02
 _CLOSE_S = 1.0
 _LONGEST = 70
-"""Maximum bytes of the folder's path; socket paths are limited to 107."""
+"""Maximum number of bytes in the folder's path; socket paths are limited to 107."""
 _encode = msgspec.json.Encoder().encode
 _to_keeper = msgspec.json.Decoder(ready_type(ToKeeper)).decode
 _from_keeper = msgspec.json.Decoder(ready_type(FromKeeper)).decode
@@ -80,7 +80,7 @@ class LocalKeepers:
     """Connections of this process to the machine's keepers. Belongs to one event loop."""
 
     def __init__(self, start_task: StartTask) -> None:
-        """Start without connections; `start_task` starts a named task and reports its failure."""
+        """Start with no connections; `start_task` starts a named task and reports its failure."""
         self._start_task = start_task
         self._tasks: dict[asyncio.Task[None], Peer] = {}
         self._servers: dict[Path, _KeeperServer] = {}

@@ -146,7 +146,7 @@ class Limiter:
 
     @property
     def pause_s(self) -> float:
-        """Seconds until the current pause ends; 0 without one."""
+        """Seconds until the current pause ends; 0 if there is none."""
         return max(0.0, self._not_before - time.monotonic())
 
     def state(self) -> EndpointState:
@@ -291,7 +291,7 @@ class Limiter:
             self._share.pause(seconds, _ASKED_TO_WAIT)
 
     def _pause_with_others(self, seconds: float, why: str) -> None:
-        """Pause because another process has paused; its rate limits count here, too."""
+        """Pause because another process has paused; its rate limits count here as well."""
         if why == _RATE_LIMITED:
             self._episodes += not self.pause_s
             self._shared_pauses = max(self._shared_pauses, 1)

@@ -19,9 +19,9 @@ from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
 
 TIMES = 5
-"""Answers to each question."""
+"""Number of answers to each question."""
 ALPHA = 0.001
-"""Maximum p at which an endpoint counts as changed; one in a thousand unchanged ones does."""
+"""Maximum p at which an endpoint counts as changed; one in a thousand unchanged endpoints will."""
 _THINGS = (
     *("color", "animal", "city", "fruit", "river", "verb", "first name", "adverb", "planet", "tool", "sport", "smell"),
     *("metal", "spice", "dance", "vehicle", "tree", "disease", "profession", "instrument", "language", "shape", "bird"),

@@ -20,9 +20,9 @@ from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
 
 REQUESTS = 17
-"""Maximum requests of a check."""
+"""Maximum number of requests in a check."""
 _SHORT, _WHOLE = 200, 1_500
-"""Tokens that an answer may have, and one that repeats the long arguments: some models never stop by themselves."""
+"""Token limit of an answer, and of one that repeats the long arguments: some models never stop by themselves."""
 _PARSER = (
     "Configure the server's tool parser: vLLM --enable-auto-tool-choice --tool-call-parser NAME, "
     "SGLang --tool-call-parser NAME, llama.cpp --jinja."
@@ -42,7 +42,7 @@ _PLENTY = "The year was quiet and the harvest fair. " * 750
 _ENTRY = "The entry was checked twice and is in order. " * 45
 """About 2,000 characters: as a result, far more tokens than the rest of the question."""
 _MOST_CHARACTERS = 10
-"""Characters of English in a token, at most."""
+"""Maximum number of characters in a token of English."""
 _REST_OF_TOKEN = 3
 """Characters that may follow a stop sequence in the same token."""
 

@@ -26,9 +26,9 @@ from console.llm.servers.model_list import served_models, served_models_text
 POLL_S = 1.0
 """Seconds between two polls of a starting server."""
 _STOP_S = 20.0
-"""Seconds for a server to end before it is killed."""
+"""Seconds that a server has to exit before it is killed."""
 _NOT_YET = (FaultKind.CONNECT, FaultKind.SERVER, FaultKind.BROKEN_STREAM, FaultKind.DEADLINE, FaultKind.STALLED)
-"""Faults of an address without a server, or with one that is still loading."""
+"""Faults of an address where no server runs, or where one is still loading."""
 _SERVER_KEYS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "MODELSCOPE_API_TOKEN")
 """Keys that servers need to fetch weights; no other secrets are passed on."""
 

@@ -27,7 +27,7 @@ class ServedModel(msgspec.Struct, frozen=True):
 
     id: str
     price: Price = Price()
-    """Price, if listed, as by OpenRouter."""
+    """Price, if the server lists it, as OpenRouter does."""
     context: int | None = None
     """Context length in tokens."""
 
@@ -105,7 +105,7 @@ def _model(row: Mapping[str, Any]) -> ServedModel | None:
 
 
 def _per_million(per_token: object) -> float | None:
-    """Return OpenRouter's price per token, a string, as a price per million tokens; None without one."""
+    """Return OpenRouter's price per token, a string, as a price per million tokens; None if there is none."""
     try:
         price = round(float(per_token) * 1e6, 6) if isinstance(per_token, str) else -1.0
     except ValueError:

@@ -56,7 +56,7 @@ class TokenCounter:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.context = _context_of(folder)
-        """Maximum tokens of prompt and answer together."""
+        """Maximum total number of tokens in prompt and answer."""
 
     async def count(self, prompt: str) -> int:
         """Return the number of tokens in a prompt, without special tokens."""
@@ -73,7 +73,7 @@ def _context_of(folder: Path) -> int:
             return int(length)
     raise UsageError(
         f"{folder} does not state the context length",
-        hint="Its config.json lacks max_position_embeddings, and its tokenizer_config.json model_max_length.",
+        hint="Its config.json lacks max_position_embeddings, and its tokenizer_config.json lacks model_max_length.",
     )
 
 

@@ -67,14 +67,14 @@ def plan_reply(persona: Persona, request: ChatRequest, rng: Random, number: int)
 
 
 def careful(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Right about nine times in ten, otherwise wrong in ordinary ways."""
+    """Right about nine times out of ten, otherwise wrong in ordinary ways."""
     del number
     right = rng.random() < 0.92
     return _plan_reply(request, _pick_utterance(request, rng, right=right))
 
 
 def hasty(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Right about half of the time, otherwise with wrong values or types, or missing or invented arguments."""
+    """Right about half the time, otherwise with wrong values or types, or missing or invented arguments."""
     del number
     if rng.random() < 0.55:
         return _plan_reply(request, _pick_utterance(request, rng, right=True))

@@ -3,8 +3,8 @@
 SDK timeouts provide none of these: they never fire while a server sends pings or single bytes (specs: reliability
 §0.3). Here only content resets the clock, and one timer serves all three limits. Time in which this program was too
 busy to read is not held against the server: if the timer of the first two waits fires late, they are extended by the
-delay, but by `_LONGEST_PUT_OFF_S` in all. The total is measured by the clock alone: it is never extended, and it is
-checked with every event, since a server that keeps this program busy also keeps the timer from firing.
+delay, but by at most `_LONGEST_PUT_OFF_S` in total. The total is measured by the clock alone: it is never extended, and
+it is checked with every event, since a server that keeps this program busy also keeps the timer from firing.
 """
 
 import asyncio
@@ -16,11 +16,11 @@ from console.config.model import Limits
 from console.core.fault import Fault, FaultKind
 
 _LAST_MARK_S = 5.0
-"""Maximum seconds to wait for usage and the end mark after the finish reason."""
+"""Longest wait, in seconds, for usage and the end mark after the finish reason."""
 _LATE_S = 0.02
 """Delay in seconds at which the event loop counts as busy, so that content may be unread."""
 _LONGEST_PUT_OFF_S = 5.0
-"""Maximum seconds by which late timers extend one wait for content."""
+"""Maximum total delay, in seconds, by which late timers extend one wait for content."""
 
 
 class Deadlines:
@@ -109,7 +109,7 @@ class Deadlines:
 
     @property
     def first_token_s(self) -> float | None:
-        """Seconds from sending to the first content; None without content."""
+        """Seconds from sending to the first content; None if there is no content yet."""
         return None if self._first is None else self._first - self._began
 
     def _fault(self) -> Fault:

@@ -38,7 +38,7 @@ _RESERVED = 4
 
 
 class ErrorResponse(Exception):
-    """A response with an error status, not yet turned into a fault."""
+    """A response with an error status, before it is turned into a fault."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         super().__init__(f"HTTP {status}")
@@ -188,7 +188,9 @@ class HttpSession:
                 reason = reason or "it hung up" + (" during the TLS handshake" * (self._base.scheme == "https"))
                 return Fault(FaultKind.CONNECT, f"cannot connect to {netloc}: {reason}", hint=hint)
             case aiohttp.ServerTimeoutError():
-                return Fault(FaultKind.CONNECT, f"no connection to {netloc} in {self._connect_s:g} s", hint=hint)
+                return Fault(
+                    FaultKind.CONNECT, f"could not connect to {netloc} within {self._connect_s:g} s", hint=hint
+                )
             case aiohttp.ClientResponseError() | HttpProcessingError():
                 return Fault(FaultKind.BAD_ANSWER, f"{netloc} sent an invalid HTTP response: {reason}")
             case aiohttp.InvalidURL() | ValueError():
@@ -211,7 +213,7 @@ async def read(response: aiohttp.ClientResponse, largest: int = LARGEST_BODY, *,
 
     Args:
         response: the response to read.
-        largest: maximum bytes.
+        largest: maximum number of bytes.
         cut: True to return the beginning of a larger body instead of a fault.
 
     Raises:

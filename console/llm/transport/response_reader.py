@@ -41,7 +41,7 @@ _DRAIN_S = 0.25
 _BLANK = b"\xef\xbb\xbf \r\n\t"
 """Bytes that may precede an answer: a byte order mark and white space."""
 _EXCERPT = 4096
-"""Maximum characters kept of an unreadable answer."""
+"""Maximum number of characters kept of an unreadable answer."""
 
 
 def excerpt(raw: bytes, redact: Redactor) -> str:

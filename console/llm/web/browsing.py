@@ -29,6 +29,6 @@ class WebAccess(Protocol):
         """Return the text of a page.
 
         Raises:
-            NoPage: refused, too large, not text, too slow, or not found.
+            NoPage: the page is refused, too large, not text, too slow, or missing.
         """
         ...

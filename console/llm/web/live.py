@@ -59,7 +59,7 @@ class Web:
         key = variable(SEARCH_KEY)
         if key is None:
             hint = f"Set {SEARCH_KEY}, or choose recorded answers with the option web_recorded."
-            raise Fault(FaultKind.DATA, "searching the web needs a key of serpapi.com", hint=hint)
+            raise Fault(FaultKind.DATA, "web search needs a serpapi.com key", hint=hint)
         query = {"engine": "duckduckgo", "q": keywords, "kl": region, "api_key": key}
         for number in range(1, _TRIES + 1):
             try:
@@ -75,7 +75,7 @@ class Web:
         """Return the text of a page.
 
         Raises:
-            NoPage: refused, too large, not text, too slow, or not found.
+            NoPage: the page is refused, too large, not text, too slow, or missing.
         """
         try:
             async with asyncio.timeout(_DEADLINE_S), self._session(self.is_allowed) as session:
@@ -150,7 +150,7 @@ def _search_result(status: int, answer: object) -> dict[str, Any]:
     """Return the service's answer."""
     fields = as_object(answer)
     if status == 429 or "429" in str(fields.get("error", "")):
-        raise Fault(FaultKind.RATE_LIMIT, "the limit of the search service is reached", status=429)
+        raise Fault(FaultKind.RATE_LIMIT, "the search service's limit is reached", status=429)
     if status in (401, 403):
         hint = f"Check {SEARCH_KEY}."
         raise Fault(FaultKind.DATA, "the search service refuses the key", status=status, hint=hint)

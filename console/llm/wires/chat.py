@@ -87,7 +87,7 @@ class ChatAssembly:
         return bool(chunk.get("choices"))
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
-        """Add the first choice, by index or, without one, by position."""
+        """Add the first choice, identified by its index or, if it has none, by its position."""
         if (identity := chunk.get("id")) != self._id and isinstance(identity, str) and identity:
             self._change_id(identity)
         self._fingerprint = chunk.get("system_fingerprint")
@@ -203,7 +203,7 @@ _SILENT_FIELDS = frozenset(
         *("extra_content", "provider_specific_fields", "content_filter_results", "content_filter_offsets"),
     }
 )
-"""Fields of a message that are read, or that carry no content even on their own."""
+"""Fields of a message that are read, or that carry no content even by themselves."""
 _CALL_FIELDS = frozenset({"id", "index", "type", "function", "name", "arguments", "description", "strict"}) | frozenset(
     {"extra_content", "provider_specific_fields", "thought_signature"}
 )

@@ -75,7 +75,7 @@ _FAILURES = {
 }
 """Reasons that name a failure."""
 _NATIVE_FAILURES = frozenset({"malformed_function_call", "unexpected_tool_call", "too_many_tool_calls", "other"})
-"""Further failures of Gemini, passed on as `stop` by gateways."""
+"""Additional failures of Gemini, passed on as `stop` by gateways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ def check(reply: Reply, streamed: Callable[[str], str]) -> None:
 
 
 def agree(said: str, whole: str) -> bool:
-    """Return whether two versions of a text agree, apart from spaces; a missing one agrees with any."""
+    """Return whether two versions of a text agree, apart from spaces; a missing text agrees with any other."""
     return not said or said == whole or "".join(said.split()) == "".join(whole.split())
 
 

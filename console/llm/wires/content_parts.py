@@ -15,7 +15,7 @@ class MediaData(NamedTuple):
     kind: str
     """`image`, `audio` or `file`."""
     media_type: str
-    """Empty for a link."""
+    """Media type; empty for a link."""
     data: str
     """Base64, or the address of a link."""
     name: str = ""
@@ -99,4 +99,6 @@ def refused(part: MediaData, api: str) -> Fault:
     """Return the fault for a part that an API does not accept."""
     what = {"image": "pictures", "audio": "sound", "file": "files"}[part.kind]
     what = f"links to {what}" if part.is_link else f"{what} of the type {part.media_type}"
-    return Fault(FaultKind.BAD_REQUEST, f"{api} takes no {what}", hint="Use a model with another API for these cases.")
+    return Fault(
+        FaultKind.BAD_REQUEST, f"{api} does not accept {what}", hint="Use a model with another API for these cases."
+    )

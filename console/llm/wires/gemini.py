@@ -41,7 +41,7 @@ _MERGED = ({"text"}, {"text", "thought"})
 """Fields of parts that are joined; a part with other fields, such as a signature, stays separate."""
 
 _SILENT_PARTS = frozenset({"executableCode", "codeExecutionResult", "toolCall", "toolResponse"})
-"""Parts added by the provider; those with other fields and neither text nor call may be answers."""
+"""Parts added by the provider; parts with other fields and neither text nor call may be answers."""
 _KNOWN_FIELDS = ("text", "functionCall", "thought", "thoughtSignature")
 Part = dict[str, Any]
 

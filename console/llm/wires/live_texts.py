@@ -24,7 +24,7 @@ class LiveTexts:
     def __init__(self, on_text: OnText, redact: Redactor) -> None:
         self.redact = redact
         self.is_empty = True
-        """True until any text has arrived, even an empty one."""
+        """True until a text has arrived, even an empty one."""
         self.count = 0
         """Number of non-empty texts so far."""
         self._on_text = on_text

@@ -119,7 +119,7 @@ class Choices:
         """Begin an answer; with `by_place`, a choice without an index gets that of its position, else 0."""
         self._by_place = by_place
         self._others: dict[int, bool] = {}
-        """Whether each choice has ended."""
+        """True for each choice that has ended, by index."""
 
     def first_of(self, choices: list[dict[str, Any]]) -> dict[str, Any] | None:
         """Return the first choice in a chunk, or None if it is missing."""
@@ -149,7 +149,7 @@ def refuse_other_roles(message: Mapping[str, Any]) -> None:
 
 
 def refuse_unknown(fields: Mapping[str, Any], known: Set[str], what: str) -> None:
-    """Raise a fault if unknown fields contain text or more: unread content may be the answer."""
+    """Raise a fault if unknown fields contain text or a structure: unread content may be the answer."""
     for name, value in fields.items():
         if name not in known and value and isinstance(value, str | list | dict):
             raise unread(f"{what} has the unknown field {name[:40]!r}")

@@ -26,7 +26,7 @@ _OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_ARGUMENTS = 0, 4, 16
 _ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE_THREAD = 0x00010000
 _AF_UNIX, _SOCK_STREAM, _SOCK_FLAGS = 1, 1, 0o2004000
-"""The flags are close-on-exec and non-blocking."""
+"""Flags: close-on-exec and non-blocking."""
 _TRUNCATE, _TRUNCATE_AND_MODE = 0o1000, 0o1003
 _SOCKET_OPTIONS = (3, 4, 38, 39)
 """Type, error, protocol, domain."""

@@ -60,7 +60,7 @@ def start(control: socket.socket, setup: dict[str, Any], root: str) -> tuple[int
 
 
 def _become(theirs: socket.socket, control: socket.socket, words: tuple[str, ...]) -> None:
-    """Replace this process by the launcher."""
+    """Replace this process with the launcher."""
     try:
         os.dup2(theirs.fileno(), 0)
         os.dup2(theirs.fileno(), 2)

@@ -98,7 +98,7 @@ def _string(text: str) -> str:
 
 
 def _each(name: str, values: Iterable[str]) -> list[str]:
-    """Return one filter for each different value."""
+    """Return one filter for each distinct value."""
     write = _string if name.startswith("sysctl") else quoted
     return [f"({name} {write(value)})" for value in dict.fromkeys(values)]
 

@@ -58,7 +58,7 @@ class Refusal:
 def check_calls(
     docs: Sequence[Doc], calls: Sequence[Call], truth: Sequence[Call], rule: CallRule, *, underscored: bool = False
 ) -> Refusal | None:
-    """Check decoded calls against ground truth; None: correct.
+    """Check decoded calls against ground truth; None if correct.
 
     Args:
         docs: the original function documents.
@@ -132,7 +132,7 @@ def pair_calls(
 
 
 def check_call(doc: Doc, call: Call, expected: Call, language: str, *, underscored: bool = False) -> Refusal | None:
-    """Check one call against one expected call; None: correct.
+    """Check one call against one expected call; None if correct.
 
     Raises:
         Exception: any error that crashes the official scorer.
@@ -162,7 +162,7 @@ def check_call(doc: Doc, call: Call, expected: Call, language: str, *, underscor
 
 
 def check_argument(parameter: str, value: Any, schema: Doc, allowed: list[Any], language: str) -> Refusal | None:
-    """Check one argument against its acceptable values; None: correct.
+    """Check one argument against its acceptable values; None if correct.
 
     Raises:
         Exception: any error that crashes the official scorer.

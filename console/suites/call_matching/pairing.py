@@ -166,7 +166,7 @@ def _unexpected(call: Call) -> Pair:
 
 
 def _explained(row: Row, *, decisive: bool) -> Row:
-    """Mark the row that decided the grade; label other wrong rows 'also differs'."""
+    """Mark the row that decided the grade; label other wrong rows `also differs`."""
     if decisive or row.mark in (Mark.SAME, Mark.OMITTED):
         return Row(row.mark, row.name, row.expected, row.actual, row.note, decisive, row.optional)
     note = f"also differs: {row.note}" if row.note else "also differs"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 LONGEST = 20_000
-"""Maximum characters of a value that is parsed as a collection."""
+"""Maximum number of characters in a value that is parsed as a collection."""
 
 Rule = Callable[[str, str | None], Any]
 """Converts a string, given the element type if any; returns a string that does not fit unchanged."""

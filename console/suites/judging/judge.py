@@ -78,7 +78,7 @@ _PLACEHOLDER = re.compile(r"\{\{([^\W\d][\w -]*)\}\}|\{(conversation|answer|refe
 """A literal `{{name}}`, or a placeholder."""
 _LONGEST_WHY = 2000
 _GOOD_SHARE, _BAD_SHARE = 0.9, 0.3
-"""Grade of a simulated judge for a right and a wrong answer, as a fraction of the scale."""
+"""Grades that a simulated judge gives to a right and a wrong answer, as fractions of the scale."""
 
 
 class UnreadableReply(ValueError):

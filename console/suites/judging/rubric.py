@@ -14,7 +14,7 @@ USUAL_SHARE = 0.75
 WIN_RATE = "win rate"
 """Criterion name of a comparison with a baseline."""
 CHOSE_FIRST = "chose the first answer"
-"""Score with the share of calls that preferred the answer shown first; one half without position bias."""
+"""Score with the share of calls that preferred the answer shown first; one half if there is no position bias."""
 TIED = 0.5
 _OF_BASELINE: dict[str, Literal["passed", "failed"] | float] = {"BETTER": 1.0, "TIE": TIED, "WORSE": 0.0}
 WHOLE = "rubric"
@@ -28,7 +28,7 @@ class Criterion(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     about: str = ""
     """Explanation of the criterion and its grades."""
     weight: Annotated[float, Meta(ge=-1e6, le=1e6)] = 1.0
-    """Negative: meeting the criterion costs points."""
+    """Negative if meeting the criterion costs points."""
     threshold: float | None = None
     """Minimum grade; below it the check fails regardless of other grades."""
     tags: list[Text] = field(default_factory=list[str])
@@ -89,7 +89,7 @@ class Judgement(Struct, frozen=True, omit_defaults=True):
     problem: str = ""
     """Error in the judge's replies, if any."""
     second: list[Grade] = field(default_factory=list[Grade])
-    """Grades of the second judge, without effect on the verdict."""
+    """Grades of the second judge, which do not affect the verdict."""
 
 
 def criteria_of(rubric: Rubric) -> list[Criterion]:
@@ -196,7 +196,7 @@ def compared(votes: Sequence[Grade]) -> Grade:
 
 
 def combined(votes: Sequence[Sequence[Grade]]) -> list[Grade]:
-    """Return the mean grades of several judgements, or the most frequent categories; of equals, the lowest credit."""
+    """Return the mean grades of several judgements, or the most frequent categories; on a tie, the lowest credit."""
     if len(votes) == 1:
         return list(votes[0])
     return [_combined(grades) for grades in zip(*votes, strict=True)]
@@ -213,7 +213,7 @@ def _combined(grades: Sequence[Grade]) -> Grade:
 
 
 def problem_in(rubric: Rubric) -> tuple[str, str, str] | None:
-    """Return the field, problem and hint of a rubric with no criteria or inconsistent numbers; None: it is valid."""
+    """Return the field, problem and hint of a rubric with no criteria or inconsistent numbers; None if it is valid."""
     low, high = rubric.scale
     if not low < high:
         return "scale", f"must be ascending, not from {low:g} to {high:g}", "Write the worst grade first."

@@ -136,7 +136,7 @@ class LateReads(Generic[KeyT, CaseT]):
         in_loop: Callable[[Callable[[], None]], object],
         arrived: Callable[[], None],
     ) -> None:
-        """Start without any.
+        """Start with an empty cache.
 
         Args:
             read: reads a value; called in the thread.

@@ -13,7 +13,7 @@ from console.tui.data.ui_state import UiState
 
 _NAME = "draft"
 _LONGEST = 20_000
-"""Maximum characters of a persisted draft; a longer one, with thousands of ids, is kept in memory only."""
+"""Maximum number of characters in a persisted draft; a longer one, with thousands of ids, is kept in memory only."""
 
 
 class Draft(NamedTuple):
@@ -66,7 +66,7 @@ def keep_draft(draft: Draft | None, state: UiState, place: str) -> None:
 
 
 def kept_draft(state: UiState, place: str) -> Draft | None:
-    """Return the stored draft; None without one, if it is unreadable, or if it was made for other folders."""
+    """Return the stored draft; None if there is none, if it is unreadable, or if it was made for other folders."""
     try:
         written = msgspec.json.decode(state.text(_NAME, longest=_LONGEST), type=ready_type(_Written))
     except msgspec.MsgspecError:

@@ -41,7 +41,7 @@ def read_checksum(line: SuiteLine) -> Checksum | None:
 
 
 _MOST_WATCHED = 200
-"""Maximum files per folder watched for changes."""
+"""Maximum number of files per folder watched for changes."""
 
 
 def files_stamp(lines: Sequence[SuiteLine]) -> int:

@@ -1,4 +1,4 @@
-"""Filtering of lists by words, and the order of what matches."""
+"""Filtering of lists by words, and the order of the matches."""
 
 import re
 from typing import NamedTuple

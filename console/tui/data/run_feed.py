@@ -206,7 +206,7 @@ class RunFeed:
 
     @property
     def is_busy(self) -> bool:
-        """True if changes are to be expected at any moment."""
+        """True if changes may arrive at any moment."""
         return self.is_live or self.is_starting or not self.is_read or bool(self._pieces)
 
     @property

@@ -200,8 +200,8 @@ def _run_line(listed: ListedFolder) -> RunLine:
 def last_failures(lines: Iterable[RunLine]) -> tuple[RunLine, int] | None:
     """Return the newest run with unreviewed failures and how many of its rollouts are reviewed.
 
-    A bundled run comes after the reader's own; a branch or an archived run never. If everything is reviewed, that is
-    the newest run with failures.
+    A bundled run comes after the reader's own; branches and archived runs are never returned. If everything is
+    reviewed, return the newest run with failures.
 
     Args:
         lines: all runs, newest first.

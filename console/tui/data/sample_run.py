@@ -22,7 +22,7 @@ from console.tui.data.runs import RunLine, RunWatch
 CASES = 3
 _FOLDER = ".try"
 _CAP_USD = 5.0
-"""Cost cap in US dollars of a sample run without a cost budget."""
+"""Cost cap, in US dollars, of a sample run that has no cost budget."""
 _LOOK_EVERY_S = 0.25
 
 

@@ -55,7 +55,7 @@ class Suites(msgspec.Struct):
         return next((line for line in self.lines if line.name == name), None)
 
     def demo_runs(self) -> "list[tuple[str, DemoRun]]":
-        """Return suite and run of each demo, in order; the first is opened in Live."""
+        """Return the suite and run of each demo, in order; the first is opened in Live."""
         runs = [(line.name, run) for line in self.lines for run in line.entry.demo if not line.mistake]
         return sorted(runs, key=lambda suite_and_run: suite_and_run[1].order)
 

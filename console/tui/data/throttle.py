@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 MOST_S = 0.01
-"""Longest sleep in seconds, so that a busy machine does not extend it."""
+"""Longest sleep in seconds, so that a busy machine does not extend it further."""
 
 
 class Throttle:

@@ -12,7 +12,7 @@ import msgspec
 from console.store.atomic import write_atomically
 
 _LONGEST = 500
-"""Default maximum characters of a stored string; longer ones are not ours."""
+"""Default maximum number of characters in a stored string; longer ones are not ours."""
 
 
 class UiState:

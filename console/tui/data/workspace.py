@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Set
 from functools import partial
 from pathlib import Path
 
+import msgspec
 from textual.signal import Signal
 
 from console.config.paths import WorkspacePaths, find_runs_root
@@ -29,7 +30,7 @@ LOOK_EVERY_S = 1.0
 DRAWN_AFTER_S = 0.05
 """Seconds allowed for drawing models and suites once they are read."""
 LONGEST_WAIT_S = 1.0
-"""Longest delay of reading all runs in favor of models and suites, because threads share one core."""
+"""Longest time that reading all runs waits for models and suites, because threads share one core."""
 LEAST_REST = 20
 """Minimum pause after a look, as a multiple of its processor time, which grows with the number of runs."""
 WARNINGS_AFTER_S = 0.5
@@ -74,7 +75,7 @@ class Workspace:
         self.runs_root: Path | None = None
         self._watches: dict[Path, RunWatch] = {}
         self.is_stranded = False
-        """True if runs are queued, but no engine is playing the queue."""
+        """True if runs are queued but no engine is playing the queue."""
         self._expected: set[Path] = set()
         """Runs started from this app, whose end is announced even if they were never seen live."""
         self._changes: RunChanges | None = None
@@ -156,6 +157,9 @@ class Workspace:
     def _set_suites(self, suites: Suites) -> None:
         self.suites = suites
         self.changed.publish("suites")
+        if self.runs is not None:
+            self._set_lines(self.runs)
+            self.changed.publish("runs")
 
     def _set_newest_runs(self, reading: int, lines: list[RunLine], number: int, root: Path) -> None:
         """Publish the first screenful of runs and the total number."""
@@ -190,7 +194,7 @@ class Workspace:
         return [line for line in self.active if line.is_live]
 
     def live_now(self) -> list[RunFolder]:
-        """Return the runs being played at this moment, of those active at the last look; opens one file of each."""
+        """Of the runs active at the last look, return those being played now; opens one file of each."""
         return [line.folder for line in self.active if line.folder.is_live]
 
     @property
@@ -286,6 +290,7 @@ class Workspace:
         self._set_lines(sorted(lines, key=lambda line: (line.dated.at, line.name), reverse=True) if news else [*lines])
 
     def _set_lines(self, lines: list[RunLine]) -> None:
+        lines = [_sized(line, self.suites) for line in lines]
         self.runs, self.active = lines, [line for line in lines if line.is_begun_or_waits]
         for path in self._watches.keys() - {line.folder.path for line in self.active}:
             del self._watches[path]
@@ -296,6 +301,15 @@ class Workspace:
         was_live = before is not None and before.is_live
         is_expected = line.folder.path in self._expected and line.state == "completed"
         return not line.is_begun_or_waits and (was_live or is_expected)
+
+
+def _sized(line: RunLine, suites: Suites | None) -> RunLine:
+    """Return a line with the cases of its suite as they are now, as in the leaderboard, if the run records none."""
+    summary = line.summary
+    if summary is None or summary.suite_cases or suites is None or (suite := suites.find(summary.suite)) is None:
+        return line
+    cases = {category.name: category.cases for category in suite.categories}
+    return msgspec.structs.replace(line, summary=msgspec.structs.replace(summary, suite_cases=cases))
 
 
 def _is_there(run: RunFolder) -> bool:

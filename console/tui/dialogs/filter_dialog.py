@@ -165,13 +165,13 @@ class ChoiceRows:
 
 
 def _texts_of(face: Face) -> list[str]:
-    """Return the texts of a row, its name first: the first cell that is more than a sign."""
+    """Return the texts of a row, its name first: the first cell that is more than a symbol."""
     texts = [cell.plain for cell in ([face] if isinstance(face, Content) else face)]
     return sorted(texts, key=lambda text: len(text) < _LEAST_NAME)
 
 
 _LEAST_NAME = 3
-"""Minimum characters of a cell that names its row."""
+"""Minimum number of characters of a cell that names its row."""
 
 
 class Chooser(FilterDialog[str]):

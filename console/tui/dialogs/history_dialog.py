@@ -18,7 +18,7 @@ class HistoryDialog(FilterDialog[CaseRun]):
 
     def __init__(self, runs: list[CaseRun], shown: RunFolder) -> None:
         super().__init__(
-            HistoryRows(runs, shown), COLUMNS, hint="a word of a run or model", nothing="No matching run.", grows=True
+            HistoryRows(runs, shown), COLUMNS, hint="filter by run or model", nothing="No matching run.", grows=True
         )
 
 

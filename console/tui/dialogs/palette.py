@@ -1,4 +1,4 @@
-"""`Palette`: everything that can be done or opened, found by any usual word.
+"""`Palette`: everything that can be done or opened, found by any common word for it.
 
 Before anything is typed it lists the actions of the screen, the last chosen ones first. Typing also finds the actions
 of other screens, and models, suites, runs and themes.
@@ -37,9 +37,9 @@ class Command:
     """Shown and matched; parts after the first colon may be foreign."""
     run: Callable[[], object]
     words: str = ""
-    """Further text by which it is found, besides its title."""
+    """Text other than its title by which it is found."""
     aside: str = ""
-    """Key of the command, or the place it leads to."""
+    """Key of the command, or where it leads."""
     is_elsewhere: bool = False
     """True for an action of another screen, which ranks below those of this one."""
     why_not: str = ""
@@ -94,7 +94,7 @@ class CommandRows:
             rank = _rank(text, command, matcher)
             if rank is not None:
                 ranked.append((rank, self._place(command), number, command))
-        ranked.sort(key=lambda row: (row[0], bool(row[3].why_not), *row[1:3]))
+        ranked.sort(key=lambda row: (bool(row[3].why_not), *row[:3]))
         if any(rank < _FUZZY for rank, *_ in ranked):
             ranked = [row for row in ranked if row[0] < _FUZZY]
         self._shown = {
@@ -120,7 +120,7 @@ class CommandRows:
 
 
 _LONGEST = 480
-"""Maximum characters remembered."""
+"""Maximum number of characters remembered."""
 
 
 def _rank(text: str, command: Command, matcher: Matcher) -> int | None:

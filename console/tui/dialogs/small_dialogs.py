@@ -26,7 +26,8 @@ ResultT = TypeVar("ResultT")
 class Dialog(ModalScreen[ResultT]):
     """A modal screen that can be dismissed once.
 
-    Textual pops the top screen, whichever it is: a second key that reached a dismissed dialog closed the screen below.
+    Textual pops whatever screen is on top, so a second key that reached a dismissed dialog would close the screen
+    below.
     """
 
     def dismiss(self, result: ResultT | None = None) -> AwaitComplete:
@@ -222,7 +223,7 @@ class KeyMenu(Dialog[Action | None]):
     AUTO_FOCUS: ClassVar[str | None] = ""
 
     def __init__(self, opener: Action, actions: list[Action], key_map: KeyMap, *, first: int = 0) -> None:
-        """List actions; with `first`, only that many until the user asks for more. The keys of all of them work."""
+        """List actions; with `first`, only that many until the user asks for more. The keys of all actions work."""
         super().__init__()
         self._opener, self._first = opener, first
         self._actions = {key: action for action in actions for key in key_map.keys_of(action)}

@@ -15,7 +15,7 @@ from console.tui.sanitize import LINE_LIMIT, MESSAGE_LIMIT, shorten
 from console.tui.symbols import MUTED
 
 _HEAD, _TAIL = LINE_LIMIT * 3 // 4, LINE_LIMIT // 4
-"""Characters that are shown of the beginning and of the end of a long line."""
+"""Number of characters shown from the beginning and from the end of a long line."""
 _NOTE = re.compile(r" … \+([\d,]+), e opens all … ")
 
 
@@ -36,11 +36,11 @@ class Block:
     """Style of `text`."""
     indent: int = 2
     hang: int = 0
-    """Further indent of the lines that continue a wrapped one."""
+    """Additional indent of the lines that continue a wrapped one."""
     folded: bool = False
     """True if only the title line, with the number of lines, and the `tail` are shown."""
     tail: int = 0
-    """Lines of its end, as wrapped, that are shown while it is folded."""
+    """Number of wrapped lines at its end that are shown while it is folded."""
     opened_by: str = "x"
     """Key that opens it when folded, shown in its title."""
     gap: bool = True

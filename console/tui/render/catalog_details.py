@@ -132,10 +132,10 @@ def _endpoints(line: ModelLine) -> list[Content]:
 def model_blocks(line: ModelLine, ping: Ping | None, runs: Sequence[RunLine], *, pinging: bool) -> list[Block]:
     """Describe a model: key, endpoints, prices, last ping, and results."""
     mark = Content.styled(SYMBOLS.passed, "$pass") if line.ready else muted(SYMBOLS.not_ready)
-    at = f"models.toml:{line.line}" if line.line else "built in"
+    at = f"declared at models.toml:{line.line}" if line.line else "built in"
     body = [
         fact("key", mark, " ", one_line(row_cells.model_state(line), 200)),
-        fact("provider", one_line(line.provider, 60), muted(f"   declared at {at}")),
+        fact("provider", one_line(line.provider, 60), muted(f"   {at}")),
         *_endpoints(line),
         fact("model id", one_line(line.model_id, 200)),
         fact("mode", "native tools (fc)" if line.mode == "fc" else "tools in the prompt"),
@@ -181,7 +181,7 @@ def _results(used: Sequence[RunLine]) -> list[Block]:
         by_suite.setdefault(run.label, []).append(run)
     if not by_suite:
         return []
-    head = _result_row(Content("suite"), "runs", "cases", "score", "cost").stylize_before(MUTED)
+    head = _result_row(Content("suite"), "runs", "graded", "score", "cost").stylize_before(MUTED)
     rows = [_result_of(label, runs) for label, runs in by_suite.items()]
     return [Block("results", Content.styled("RESULTS WITH THIS MODEL", "bold"), body=[head, *rows])]
 
@@ -196,10 +196,10 @@ def _result_of(label: str, runs: Sequence[RunLine]) -> Content:
     return _result_row(one_line(label, 40), str(len(runs)), number_format.count(graded), score, money)
 
 
-def _result_row(name: Content, runs: str, cases: str, score: str, cost: str) -> Content:
+def _result_row(name: Content, runs: str, graded: str, score: str, cost: str) -> Content:
     return Content.assemble(
-        lines.fit(name, 24), lines.fit_text(runs, 5, right=True), lines.fit_text(cases, 7, right=True), "  ",
-        lines.fit_text(score, 12), lines.fit_text(cost, 10, right=True),
+        lines.fit(name, 24), lines.fit_text(runs, 5, right=True), lines.fit_text(graded, 8, right=True), "  ",
+        lines.fit_text(score, 16), lines.fit_text(cost, 10, right=True),
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from console.tui.render import lines
 GAP = "  "
 """Gap between two columns."""
 Face = Content | Sequence[Content]
-"""Contents of a row: one for the whole width (a heading), or one per column."""
+"""Contents of a row: one text for the whole width (a heading), or one per column."""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ def lay_out(columns: Sequence[Column], room: int) -> list[tuple[int, Column, int
 
 
 def marked_columns(columns: Sequence[Column], name: str, sign: str) -> tuple[Column, ...]:
-    """Return the columns with a sign in the heading of the one that the list is sorted by, which is always shown."""
+    """Return the columns with an arrow in the heading of the sorted one, which is always shown."""
     marked = f"{name} {sign}"
     return tuple(
         msgspec.structs.replace(column, name=marked, width=max(column.width, len(marked)), from_width=0, worth=0)

@@ -50,7 +50,7 @@ def _origin(manifest: Manifest) -> Content:
 
 
 def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (False, False)) -> Content:
-    """Return whether cases and prompts are the same, and which of A and B are live or branches."""
+    """Return whether cases and prompts are the same, and whether A or B is live or a branch."""
     origins = [
         Content.styled(f"{name} ", "$undecided").append(_origin(side.manifest))
         for name, side in (("A", comparison.a), ("B", comparison.b))
@@ -107,7 +107,7 @@ def head_lines(comparison: RunComparison, width: int) -> list[Content]:
 
 
 def _run(comparison: RunComparison, name: str, side: ComparisonSide, width: int) -> Content:
-    """Return model, score and the run's name; a run without a given name rarely gets more than its date."""
+    """Return the model, score and the run's name; a run without a given name rarely gets more than its date."""
     model = one_line(side.model, 20, "bold")
     head = Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name))
     room = width - head.cell_length - 2
@@ -210,7 +210,7 @@ def _both_fail(comparison: RunComparison) -> tuple[int, int]:
 
 
 def number_lines(comparison: RunComparison, width: int, most: int) -> list[Content]:
-    """Return the table of A, B and difference, with changed reason counts; empty without pairs."""
+    """Return the table of A, B and difference, with changed reason counts; empty if there are no pairs."""
     if not comparison.pairs:
         return []
     square, is_single = outcome_square_lines(comparison), comparison.single is not None

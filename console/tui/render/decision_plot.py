@@ -27,7 +27,7 @@ _SLOT = 3
 _GAP = 3
 """Cells between the plot and the forecast to its right."""
 _LEAST_FORECAST = 30
-"""Minimum cells for the forecast."""
+"""Minimum number of cells for the forecast."""
 _DOT = "●"
 
 
@@ -163,7 +163,7 @@ def _with_forecast(plan: LookPlan, plot: Sequence[Content], room: int) -> list[C
 
 
 def _series(until: Until, look: Look) -> tuple[float | None, ...]:
-    """Return the estimate of a look and its boundaries: of the difference, or the half width."""
+    """Return the estimate of a look and its boundaries, for the difference or the half width."""
     if until.rule is Rule.DECIDED:
         worse = worse_beyond(look, until)
         return look.difference, worse, -2 * until.margin - worse

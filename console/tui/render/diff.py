@@ -30,7 +30,7 @@ _LEAST_LONG = 60
 """Characters above which only the surroundings of differences are shown."""
 _MOST_COMPARED = 100_000
 ALONE_LINES = 3
-"""Maximum lines of a value shown on one side only, without wrapping."""
+"""Maximum number of lines, before wrapping, of a value shown on one side only."""
 _STYLES = {
     Mark.SAME: MUTED,
     Mark.DIFFERS: "$fail",
@@ -71,7 +71,7 @@ class Style:
 
 
 def fitting(layout: Layout, width: int) -> Layout:
-    """Return the layout, replacing side by side by stacked if the width is too small."""
+    """Return the layout, with stacked instead of side by side if the width is too small."""
     return Layout.STACKED if layout is Layout.SIDES and width < LEAST_SIDES else layout
 
 
@@ -98,7 +98,7 @@ def hides_equal(pairs: Sequence[Pair], style: Style) -> bool:
 
 
 def heading(width: int, style: Style) -> list[Content]:
-    """Return the line with the names of the two sides; empty in other layouts than side by side."""
+    """Return the line with the names of the two sides; empty in layouts other than side by side."""
     if fitting(style.layout, width) is not Layout.SIDES:
         return []
     left, right = _side_widths(width)
@@ -362,7 +362,7 @@ def _pair_texts(pair: Pair, width: int, style: Style) -> tuple[Content, Content]
 
 
 def _passages(expected: str, actual: str, width: int, style: Style) -> tuple[Content, Content] | None:
-    """Return two long texts around the words that differ, or None if short, wrapped, or without common words."""
+    """Return two long texts around the words that differ; None if short, wrapped, or with no words in common."""
     if (
         style.wrap
         or min(len(expected), len(actual)) <= max(width, _LEAST_LONG)

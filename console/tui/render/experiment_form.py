@@ -17,7 +17,7 @@ LINES_IN_FORM = 3
 
 
 def labelled(label: str, *values: Content | str) -> list[Content]:
-    """Return values below each other, next to a label."""
+    """Return values one below another, next to a label."""
     return [Content.assemble((f"   {'' if number else label:9}", MUTED), value) for number, value in enumerate(values)]
 
 

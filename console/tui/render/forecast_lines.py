@@ -124,7 +124,7 @@ def _price(forecast: Forecast, *, with_bound: bool = True) -> Content:
 
 
 def _protocols(forecast: Forecast, width: int) -> list[Content]:
-    """Return price, requests and tokens by protocol, for suites with several protocols."""
+    """Return the price, requests and tokens by protocol, for suites with several protocols."""
     names = dict.fromkeys(name for run in forecast.runs for name in run.protocols)
     first = max(map(len, names), default=0) + 2
     shown: list[Content] = []
@@ -140,7 +140,7 @@ def _protocols(forecast: Forecast, width: int) -> list[Content]:
 
 
 def _price_word(cost_usd: float, *, unknown: str) -> Content:
-    """Return a short price; `unknown` is the text for a missing price, empty if there is none missing."""
+    """Return a short price; `unknown` is the text for a missing price, or empty if no price is missing."""
     if unknown:
         return Content.styled(number_format.money(cost_usd, at_least=True) if cost_usd else unknown, "$fail")
     return Content(number_format.money(cost_usd)) if cost_usd else muted("free")

@@ -96,7 +96,7 @@ def category_columns(grid: Grid, shown: ShownRuns) -> tuple[Column, ...]:
 
 
 def category_cells(grid: Grid, category: str | None, shown: ShownRuns, current: int) -> tuple[Content, ...]:
-    """Return a category's name, case count and value per run, the current run's in brackets."""
+    """Return a category's name, case count and value for each run, with the current run's in brackets."""
     rates = [grid.rate(place, category) for place in range(len(grid.sides))]
     graded = next((rate.cases for rate in rates if rate is not None), 0)
     top = max((rate.value for rate in rates if rate is not None), default=0.0) if grid.headline else 1.0
@@ -193,7 +193,7 @@ def output_columns(grid: Grid, shown: range) -> tuple[Column, ...]:
 def output_cells(
     case: GridCase, prompt: str, outputs: Sequence[str] | None, shown: range, current: int
 ) -> tuple[Content, ...]:
-    """Return a case's cells: its prompt, or its id without one of its own, and the start of each answer read so far."""
+    """Return a case's cells: its prompt (or its id if it has none) and the start of each answer read so far."""
     cells = (_output(case, outputs[place] if outputs else None, place, is_current=place == current) for place in shown)
     return one_line(prompt or case_name(case), 300), *cells
 
@@ -230,8 +230,10 @@ def case_cells(case: GridCase, shown: range, current: int, why: str | None = Non
 
 
 def case_name(case: GridCase) -> str:
-    """Return the title of a scored case, or the id of any other. Foreign text."""
+    """Return the title of a scored case, the id of any other, or the number of a repeat. Foreign text."""
     row = case.telling
+    if case.is_repeat:
+        return f"  repeat {row.slot[1] + 1}"
     return row.title if row.scores and row.title else row.slot[0] if len(case.repeats) > 1 else str(Key(*row.slot))
 
 

@@ -57,7 +57,7 @@ def _marks(own: ModelHistory, shown: RunFolder, digest: str) -> Content:
 
 
 def mark(run: CaseRun, digest: str) -> Content:
-    """Return the outcome of a case in a run, or n/m if its repeats differ; `≠` if the case had other data."""
+    """Return the outcome of a case in a run, or n/m if its repeats differ; `≠` if the case's data was different."""
     if len(run.rollouts) > 1:
         style = "$pass" if run.passed == run.graded else "$fail" if not run.passed else "$undecided"
         sign = Content.styled(f"{run.passed}/{run.graded}", style)

@@ -107,7 +107,7 @@ def _heading(board: Leaderboard, column: str) -> str:
 
 
 def _cell(cell: Cell) -> Content:
-    """Return a value with its interval, marked if there is a note on it; `— (1 of 4)` without most of its parts."""
+    """Return a value with its interval, marked if there is a note on it; `— (1 of 4)` if parts of it are missing."""
     if cell.value is None:
         return muted(f"— ({plain_line(cell.note).removesuffix(' categories')})" if cell.is_played else NOT_PLAYED)
     if cell.unit == "plain":
@@ -150,8 +150,12 @@ def about(board: Leaderboard, row: LeaderboardRow, apart: str, width: int, heigh
     return [lines.fit(line, width) for line in about_lines[:height]]
 
 
+_TABLE = 12
+"""Width of a table's title."""
+
+
 def _detail_lines(board: Leaderboard, row: LeaderboardRow, width: int) -> list[Content]:
-    """Return the values behind the sums, one wrapped line per table."""
+    """Return the values behind the sums by table, wrapped between values."""
     wrapped: list[Content] = []
     for table in board.rules.details:
         cells = [
@@ -161,6 +165,11 @@ def _detail_lines(board: Leaderboard, row: LeaderboardRow, width: int) -> list[C
         ]
         if all(row.cells[column].value is None for column in table.labels if column in row.cells):
             cells = [muted("N/A")]
-        title = Content.styled(lines.fit_text(plain_line(table.title), 12), "bold")
-        wrapped += title.append(Content("  ").join(cells)).wrap(width)
+        wrapped.append(Content.styled(lines.fit_text(plain_line(table.title), _TABLE), "bold"))
+        for cell in cells:
+            gap = "" if wrapped[-1].cell_length == _TABLE else GAP
+            if gap and wrapped[-1].cell_length + len(gap) + cell.cell_length > width:
+                wrapped.append(Content(" " * _TABLE))
+                gap = ""
+            wrapped[-1] = wrapped[-1].append(gap).append(cell)
     return wrapped

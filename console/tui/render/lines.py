@@ -22,7 +22,7 @@ Cut = tuple[int, int]
 
 
 _JOINTS = "(,=._/"
-"""Characters after which a long name, call or path is broken rather than in mid-word."""
+"""Characters after which a long name, call or path is broken, in preference to mid-word."""
 
 
 def wrap(line: str, width: int, start: int = 0) -> list[Cut]:
@@ -97,8 +97,9 @@ _ATTEMPT = " attempt "
 def fit_name(content: Content, width: int) -> Content:
     """Return an id at exactly `width` cells, cut in the middle, since ids often differ at their ends.
 
-    A sentence, such as a question that stands for its case, is cut at its end. Of two ids with two blanks between them,
-    the last gives way. Of the key of a retried case, the words after the id give way if the id would be too short.
+    A sentence, such as a question that stands for its case, is cut at its end. If there are two ids with two blanks
+    between them, the last one is cut first. Of the key of a retried case, the words after the id are cut first if the
+    id would be too short.
     """
     case, attempt, number = content.plain.rpartition(_ATTEMPT)
     if attempt and number.isdigit() and content.cell_length > width:
@@ -122,7 +123,7 @@ def fit_name(content: Content, width: int) -> Content:
 
 
 LONGEST_ID = 300
-"""Maximum cells of an id before it is cut to its column."""
+"""Maximum width, in cells, of an id before it is cut to its column."""
 _LEAST_NAME = 6
 """Minimum width in cells for both ends of an id."""
 
@@ -151,7 +152,7 @@ def tell_apart(names: Iterable[str], width: int) -> dict[str, int]:
 
 
 def begun_at(name: Content, start: int, width: int) -> Content:
-    """Return an id from an offset on, or from further left if there is room."""
+    """Return the part of an id that starts at an offset, or further left if there is room."""
     start = min(start, max(len(name.plain) - width + 1, 0))
     return Content("…").append(name[start:]) if start else name
 

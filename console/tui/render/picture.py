@@ -32,7 +32,7 @@ def open_picture(data: bytes | None, size: tuple[int, int]) -> "Image":
     """Decode a picture, on white where it is transparent; JPEG images may be smaller, but not below `size`.
 
     Raises:
-        UsageError: it is gone, too large or no picture, or the extra is not installed.
+        UsageError: it is missing, too large or not a picture, or the extra is not installed.
     """
     if data is None:
         raise UsageError(GONE)

@@ -93,7 +93,7 @@ def _money(used: Iterable[Used], cost_usd: float = 0.0, *, partial: bool = False
 
 
 def outcome_words(tally: Tally, *, with_setup: bool = True) -> Content:
-    """Return the counts of the four outcomes, `✓ 96  ✗ 21  ! 0  ? 0`, of cases not run and, if asked for, of setup."""
+    """Return the counts of the four outcomes, `✓ 96  ✗ 21  ! 0  ? 0`, of cases not run and, if requested, of setup."""
     cells = [
         Content.styled(f"{mark} {number_format.count(count)}", style if count else MUTED)
         for mark, count, style in outcome_counts(tally)
@@ -240,7 +240,7 @@ def _waits(overview: Overview) -> Content:
 
 
 def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: float, is_wide: bool = True) -> Content:
-    """Return state, duration and cost of a run, for the right end of the top line; shortened unless `is_wide`."""
+    """Return the state, duration and cost of a run, for the right end of the top line; shortened unless `is_wide`."""
     starting = not live and is_starting(overview, manifest)
     is_known = overview.status is not None if live else overview.status is None
     state = "starting" if starting else overview.state if is_known else "running"
@@ -274,7 +274,7 @@ def is_starting(overview: Overview, manifest: Manifest) -> bool:
 
 
 def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_live: bool = False) -> Content:
-    """Return the reason that a run is stalled or ended early, and the remedy; `nothing_live` is of all runs."""
+    """Return the reason that a run is stalled or ended early, and the remedy; `nothing_live` concerns all runs."""
     closed, status = overview.fold.closed, overview.status
     if status is not None and status.message:
         return one_line(status.message, 300, "$broken")
@@ -304,7 +304,7 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
 
 
 def title_words(manifest: Manifest, width: int) -> Content:
-    """Return model, suite and given name of a run (without a name, its id if wide), and whether it was imported."""
+    """Return the model, suite and given name of a run (without a name, its id if wide), and whether it was imported."""
     suite = manifest.suite
     if len(manifest.selection.categories) == 1:
         suite += f"/{manifest.selection.categories[0]}"

@@ -23,10 +23,10 @@ from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_counts, outcome_sign, state_word
 
 TAIL = 34
-"""Maximum characters of streamed text in a row, limited by its column's width."""
+"""Maximum number of characters of streamed text in a row, limited by its column's width."""
 _QUIET = frozenset({"", "queued"})
 _SHORTER_STATES = {"running code": "runs code", "user writing": "user writes"}
-"""Words that fit the column of states."""
+"""Words short enough for the column of states."""
 
 CASES = (
     Column("", 1),
@@ -239,11 +239,11 @@ def _dimmed_if_ended(line: RunLine, cells: tuple[Content, ...]) -> tuple[Content
 
 
 def _counts_of(summary: Summary) -> Content:
-    """Return outcome counts and the total, `✓3 ✗56 of 258`; before the first outcome, the progress of the setup."""
+    """Return counts and the total, `✓3 ✗56 ·7 of 258` with 7 not run; before the first, the progress of the setup."""
     tally = summary.tally
     if summary.setup and tally.done <= 0:
         return muted(f"setup {number_format.count(tally.setup_done)}/{number_format.count(summary.setup)}")
-    counts = outcome_counts(tally)
+    counts = [*outcome_counts(tally), (SYMBOLS.not_run, tally.not_run, MUTED)]
     cells = [Content.styled(f"{mark}{number_format.count(count)}", style) for mark, count, style in counts if count]
     cells = cells or [muted("0")]
     return Content(" ").join([*cells, muted(f"of {number_format.count(summary.planned_cases)}")])

@@ -58,7 +58,7 @@ class RunColumns:
     columns: tuple[Column, ...] = RUNS_NARROW
     figure: SortedFigure | None = None
     has_setup: bool = True
-    """False if results are shown without their setup rollouts, for lack of room."""
+    """False if there is too little room to show setup rollouts with the results."""
     is_brief: bool = False
     """True if there is no room for the rollouts left of ended runs, nor for `simulated` in full."""
 
@@ -265,7 +265,7 @@ def _result(line: RunLine, *, with_setup: bool = True) -> Content:
 
 
 def not_run_words(tally: Tally) -> list[Content]:
-    """Return `· 7 not run` for cases given up before they were played; empty without any."""
+    """Return `· 7 not run` for cases given up before they were played; empty if there are none."""
     return [muted(f"{SYMBOLS.not_run} {number_format.count(tally.not_run)} not run")] * bool(tally.not_run)
 
 

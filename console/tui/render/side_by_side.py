@@ -62,7 +62,7 @@ def side_by_side_lines(answered: Sequence[AnsweredCase], width: int) -> list[Con
 
 
 def _structured(answered: Sequence[AnsweredCase]) -> list[AnsweredCase]:
-    """Replace big values by the paths in which any run differs, in all runs alike."""
+    """Replace big values with the paths in which any run differs, the same ones for all runs."""
     replaced: dict[int, Pair | None] = {}
     for _, pairs in _calls([each.side.comparison for each in answered]):
         replaced |= {id(pair): other for pair, other in zip(pairs, structured_together(pairs), strict=True)}

@@ -12,7 +12,7 @@ from console.tui.symbols import MUTED, muted
 _LABEL = 7
 """Width of the labels on the left, in cells."""
 _SLOT = 4
-"""Minimum cells per run."""
+"""Minimum number of cells per run."""
 
 
 def plot_lines(points: Sequence[Point], width: int, height: int, show: Show, *, is_rate: bool) -> list[Content]:

@@ -21,7 +21,7 @@ class PaneZoom:
 
     @property
     def is_on(self) -> bool:
-        """True if one pane is shown alone, by choice or for lack of room."""
+        """True if one pane is shown alone, by choice or because there is too little room."""
         return self._screen.has_class("-zoomed")
 
     def action_pane_next(self) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class SortedList(Protocol):
-    """A list that is sorted by a column."""
+    """A list that can be sorted by a column."""
 
     def sort(self, column: str) -> None:
         """Sort by a column, reversed if it is chosen again; an empty name restores the list's own order."""

@@ -64,11 +64,11 @@ class DrawContext:
     report: Callable[[], Report | str] = str
     """Returns the suite's report on the run so far, or why there is none."""
     judging: Callable[[], Judging | None] = lambda: None
-    """Returns the statistics on the run's judge; None without a judge."""
+    """Returns the statistics on the run's judge; None if there is no judge."""
     token: int | None = None
     """Index of the token under the cursor, where log probabilities are shown; None to choose one."""
     apart: Callable[[], Section | None] = lambda: None
-    """Returns the run's scores with decided keys and corrected by people; None without any."""
+    """Returns the run's scores by decided keys and by people's labels; None if there are none."""
     model: str = ""
     """Name of the run's model."""
 

@@ -11,7 +11,7 @@ from console.tui.widgets.titles import tell
 
 
 class FilterSign(Static):
-    """Shows the active filter, or an error in the filter typed into the find bar; hidden without either."""
+    """Shows the active filter, or an error in the filter typed into the find bar; hidden if there is neither."""
 
     DEFAULT_CSS = """
     FilterSign {
@@ -21,7 +21,7 @@ class FilterSign(Static):
     """
 
     def show(self, in_force: FilterInForce | None, mistake: str = "") -> None:
-        """Show the active filter or an error in it; hide without either."""
+        """Show the active filter or an error in it; hide if there is neither."""
         self.display = in_force is not None or bool(mistake)
         self.set_class(bool(mistake), "-mistake")
         if mistake:

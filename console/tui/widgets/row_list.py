@@ -373,7 +373,7 @@ class RowList(Viewport):
             self.go_to(index - page + 1)
 
     def _with_heading(self, index: int) -> int:
-        """Return the place of the heading directly above a row, or else its own."""
+        """Return the index of the heading directly above a row, or else the row's own index."""
         return index - 1 if index and self._keys[index - 1] in self._fixed else index
 
     def apply_size(self, update: Callable[[], bool]) -> bool:

@@ -5,6 +5,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from console.tui.render import lines
+from console.tui.render.columns import GAP
 from console.tui.symbols import MUTED, SYMBOLS
 
 
@@ -44,7 +45,7 @@ class ListTitle(Static):
 
     def render(self) -> Content:
         width = self.content_size.width
-        aside = lines.last_parts(self._right, width - self._left.cell_length - 1, "   ")
+        aside = lines.last_parts(self._right, width - self._left.cell_length - len(GAP), "   ")
         return lines.spread(self._left, aside, width)
 
 
@@ -64,7 +65,7 @@ class PaneTitle(Widget):
         self._right = Content.empty()
 
     def tell(self, left: Content, right: Content | None = None) -> None:
-        """Update name and note; foreign parts must be sanitized."""
+        """Update the name and note; foreign parts must be sanitized."""
         right = right or Content.empty()
         if same(left, self._left) and same(right, self._right):
             return

@@ -38,14 +38,15 @@ class TopLine(Widget):
         """The screen's name in the action table."""
 
     def __init__(self, where: str, heading: str) -> None:
-        """Take the screen's name in the action table and its display name."""
+        """Store the screen's name in the action table and its display name."""
         super().__init__()
         self.where = where
         self.heading = heading
         self._title = Content.empty()
         self._status = Content.empty()
         self._badge = Content.empty()
-        self._lists_screens = True
+        self._tabs: list[tuple[str, str]] = []
+        """Text of the tabs as drawn, and their screens' names in the action table."""
 
     def tell(
         self, *, title: Content | None = None, status: Content | None = None, badge: Content | None = None
@@ -53,7 +54,7 @@ class TopLine(Widget):
         """Update parts of the line; None keeps a part unchanged.
 
         Args:
-            title: the screen's subject, such as the run; replaces the list of screens if the line is narrow.
+            title: the screen's subject, such as the run; replaces the tabs if the line is narrow.
             status: text at the right end.
             badge: the app's indicator of live runs.
         """
@@ -68,11 +69,15 @@ class TopLine(Widget):
             return self._short(width)
         parts = [part for part in (self._status, self._badge) if part]
         right = Content("   ").join([*parts, Content.empty()]) if parts else Content.empty()
-        left = self._screens()
         room = lines.room_beside(right, width)
-        subject = left.cell_length + 3 + subject_of(self._title).cell_length
-        self._lists_screens = not self._title or (width >= _WIDE and subject <= room)
-        if not self._lists_screens:
+        left = self._draw_tabs(are_named=True)
+        if self._title:
+            subject = 3 + subject_of(self._title).cell_length
+            if left.cell_length + subject > room:
+                left = self._draw_tabs(are_named=False)
+            if width < _WIDE or left.cell_length + subject > room:
+                self._tabs = []
+        if not self._tabs:
             left = Content.assemble(" ", ("console", "bold $focus"), "   ", (self.heading, "bold"))
             if left.cell_length + 3 + self._title.cell_length > room:  # drop the name of the program first
                 left = Content.assemble(" ", (self.heading, "bold $focus"))
@@ -90,23 +95,23 @@ class TopLine(Widget):
         return lines.spread(left.append(" "), self._status or self._badge, width)
 
     def on_click(self, event: events.Click) -> None:
-        if event.y == 0 and self._lists_screens and self.size.height > 1:
+        if event.y == 0 and self.size.height > 1:
             start = len(" console ")
-            for key, name, where in NUMBERED:
-                start, begin = start + len(f"[{key} {name}]"), start
+            for tab, where in self._tabs:
+                start, begin = start + len(tab), start
                 if begin <= event.x < start and where != self.where:
                     self.post_message(self.ScreenClicked(where))
 
-    def _screens(self) -> Content:
-        parts: list[Content] = [Content.assemble(" ", ("console", "bold $focus"), " ")]
-        for key, name, where in NUMBERED:
-            if where == self.where:
-                parts.append(Content.styled(f"[{key} {name}]", "bold"))
-            else:
-                parts.append(Content.assemble(" ", (key, MUTED), (f" {name} ", MUTED)))
+    def _draw_tabs(self, *, are_named: bool) -> Content:
+        """Return the program's name and a tab for each screen with a number; only the current one is always named."""
+        self._tabs = [
+            (f"[{key} {name}]" if where == self.where else f" {key} {name} " if are_named else f" {key} ", where)
+            for key, name, where in NUMBERED
+        ]
         if self.where not in {where for _, _, where in NUMBERED}:
-            parts.append(Content.styled(f"[{self.heading}]", "bold"))
-        return Content("").join(parts)
+            self._tabs.append((f"[{self.heading}]", self.where))
+        tabs = [Content.styled(tab, "bold" if where == self.where else MUTED) for tab, where in self._tabs]
+        return Content("").join([Content.assemble(" ", ("console", "bold $focus"), " "), *tabs])
 
 
 def subject_of(title: Content) -> Content:

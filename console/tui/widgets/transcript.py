@@ -133,7 +133,7 @@ class Transcript(Viewport):
     def __init__(
         self, *, empty: Content | None = None, follow: bool = False, id: str | None = None, classes: str | None = None
     ) -> None:
-        """Create a transcript that shows `empty` without blocks, and with `follow` keeps its end in view."""
+        """Create a transcript that shows `empty` if it has no blocks; `follow` keeps its end in view."""
         super().__init__(id=id, classes=classes)
         self.follow = follow
         """True if the end is kept in view; scrolling changes it only if following was ever enabled."""
@@ -355,7 +355,7 @@ class Transcript(Viewport):
                 self._tops[below] += shift
 
     def _grown(self, first: int, *, last_only: bool = True) -> None:
-        """Update length, position and drawing after a change from line `first` on."""
+        """Update the length, position and drawing after a change from line `first` on."""
         total, room, page = self._tops[-1], self.room, self.page
         if last_only:
             for y in range(first, first + page + 1):

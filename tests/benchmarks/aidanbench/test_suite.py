@@ -81,7 +81,7 @@ def test_selection_by_category_id_limit_and_seed(suite: AidanBenchSuite) -> None
         ({"questions": []}, "at least one question"),
         ({"questions": ["", "x"]}, "item 1 is not a string"),
         ({"questions": "Why?"}, "at least one question"),
-        ({"questions": ["a"], "questions_path": "x.txt"}, "exclude each other"),
+        ({"questions": ["a"], "questions_path": "x.txt"}, "cannot be combined"),
         ({"questions_path": "missing.txt"}, "cannot be read"),
         ({"dataset": "missing.jsonl"}, "cannot be read"),
         ({"judge_model": " "}, "must not be empty"),

@@ -203,12 +203,12 @@ def test_documents_and_sound_go_where_an_api_takes_them() -> None:
 @pytest.mark.parametrize(
     ("body", "part", "words"),
     [
-        (responses_body, SOUND, "the Responses API takes no sound"),
-        (anthropic_body, SOUND, "the Anthropic API takes no sound"),
-        (converse_body, SOUND, "the Bedrock API takes no sound"),
-        (OLLAMA_API.body, PDF, "the Ollama API takes no files"),
-        (cohere_body, PDF, "the Cohere API takes no files"),
-        (gemini_body, {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}}, "takes no links"),
+        (responses_body, SOUND, "the Responses API does not accept sound"),
+        (anthropic_body, SOUND, "the Anthropic API does not accept sound"),
+        (converse_body, SOUND, "the Bedrock API does not accept sound"),
+        (OLLAMA_API.body, PDF, "the Ollama API does not accept files"),
+        (cohere_body, PDF, "the Cohere API does not accept files"),
+        (gemini_body, {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}}, "does not accept links"),
     ],
 )
 def test_what_an_api_does_not_take_is_refused_by_name(body: Any, part: dict[str, Any], words: str) -> None:

@@ -34,12 +34,12 @@ async def test_a_title_loses_its_last_parts_and_names_are_cut_in_the_middle(titl
         assert first.removesuffix("1 of 4   ").replace("console", "").strip() == f"Review   {shown}"
 
 
-@pytest.mark.parametrize(("width", "lists_screens"), [(120, False), (140, True)])
-async def test_the_list_of_screens_gives_way_before_the_suite_is_cut(width: int, lists_screens: bool) -> None:
+@pytest.mark.parametrize(("width", "tabs"), [(119, "Review   gpt"), (120, "1  2 [3 Review] 4  5 "), (140, "4 Compare")])
+async def test_tabs_lose_their_names_before_the_suite_is_cut(width: int, tabs: str) -> None:
     line = TopLine("review", "Review")
     async with mounted(line, size=(width, 4)) as (app, pilot):
         line.tell(title=Content(RUN), status=Content("✓ 24  ✗ 5  ! 0  ? 0   .828 [.65 .92]"))
         await pilot.pause()
         first = text_of(app).split("\n")[0]
         assert "gpt-x · dialogue-starter" in first
-        assert ("4 Compare" in first) is lists_screens
+        assert tabs in first

@@ -33,11 +33,11 @@ class Comparison(NamedTuple):
     novelty: float | None
     """None if similarity is off or a reply was unreadable."""
     nearest: int | None = None
-    """Index of the earlier answer judged most similar, from 0."""
+    """Zero-based index of the earlier answer judged most similar."""
 
 
 class Judge:
-    """The judge of one turn."""
+    """The judge for one turn."""
 
     def __init__(self, stage: Stage, options: AidanOptions, wording: Wording, question: str, turn: int) -> None:
         self._stage, self._options, self._wording = stage, options, wording

@@ -49,7 +49,7 @@ class Loop:
         """Play to the end and return the turns as JSON values.
 
         Raises:
-            Fault: a model, the judge or the embedding could not be reached; the loop can be resumed.
+            Fault: a model, the judge or the embedding endpoint could not be reached; the loop can be resumed.
         """
         cap = self.options.max_turns
         while cap is None or len(self.turns) < cap:
@@ -154,14 +154,14 @@ class Loop:
 
 
 class Grades(NamedTuple):
-    """The grade that counts, and those that do not, with the prefixes of their scores."""
+    """The grade that counts and the extra grades, with the prefixes of their score names."""
 
     grade: Grade
     further: list[tuple[str, Grade]]
 
 
 async def _grades(judge: Judge, answer: str) -> Grades:
-    """Ask the judges; a fault of either pauses the loop."""
+    """Ask the judges; a fault in either pauses the loop."""
     first, second = await _both(judge, answer)
     seconds = [] if second is None else [(SECOND_PREFIX, second)]
     repeated = [(repeat_prefix(number), grade) for number, grade in enumerate(await judge.repeat(answer), 2)]

@@ -114,7 +114,7 @@ def scripted_similarity(new: str, earlier: str) -> Callable[[], ScriptedAnswers]
 
 
 def _restated(idea: str, accepted: tuple[str, ...], used: float) -> str:
-    """Return an idea that repeats more of an earlier answer as more ideas are used up (`used`, 0 to 1)."""
+    """Return an idea; the closer `used` (0 to 1) is to 1, the more it repeats an earlier answer."""
     if not accepted:
         return idea
     words = accepted[_roll(idea, 0, "lean") % len(accepted)].split()

@@ -20,7 +20,7 @@ from console.store.atomic import read_regular_text
 
 FILE = "questions.jsonl"
 CATEGORY = "questions"
-"""Category of questions without one."""
+"""Category of questions that name none."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class QuestionSet(msgspec.Struct, frozen=True):
-    """A list of questions, and the facts about it that a run records."""
+    """A list of questions with the facts that a run records about it."""
 
     name: str
     questions: tuple[Question, ...]
@@ -59,7 +59,7 @@ def load_questions(folder: Path, name: str, options: AidanOptions) -> QuestionSe
         options: the options `questions`, `questions_path`, `dataset` and `num_questions`.
 
     Raises:
-        UsageError: a file is missing, damaged or empty; names file and line.
+        UsageError: a file is missing, damaged or empty; names the file and line.
     """
     values = options.values
     if values["questions"] is not None:
@@ -96,7 +96,7 @@ def read_list(path: Path) -> list[str]:
     """Read a user's list: a JSON list of strings, or one question per line.
 
     Raises:
-        UsageError: missing, JSON but not a list, or empty.
+        UsageError: missing, empty, or JSON that is not a list.
     """
     text = _read(path)
     try:

@@ -61,8 +61,8 @@ def pull(request: Pull) -> Path:
     A checkout of the original program may also contain the environment's source.
 
     Raises:
-        UsageError: no network, not such a checkout, texts that differ from the pinned ones, unreadable sources, or an
-            unwritable folder.
+        UsageError: no network, a folder that is not a checkout, texts that differ from the pinned ones, unreadable
+            sources, or an unwritable folder.
     """
 
     def fill(new_folder: Path, scratch: Path) -> None:
@@ -78,7 +78,7 @@ def download(into: Path, notify: Callable[[str], object]) -> Path:
         UsageError: the original program's files are unavailable.
     """
     for name in (PROMPTS, QUESTIONS):
-        notify(f"fetching {name} of AidanBench {REVISION[:7]}")
+        notify(f"fetching {name} from AidanBench {REVISION[:7]}")
         _fetch(f"{_ORIGINAL_FILES}/{name}", into / name)
     try:
         _fetch(f"{_ENVIRONMENT_FILES}/{ENVIRONMENT_SOURCE}", into / ENVIRONMENT_SOURCE)

@@ -168,7 +168,7 @@ def _left_out(record: Finished) -> dict[str, Any]:
 
 
 def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
-    """Read metadata and rows of a results folder.
+    """Read the metadata and rows of a results folder.
 
     Raises:
         UsageError: a file is missing or damaged; names the line.
@@ -192,7 +192,7 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
 
 
 def is_aidanbench(results: Path) -> bool:
-    """Return True if the metadata of a `results.jsonl` name this environment, or are damaged."""
+    """Return True if the metadata of a `results.jsonl` names this environment or is damaged."""
     try:
         metadata = read_json(read_regular(results.parent / METADATA))
     except FileNotFoundError:
@@ -208,7 +208,7 @@ def environment_of(metadata: Mapping[str, Any]) -> str:
 
 
 def results_folder(path: Path) -> Path:
-    """Return the folder with the two files: this one, or the only one below it.
+    """Return the folder that has the two files: the given one, or the only one below it.
 
     Raises:
         UsageError: several such folders.

@@ -11,7 +11,7 @@ LOW_COHERENCE = "low_coherence"
 LOW_EMBEDDING_NOVELTY = "low_embedding_novelty"
 LOW_LLM_NOVELTY = "low_llm_novelty"
 TIE = "threshold"
-"""No score is below its threshold, but one does not exceed it."""
+"""No score is below its threshold, but at least one only equals it."""
 EMPTY_ANSWER = "empty_answer"
 """Ours: the reply had no answer; it is not embedded, since embedding services refuse empty texts."""
 UNREADABLE_JUDGE = "unreadable_judge"
@@ -56,7 +56,7 @@ class Rule(NamedTuple):
     def decide(self, scores: Scores) -> Decision:
         """Judge one answer by its scores.
 
-        A missing score makes the answer undecided only if all others pass; otherwise the answer is rejected anyway.
+        A missing score makes the answer undecided only if all others pass; otherwise the answer is rejected.
         """
         checks = self._checks(scores)
         if all(passes for _, passes in checks):

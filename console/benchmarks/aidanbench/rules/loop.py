@@ -34,11 +34,11 @@ class Turn(msgspec.Struct, frozen=True):
     reason: str = ""
     """Reason for the rejection; empty if accepted."""
     nearest: int | None = None
-    """Turn, from 0, of the earlier answer with the highest cosine."""
+    """Zero-based turn of the earlier answer with the highest cosine."""
     similarity: Number = None
     """Highest cosine to an earlier answer."""
     llm_nearest: int | None = None
-    """Turn, from 0, of the earlier answer that the judge found most similar."""
+    """Zero-based turn of the earlier answer that the judge found most similar."""
     judge: list[str] = []
     """Replies of the coherence judge; two if the first was unreadable."""
     finish: str = "stop"
@@ -46,11 +46,11 @@ class Turn(msgspec.Struct, frozen=True):
 
 
 class Metrics(NamedTuple):
-    """Metrics of a loop over its accepted answers; averages are 0.0 without any."""
+    """Metrics of a loop over its accepted answers; averages are 0.0 if there are none."""
 
     turns: int
     stopped_at: int | None
-    """Turn, from 1, whose answer ended the loop; None if the cap or the caller ended it."""
+    """One-based turn whose answer ended the loop; None if the cap or the caller ended it."""
     reason: str
     accepted: int
     decided: bool

@@ -31,7 +31,7 @@ class Earlier:
         self._known.append((vector, _length(vector)))
 
     def nearest(self, new: Vector) -> Nearest | None:
-        """Return the most similar earlier answer, the first of equals, or None if there are none.
+        """Return the most similar earlier answer, the first one on a tie, or None if there are none.
 
         Raises:
             ValueError: the vectors have different lengths.

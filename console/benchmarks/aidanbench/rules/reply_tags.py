@@ -60,7 +60,7 @@ def llm_novelty(similarities: Sequence[float]) -> float:
 
 
 def format_reward(replies: Sequence[str]) -> float:
-    """Return the mean format reward of all replies, including the rejected one; 0.0 without replies.
+    """Return the mean format reward of all replies, including the rejected one; 0.0 if there are no replies.
 
     Each reply earns 0.2, plus 0.4 for a complete answer pair, and 0.2 each for starting and ending with the tag.
     """

@@ -25,7 +25,7 @@ _MEANS = (
 
 
 _REWARDS = {"count": "aidanbench_score", "novelty_sum": "sum_embedding_novelty"}
-"""The score that is the reward, by reward mode."""
+"""The score used as the reward, by reward mode."""
 
 
 def report(results: Sequence[Result], reward_mode: str, note: str) -> Report:
@@ -69,7 +69,7 @@ def _metric(name: str, interval: Interval, *, unit: str, note: str = "", questio
 
 
 def _means(graded: Sequence[Result], omit: str) -> list[Metric]:
-    """Return the means of all scores but one: the reward, which `mean` already shows with another interval."""
+    """Return the mean of every score except the reward, which `mean` already shows with another interval."""
     out: list[Metric] = []
     for name in (name for name in _MEANS if name != omit):
         scored = [result for result in graded if name in result.verdict.scores]

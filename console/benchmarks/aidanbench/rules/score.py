@@ -34,7 +34,7 @@ _WORDS = {
 def score_loop(output: Any, options: AidanOptions) -> Verdict:
     """Judge a loop.
 
-    A loop with an accepted answer passes; the number that matters is the reward among the scores. An invalid output is
+    A loop with an accepted answer passes; its result is the reward, which is one of the scores. An invalid output is
     broken and gets no score.
     """
     try:

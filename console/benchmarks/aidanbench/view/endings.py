@@ -21,7 +21,7 @@ _STEPS = 4
 
 
 def ending_lines(rollouts: Sequence[Rollout], width: int) -> list[Content]:
-    """Return the reasons for which loops ended, most frequent first, with counts and bars."""
+    """Return the reasons why loops ended, most frequent first, with counts and bars."""
     ended = [(rollout.reason, _kind(rollout.outcome)) for rollout in rollouts if rollout.outcome is not None]
     counts = Counter(ended).most_common()
     most = counts[0][1] if counts else 1
@@ -40,7 +40,7 @@ def _kind(outcome: Outcome) -> Outcome:
 
 
 def length_lines(rollouts: Sequence[Rollout]) -> list[Content]:
-    """Return mean, median, best and distribution (`1-5 ███  6-10 █████`) of accepted answers over graded loops."""
+    """Return the mean, median, best and distribution (`1-5 ███  6-10 █████`) of accepted answers over graded loops."""
     counts = accepted_counts(rollouts)
     if not counts:
         return [muted("nothing graded yet")]

@@ -94,7 +94,7 @@ def outlook_words(rollout: Rollout) -> Content:
 
 
 def _left(track: Track) -> float | None:
-    """Return the estimated number of rounds until the score reaches its threshold; None without a usable estimate."""
+    """Return the estimated number of rounds until the score reaches its threshold; None if unknown."""
     if track.last is None or track.threshold is None or track.last <= track.threshold:
         return None
     left = rounds_left(track.values, track.threshold)

@@ -43,7 +43,7 @@ class Round:
     """One round. Strings are foreign text."""
 
     turn: int
-    """Index from 0."""
+    """Zero-based index."""
     prompt: str = ""
     reply: str = ""
     """The model's raw reply, as far as received."""
@@ -52,7 +52,7 @@ class Round:
     judged: list[str] = field(default_factory=list[str])
     """All replies of the judge."""
     nearest: int | None = None
-    """Turn, from 0, of the nearest earlier answer."""
+    """Zero-based turn of the nearest earlier answer."""
     similarity: float | None = None
     nearest_answer: str = ""
     is_decided: bool = False

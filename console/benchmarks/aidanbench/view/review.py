@@ -32,7 +32,7 @@ from console.tui.suite_views.suite_view import CaseView, DrawContext, LiveView, 
 from console.tui.symbols import MUTED, bar, block_title, muted
 
 LEAST_COLUMN = 34
-"""Minimum cells per answer for the side-by-side layout."""
+"""Minimum number of cells per answer for the side-by-side layout."""
 TEXT_LIMIT = 20_000
 
 

@@ -15,7 +15,7 @@ GAUGE_WIDTH = 10
 FIRST_WORDS = 60
 """Maximum width of the nearest answer, in cells."""
 SHORT_REPLY = 60
-"""Maximum characters of a judge's reply shown without folding."""
+"""Maximum number of characters in a judge's reply shown without folding."""
 _SHORT_NAMES = {"coherence": "coh", "novelty": "nov", "llm_novelty": "llm"}
 
 
@@ -83,7 +83,7 @@ def _judge_blocks(loop_round: Round, name: str, *, unfolded: bool) -> list[Block
 
 
 def head_line(loop_round: Round, state: str = "") -> tuple[Content, Content]:
-    """Return a round's title, and what to show at the right end of the line: scores, or the current activity."""
+    """Return a round's title, and the text at the right end of its line: scores, or the current activity."""
     style = "bold $fail" if loop_round.is_decided and loop_round.accepted is False else "bold"
     title = Content.styled(f"round {loop_round.turn + 1}", style)
     if loop_round.measures:

@@ -27,13 +27,13 @@ from console.core.fault import Fault, FaultKind
 from console.suites.stage import Stage
 
 STEP_LIMIT = 20
-"""Maximum executed steps per turn; one more ends the conversation."""
+"""Maximum number of executed steps per turn; one more ends the conversation."""
 _TRIES = 3
 """Attempts to execute a step if the worker is lost."""
 
 
 TurnScript = Callable[[Entry, Sequence[Doc], int, int], Callable[[], ScriptedAnswers]]
-"""Takes entry, available documents, turn and step; returns the scripted answers."""
+"""Takes an entry, the available documents, a turn and a step; returns the scripted answers."""
 
 
 class Execution(Protocol):
@@ -60,7 +60,7 @@ class Simulation:
     key: str
     executed: list[list[str]] = field(default_factory=list[list[str]])
     generation: int = -1
-    """Generation of the worker with the conversation; -1: none."""
+    """Generation of the worker with the conversation; -1 if there is none."""
 
     async def execute(self, calls: list[str]) -> list[str]:
         """Execute the calls of a step, on new simulators after all earlier steps.

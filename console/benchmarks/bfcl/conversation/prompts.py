@@ -53,7 +53,7 @@ def first_turn(entry: Entry, wording: Wording, *, prompt: str = "", memory: Any 
         entry: the entry.
         wording: texts of the prompts.
         prompt: the system prompt of prompting mode; empty in tool mode.
-        memory: the core memory of a memory entry; None: empty.
+        memory: the core memory of a memory entry; None if empty.
     """
     messages = copied(entry.question[0])
     if names.is_agentic(entry.id) and not names.is_prerequisite(entry.id):

@@ -43,7 +43,7 @@ def scripted_answers_for(entry: Entry, mode: str) -> ScriptedAnswers:
 
 
 def refused_key(entry: Entry) -> str:
-    """Return the checker's reason for refusing the calls of the key; empty if it accepts them or there are none.
+    """Return the checker's reason for rejecting the calls in the key; empty if it accepts them or there are none.
 
     Keys in Java and JavaScript are not examined, as their values are compared with source text.
     """
@@ -99,7 +99,7 @@ def _first(values: list[Any]) -> Any:
 
 
 def _entries(accepted: dict[str, Any]) -> dict[str, Any]:
-    """Return the first acceptable value of every key; nested values are exact."""
+    """Return the first acceptable value of every key; nested values are not alternatives."""
     lists = {key: _listed(values) for key, values in accepted.items()}
     return {key: _first(values) for key, values in lists.items() if any(value != "" for value in values)}
 
@@ -342,7 +342,7 @@ def expected_calls(entry: Entry, docs: Sequence[Doc], turn: int) -> list[Call]:
 
 
 def call_by_name(text: str, docs: dict[str, Doc]) -> Call:
-    """Return name and arguments of a call string, with the names of positional arguments taken from its document.
+    """Return the name and arguments of a call string, with the names of positional arguments taken from its document.
 
     Raises:
         SyntaxError: not a Python expression.

@@ -38,7 +38,7 @@ _DOC_FILES = {
     "MemoryAPI_vector": "memory_vector",
     "MemoryAPI_rec_sum": "memory_rec_sum",
 }
-"""Official name of module and function document file, by simulator class."""
+"""Official name of the module and of the function document file, by simulator class."""
 
 
 class _QuestionRow(msgspec.Struct, frozen=True):
@@ -194,7 +194,7 @@ class Dataset:
         return self._docs[class_name]
 
     def functions(self, entry: Entry) -> tuple[list[dict[str, Any]], dict[str, list[dict[str, Any]]]]:
-        """Return the documents available at the start, and those withheld by turn (number as a string)."""
+        """Return the documents available at the start, and those withheld, by turn number as a string."""
         if not entry.involved_classes:
             return entry.function, {}
         docs = [doc for name in entry.involved_classes for doc in self.function_docs(name)]
@@ -244,7 +244,7 @@ class Dataset:
         return self.data / "possible_answer" / _file_of(category)
 
     def _truths(self, category: str) -> dict[str, tuple[int, list[Any]]]:
-        """Return line number and ground truth by id."""
+        """Return the line number and the ground truth by id."""
         if names.is_relevance(category):
             return {}
         kind = _CallsTruth if names.is_single_turn(category) else _AnswersTruth
@@ -347,11 +347,11 @@ def _check_truth(entry: Entry, where: str) -> None:
     offered = {doc["name"] for doc in entry.function}
     for call in truth if names.is_single_turn(entry.category) else ():
         if not call.keys() <= offered:
-            raise UsageError(f"{entry.id!r}: {next(iter(call))!r} is not an offered function", where=where)
+            raise UsageError(f"{entry.id!r}: {next(iter(call))!r} is not one of the available functions", where=where)
 
 
 def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[str, Any]]]:
-    """Return line number and object of every line, after checking its type and unique id."""
+    """Return the number and object of every line, after checking that its type is right and its id unique."""
     with os_errors_as("cannot be read", where=path):
         data = read_regular(path)
     out: list[tuple[int, dict[str, Any]]] = []

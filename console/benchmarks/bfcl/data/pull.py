@@ -12,7 +12,7 @@ from console.suites.pull import Pin, Pull, copy_files, write_suite_toml
 from console.suites.wheel import Wheel, find_wheel
 
 OFFICIAL = Wheel("bfcl-eval", "2026.3.23", "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a")
-"""The release that this project's scoring rules are verified against; license: Apache-2.0."""
+"""Release against which this project's scoring rules are verified; its license is Apache-2.0."""
 OFFICIAL_TREE = "7267acf526022a1c51660684d21ed5138bed44b55c33bf92a95701163eac8e16"
 """Digest of the kept files of that release, for already unpacked folders."""
 NAME = "bfcl"

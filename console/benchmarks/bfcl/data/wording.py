@@ -20,7 +20,7 @@ class Wording:
     output_formats: Mapping[str, str]
     """Example of a list of calls, by return format."""
     param_types: Mapping[str, str]
-    """Sentence on type names, by return format; mostly empty."""
+    """Sentence about type names, by return format; empty for most formats."""
     styles: Mapping[str, Mapping[str, str]]
     """By style and key: persona, task, tool_call_no_tag, tool_call_with_tag, multiturn_behavior, available_tools."""
     layouts: Mapping[str, str]

@@ -34,7 +34,7 @@ def import_results(
         path: the model's folder, another folder with results of one model, or one result file.
         suite: the BFCL suite with the matching data.
         runs_root: folder of runs.
-        handler: registry name or decode family of the answers; None: from the folder's name.
+        handler: registry name or decode family of the answers; None to use the folder's name.
         mode: prompting mode, for results of our own runs.
 
     Raises:
@@ -72,7 +72,7 @@ def _files(path: Path) -> tuple[str, dict[str, Path]]:
         )
     if len(by_model) > 1:
         raise UsageError(
-            f"has results of {len(by_model)} models: {', '.join(sorted(by_model))}",
+            f"has results from {len(by_model)} models: {', '.join(sorted(by_model))}",
             where=str(path),
             hint="Name the folder of one of them.",
         )

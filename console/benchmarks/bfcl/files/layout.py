@@ -101,7 +101,7 @@ def read_lines(path: Path) -> list[Line]:
 
 
 def place_of(path: Path, number: int) -> str:
-    """Return `file:line` of the object with an index from 0 in a JSON Lines file."""
+    """Return `file:line` of the object with a zero-based index in a JSON Lines file."""
     try:
         line_numbers = [line for line, text in enumerate(read_regular(path).split(b"\n"), 1) if text.strip()]
     except OSError:
@@ -136,7 +136,7 @@ def _line(text: bytes, where: str) -> Line:
 
 
 def write_lines(path: Path, lines: Iterable[Line], *, ascii_only: bool) -> None:
-    """Replace a JSON Lines file; as in the official code, only result files are ASCII-escaped.
+    """Replace a JSON Lines file; like in the official code, only result files are ASCII-escaped.
 
     Raises:
         UsageError: unwritable folder.

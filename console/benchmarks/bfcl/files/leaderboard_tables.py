@@ -159,7 +159,7 @@ def write_tables(
         score_root: the score folder.
         columns: the headings.
         entries: number of entries by category of the data.
-        spending: tokens and latencies of the models in this evaluation, by folder name; ties are in this order, before
+        spending: tokens and latencies of the models in this evaluation, by folder name; it also decides ties, before
             other models.
         prices: prices of models not in the registry, by folder name.
 

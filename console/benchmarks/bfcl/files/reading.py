@@ -31,9 +31,9 @@ class Reading:
     mode: str | None = None
     """`fc` or `prompt`: the generic formats of our own runs."""
     names: frozenset[str] = frozenset()
-    """Folders to which it applies strictly; for others it is a fallback."""
+    """Folders whose decoding it overrides; for other folders it is only a fallback."""
     row_of: Callable[[str], str | None] = lambda folder: None
-    """Returns the registry name that models.toml has for a folder's model, if any."""
+    """Returns the registry name that models.toml gives for a folder's model, if any."""
 
     def setting(self, folder: str, lines: Sequence[Line], where: Path) -> Setting:
         """Return the setting that decodes the lines of a model's results, which are in the file or folder `where`.
@@ -77,7 +77,7 @@ def _rules(setting: Setting) -> tuple[str, bool]:
 
 
 def _one_mark(where: Path, lines: Sequence[Line], *, registered: bool) -> str | None:
-    """Return the only mark in a file; in a folder without registry name, lines without a mark are ignored."""
+    """Return the only mark in a file; in a folder not named after a registry row, lines without a mark are ignored."""
     marks = {line.get(MARK) for line in lines}
     if not registered and len(marks) > 1:
         marks.discard(None)

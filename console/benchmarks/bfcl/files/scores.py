@@ -50,7 +50,7 @@ class CategoryScore:
 
     @property
     def accuracy(self) -> float:
-        """Fraction of correct answers; 0 without any."""
+        """Fraction of correct answers; 0 if there are none."""
         return self.correct / self.total if self.total else 0.0
 
 

@@ -72,7 +72,7 @@ def with_row(setting: Setting, model: "ModelConfig", mode: str | None) -> Settin
         raise UsageError(
             f"{model.name} uses the row {model.bfcl_name}, whose mode is {row.mode}",
             where="--mode",
-            hint=f"Leave the mode out, or bfcl_name ({where}).",
+            hint=f"Omit the mode or bfcl_name ({where}).",
         )
     return msgspec.structs.replace(setting, mode=row.mode, extras=setting.extras | row.extras)
 
@@ -86,7 +86,7 @@ def reading_of(setting: Setting) -> str:
 def find_setting(reading: str) -> Setting:
     """Return the setting for a registry name, official class or decode family.
 
-    The naming rule of a family is that of most of its rows.
+    A family uses the naming rule of most of its rows.
 
     Raises:
         UsageError: unknown name (suggests one), or a class with different rows.

@@ -19,7 +19,7 @@ _IGNORED = re.compile(r"[,./\-_*^()]")
 
 
 def check_answer(output: Any, truth: Sequence[str], family: str) -> tuple[str | None, Any]:
-    """Return the official error type (None: correct) and the judged message.
+    """Return the official error type (None if correct) and the judged message.
 
     Args:
         output: recorded turns of steps, normally one turn. A string counts as a list of characters.

@@ -38,7 +38,7 @@ class Accuracy:
     value: float
     entries: int
     is_known: bool = True
-    """False if a part is missing and counted as 0."""
+    """False if a part is missing and therefore counted as 0."""
     touched: bool = True
     """False if all parts are missing."""
 
@@ -157,7 +157,7 @@ def spread(accuracies: Mapping[str, float]) -> dict[str, float]:
 
 
 def latency_figures(latencies: Sequence[float]) -> tuple[float, float, float] | None:
-    """Return mean, standard deviation and 95th percentile in seconds, rounded to two places; None without any."""
+    """Return the mean, standard deviation and 95th percentile in seconds, to two places; None if there are none."""
     if not latencies:
         return None
     deviation = statistics.stdev(latencies) if len(latencies) > 1 else 0.0

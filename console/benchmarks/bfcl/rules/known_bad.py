@@ -21,7 +21,7 @@ _UNNATURAL = {
 }
 
 _CUT_IN_JSON = frozenset(("simple_python_96",))
-"""Entries with a list of objects as argument; JSON answers are parsed only to the end of that list."""
+"""Entries with an argument that is a list of objects; JSON answers are parsed only up to the end of that list."""
 
 
 def why_bad(entry_id: str) -> str:

@@ -96,7 +96,7 @@ def _category(name: str, results: Sequence[Result], entries: int) -> tuple[Metri
 
 
 def _official(results: Sequence[Result], entries: int) -> Accuracy:
-    """Return the official accuracy of a category; without results, an unknown one weighted by `entries`."""
+    """Return the official accuracy of a category; if there are no results, an unknown one weighted by `entries`."""
     sample = _official_sample(results)
     if not sample.cases:
         return Accuracy(0.0, entries, is_known=False, touched=False)

@@ -24,7 +24,7 @@ _AGENTIC = {
 
 
 def judge(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
-    """Judge an output by the official rules; None: correct. Never raises for a bad output.
+    """Judge an output by the official rules; None if correct. Never raises for a bad output.
 
     Args:
         entry: entry with ground truth, not multi-turn.
@@ -40,7 +40,7 @@ def judge(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
 
 
 def judge_calls(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
-    """Judge an output of a category with expected calls; None: correct."""
+    """Judge an output of a category with expected calls; None if correct."""
     decoded = decode_reply(output, entry.judged_as, family_of(setting), entry.config)
     if decoded.error_type:
         problem = "decoded to something else" if decoded.error_type == WRONG_FORMAT else "could not be decoded"

@@ -26,7 +26,7 @@ _HINTS = {
 }
 _ATTRIBUTE = re.compile(r"\w+\.\w+")
 _RESULT = 300
-"""Maximum characters of a result shown with a call."""
+"""Maximum number of characters in a result shown with a call."""
 Results = Sequence[Sequence[str]]
 
 

@@ -20,9 +20,9 @@ from console.suites.call_matching.checker import UNCHECKABLE, Refusal
 INFERENCE_ERROR = "multi_turn:inference_error"
 TERMINATED = "multi_turn:force_terminated"
 _BATCH = 20
-"""Conversations per batch."""
+"""Number of conversations per batch."""
 _AHEAD = 2
-"""Maximum concurrent batches."""
+"""Maximum number of concurrent batches."""
 
 Finding = dict[str, Any]
 """Result of `turn_check.check_turns`."""
@@ -45,7 +45,7 @@ class _Batch:
 
 
 def check_conversation(entry: Entry, output: Any, family: str, host: SimulatorHost) -> Judgement:
-    """Judge recorded turns of steps (None: correct) and return the finding with executed calls and differences.
+    """Judge recorded turns of steps (None if correct) and return the finding with executed calls and differences.
 
     Raises:
         Fault: the worker failed.

@@ -47,7 +47,7 @@ class SimulatorServer:
     """The conversations and checks of one worker."""
 
     def __init__(self, classes: Mapping[str, Callable[[], Any]]) -> None:
-        """Create a server without conversations."""
+        """Create a server that has no conversations yet."""
         self._classes = classes
         self._by_conversation: dict[str, Simulators] = {}
 

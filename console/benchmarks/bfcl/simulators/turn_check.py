@@ -18,7 +18,7 @@ RESPONSE = "multi_turn:execution_response_mismatch"
 _MOST_DIFFERENCES = 40
 _LONGEST = 2000
 _ABSENT = object()
-"""Marks a missing value, as None is a regular one."""
+"""Marks a missing value, as None is a valid value."""
 
 Steps = Sequence[Sequence[str]]
 """Call strings of each step of a turn."""
@@ -39,10 +39,10 @@ def check_turns(
         entry: see `Simulators`.
         turns: the model's calls by turn and step.
         truth: expected calls by turn.
-        recorded: add `record`, the further fields of the official score file.
+        recorded: add `record`, the additional fields of the official score file.
 
     Returns:
-        `error_type` (None: correct), `message`, `turn` (from 0), `turns` (results by turn: `model` by step, `truth`),
+        `error_type` (None if correct), `message`, `turn` (from 0), `turns` (results by turn: `model` by step, `truth`),
         and either `differences` (`path` from the class down, `expected`, `actual`; None: absent) or `missing` results.
     """
     model, expected = Simulators(classes, entry, "model_eval"), Simulators(classes, entry, "model_ground_truth_eval")
@@ -145,7 +145,7 @@ def _cut(value: Any) -> str | None:
 def _record(
     finding: Mapping[str, Any], model: Simulators, expected: Simulators, played: list[dict[str, Any]], seen: list[str]
 ) -> dict[str, Any]:
-    """Return the further fields of the error in the official score file."""
+    """Return the additional fields of the error in the official score file."""
     results = [{"model": turn["model"], "ground_truth": turn["truth"]} for turn in played]
     if finding["error_type"] == EMPTY_TURN:
         return {"details": {"execution_result": results}}

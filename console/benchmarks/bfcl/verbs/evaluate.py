@@ -1,7 +1,7 @@
 """Score BFCL result files offline, with no network and no key, and write score files and tables.
 
-A folder named after a model of the official registry is decoded by its row; others by marks in files of our own runs,
-by models.toml or by options, else they are refused.
+A folder named after a model of the official registry is decoded by its row; others by the marks in files from our own
+runs, by models.toml or by options; otherwise they are rejected.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_phase_arguments(parser, models="default: all with results", categories="all")
     add_reading_arguments(parser)
     parser.add_argument("--score-dir", type=Path, default=Path("score"), metavar="DIR")
-    parser.add_argument("--partial-eval", action="store_true", help="score categories with missing results, too")
+    parser.add_argument("--partial-eval", action="store_true", help="also score categories with missing results")
 
 
 class _Models:
@@ -167,7 +167,7 @@ def _models(args: EvaluateArguments, result_root: Path) -> list[str]:
 
 
 def _files(result_root: Path, model: str, categories: list[str], refused: list[str]) -> dict[str, list[Line]]:
-    """Return the lines of a model's result files by category; record errors of invalid files in `refused`."""
+    """Return the lines of a model's result files by category; record the errors in invalid files in `refused`."""
     files: dict[str, list[Line]] = {}
     for category in categories:
         path = result_path(result_root, model, category)

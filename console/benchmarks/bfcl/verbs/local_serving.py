@@ -44,7 +44,7 @@ def add_serving_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--local-model-path", type=Path, metavar="FOLDER", help="weights to load instead of the model's name"
     )
-    group.add_argument("--enable-lora", action="store_true", help="only with vllm, like the next two")
+    group.add_argument("--enable-lora", action="store_true", help="vllm only, like the next two options")
     group.add_argument("--max-lora-rank", type=int, metavar="R")
     group.add_argument("--lora-modules", action="append", default=[], metavar="NAME=PATH")
 

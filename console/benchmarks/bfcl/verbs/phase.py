@@ -48,7 +48,7 @@ def open_bfcl(args: PhaseArguments) -> BfclSuite:
 
 
 def add_phase_arguments(parser: argparse.ArgumentParser, *, models: str, categories: str) -> None:
-    """Add the official flags of both phases, then the suite.
+    """Add the official flags that both phases share, then the option for the suite.
 
     Args:
         parser: parser of the phase.

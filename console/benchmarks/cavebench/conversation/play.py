@@ -40,13 +40,13 @@ from console.suites.stage import Stage
 _CAVE_PROGRAM = "console.benchmarks.cavebench.inside.agent"
 _JSON_PROGRAM = "console.benchmarks.cavebench.inside.tools"
 _SCENARIO_ERROR = "ScenarioError"
-"""Exception class that the worker's programs raise for faults of the scenario."""
+"""Exception class that the worker's programs raise for faults in the scenario."""
 _NEW_SPAN = ("model",)
-"""Kinds of questions whose answers give the code more time: only the model's replies."""
+"""Kinds of questions whose answers extend the code's time limit: only the model's replies."""
 SPARE_S = 10.0
 """Seconds by which the engine's limit exceeds that of a cell."""
 _KEPT_OF_EXCESS = 2000
-"""Maximum characters kept of an output that is too long for the model."""
+"""Maximum number of characters kept of an output that is too long for the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class _AgentPlay:
         return await self._worker.call("play", arguments, on_ask=on_ask, new_span=_NEW_SPAN)
 
     def _replay_answers(self, turn: int, next_answer: OnAsk) -> OnAsk:
-        """Repeat the recorded answers of a turn, and pass further requests to `next_answer`."""
+        """Repeat the recorded answers of a turn, and pass all later requests to `next_answer`."""
         earlier_answers = iter(list(self._answers_by_turn[turn].answers))
 
         async def answer(kind: str, data: Any) -> Any:

@@ -64,7 +64,7 @@ class Trial:
 
     mode: str
     level: Level | None
-    """Confinement level reached; None if no worker started."""
+    """Confinement level reached; None if no worker was started."""
     seconds: float
     failure: str
     """Reason for not passing the turn; empty if it passed."""

@@ -28,7 +28,7 @@ class ReportGuard:
     """Checks the next report of a conversation's worker."""
 
     def __init__(self, max_steps: int, max_output: int) -> None:
-        """Start a conversation without messages."""
+        """Start with an empty conversation."""
         self._max_steps, self._max_output = max_steps, max_output
         self._asked = self._reply = self._replies = self._tokens = self._output = 0
         self._question: int | None = None
@@ -36,7 +36,7 @@ class ReportGuard:
 
     @property
     def step(self) -> int:
-        """Index of the turn's last question, from 0."""
+        """Zero-based index of the turn's last question."""
         return max(0, self._asked - 1)
 
     @property

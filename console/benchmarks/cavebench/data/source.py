@@ -13,7 +13,7 @@ from typing import TypeVar
 from console.store.atomic import read_regular
 
 _RUNTIME_PARAMETER = 1
-"""Position of the runtime among a validator's arguments: response, runtime, turn, calls."""
+"""Position of the runtime in a validator's arguments: response, runtime, turn, calls."""
 _STAR_IMPORT = re.compile(rb"import\s*\*")
 
 
@@ -95,7 +95,7 @@ def _made_once(pairs: Iterable[tuple[str, NodeT]]) -> dict[str, NodeT]:
 
 
 def _returned(factory: ast.FunctionDef) -> list[ast.FunctionDef | ast.Lambda | None]:
-    """Return the inner functions that a plain factory returns; None if it returns nothing or anything else."""
+    """Return the inner functions that a plain factory returns; None if it returns anything else or nothing."""
     if factory.decorator_list:
         return [None]
     inner = _made_once((node.name, node) for node in ast.walk(factory) if isinstance(node, ast.FunctionDef))

@@ -99,7 +99,7 @@ def read_results(path: Path) -> dict[str, PeerScenario]:
     """Return the scenarios of a result file by name.
 
     Raises:
-        UsageError: invalid; names what and where.
+        UsageError: the file is invalid; names the fault and its place.
     """
     try:
         data = read_json(read_regular(path))

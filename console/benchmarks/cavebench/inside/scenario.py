@@ -58,7 +58,7 @@ class ScenarioModule:
     def validate(
         self, turn: dict[str, Any], response: str, runtime: Any, calls: list[tuple[str, Any, str]]
     ) -> dict[str, Any] | None:
-        """Return the result of the turn's validator, or None without one; errors become part of it."""
+        """Return the result of the turn's validator, or None if there is none; errors become part of it."""
         name = turn.get("validator")
         if not name:
             return None

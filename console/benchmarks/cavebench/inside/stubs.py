@@ -23,7 +23,7 @@ class ValidatorResult(NamedTuple):
 
 @dataclass
 class ToolCall:
-    """A call as validators see it."""
+    """A call in the form that validators receive."""
 
     function: str
     arguments: Any = field(default_factory=dict[str, Any])
@@ -31,12 +31,12 @@ class ToolCall:
 
 
 class Turn:
-    """A turn as validators and hooks see it: the JSON fields that enter the sandbox, as attributes."""
+    """A turn in the form that validators and hooks receive: the JSON fields that enter the sandbox, as attributes."""
 
     query: str
 
     def __init__(self, **fields: Any) -> None:
-        """Take the turn's JSON, with defaults for missing fields."""
+        """Store the turn's JSON, with defaults for missing fields."""
         self.__dict__.update({"query": "", "validator": None, "pre_turn_hook": None} | fields)
 
     def __getattr__(self, name: str) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 LONGEST = 200_000
-"""Maximum characters of a parsed snippet; the longest recorded one has a few thousand."""
+"""Maximum number of characters in a parsed snippet; the longest recorded one has a few thousand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def access_of(code: str) -> Access:
 
 
 def expected_access(snippets: Sequence[str], reads: Sequence[str], writes: Sequence[str]) -> Access:
-    """Return the expected names that snippets used, sorted, once per snippet."""
+    """Return the expected names that snippets used, sorted; a name appears once for each snippet that used it."""
     accesses = [access_of(snippet) for snippet in snippets]
     return Access(
         reads=tuple(sorted(name for access in accesses for name in access.reads if name in reads)),

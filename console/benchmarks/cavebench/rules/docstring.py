@@ -1,7 +1,7 @@
 """Parameter descriptions from docstrings in the three common styles, as in the published tool schemas.
 
-The style with most markers wins (on a tie reStructuredText before numpy before Google; Google without any). Google
-sections need an indented body; items of the same indentation start a parameter, deeper lines continue it.
+The style with the most markers wins (on a tie reStructuredText, then numpy, then Google; Google if there are none).
+Google sections need an indented body; items of the same indentation start a parameter, deeper lines continue it.
 """
 
 import inspect

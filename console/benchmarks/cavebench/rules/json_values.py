@@ -13,7 +13,7 @@ from console.benchmarks.cavebench.rules.value import EvaluatorError, Foreign, ca
 MARK = "$foreign"
 """Key of the object for a value that JSON cannot store."""
 SHOWN = 200_000
-"""Maximum characters of an output that leaves a worker; longer ones are only counted."""
+"""Maximum number of characters in an output that leaves a worker; longer ones are only counted."""
 CALLS_BYTES = 256 << 10
 """Maximum length of the calls in a cell's report, as JSON; the turn's record has all of them."""
 _DEPTH = 40

@@ -27,7 +27,7 @@ from console.benchmarks.cavebench.rules.value import (
 MOST_COMPARISONS = 1_000_000
 """Maximum argument comparisons per function; fifty expectations and 5,000 different calls fit."""
 MOST_TEXT = 32_000_000
-"""Maximum characters of a turn's messages: twice those of the longest line of `check`."""
+"""Maximum number of characters in a turn's messages: twice those of the longest line of `check`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def check_calls(expected: Sequence[ExpectedCall], actual: Sequence[ActualCall], 
 
 
 def mismatch_cost(expected: Sequence[ExpectedArgument], arguments: dict[str, Any]) -> float:
-    """Return the misfit of a call and an expectation: weighted penalties, 0 when it fits.
+    """Return how far a call is from an expectation: weighted penalties, 0 for a match.
 
     The cost treats numbers as interchangeable under both type rules, as the reference does.
     """
@@ -157,7 +157,7 @@ class _EqualCalls:
 
     call: ActualCall
     free: deque[int]
-    """Indexes of the calls not yet taken, ascending."""
+    """Indexes of the unused calls, ascending."""
     values: dict[str, _Value] = field(default_factory=dict[str, _Value])
 
     def arguments(self, expected: ExpectedCall) -> dict[str, _Value]:
@@ -177,7 +177,7 @@ def _group(actual: Sequence[ActualCall], indices: Sequence[int]) -> list[_EqualC
 
 
 def _key(value: Any, depth: int = 0) -> Any:
-    """Return a key that is equal only for indistinguishable values; None without one."""
+    """Return a key that is equal only for indistinguishable values; None if there is none."""
     if isinstance(value, (str, int, float, Foreign)) or value is None:
         return (type(value), value)
     if not isinstance(value, (list, dict)) or depth == DEEPEST:

@@ -54,11 +54,11 @@ class TurnJson(msgspec.Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """Reason for not judging the turn by its calls; empty if it was judged."""
+        """Reason why the turn was not judged by its calls; empty if it was."""
         return f"sandbox_{self.cause or 'died'}" if self.lost else "hook_error" if self.trouble else ""
 
     def record(self) -> TurnRecord:
-        """Return the turn as the evaluator needs it."""
+        """Return the turn in the format of the evaluator."""
         answer = None
         if self.validator is not None:
             trouble = self.validator.trouble

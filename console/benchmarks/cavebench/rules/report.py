@@ -102,7 +102,7 @@ def _shows_spread(graded: Sequence[Result]) -> bool:
 
 
 def _brief(results: Sequence[Result]) -> tuple[Metric, ...]:
-    """Return the metrics of a part without zero counts; the two counts of missing calls stay together."""
+    """Return the metrics of a part, omitting counts of zero; the two counts of missing calls stay together."""
     metrics = _metrics(results)
     missing = any(metric.value for metric in metrics if metric.name.startswith("missing calls"))
     return tuple(

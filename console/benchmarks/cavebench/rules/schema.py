@@ -39,7 +39,7 @@ class ToolParameter:
 
 
 def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return name, description and parameters of a live function.
+    """Return the name, description and parameters of a live function.
 
     Raises:
         ToolSchemaError: a parameter type has no JSON schema, or the signature cannot be read.

@@ -63,7 +63,7 @@ class TurnScore:
     access: Access
     metrics: dict[str, int]
     missing_required: int
-    """Number of required calls without an actual call, as opposed to the peer's `missing_calls`."""
+    """Number of required calls that were not made; unlike the peer's `missing_calls`, it counts each of them."""
     expected_calls: int = 0
     actual_calls: int = 0
 

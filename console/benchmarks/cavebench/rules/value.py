@@ -16,7 +16,7 @@ name only.
 DEEPEST = 100
 """Maximum nesting of comparable values; no official value has five levels."""
 _LONGEST = 1_000_000
-"""Maximum characters of a canonical text."""
+"""Maximum number of characters in a canonical text."""
 _SPELLED = 20_000
 """Maximum length of a string that is compared with the text of a list or dictionary."""
 
@@ -60,7 +60,7 @@ class Foreign:
     canonical: str = ""
     """Canonical text, for the value rule."""
     error: str = ""
-    """Reason for the missing canonical text."""
+    """Reason why there is no canonical text."""
 
     def __str__(self) -> str:
         """Return the text of `str()` in the worker."""
@@ -86,7 +86,7 @@ def canonical(value: Any) -> str:
 
 
 def comparable(value: Any, depth: int = 0) -> Comparable:
-    """Return the comparable form of a value, in memory and time proportional to its size.
+    """Return the comparable form of a value, using memory and time proportional to its size.
 
     Raises:
         EvaluatorError: infinities, nan, dictionary keys without an order, or more than `DEEPEST` levels.

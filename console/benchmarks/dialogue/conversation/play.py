@@ -51,14 +51,14 @@ class Player:
         judge_repeats: int,
         folder: Path,
     ) -> None:
-        """Store script and stage.
+        """Store the script and stage.
 
         Args:
             script: the conversation.
             stage: the stage of all effects.
             max_steps: maximum model replies per turn.
             has_second_judge: also call the second judge.
-            judge_repeats: how often the judge grades an answer.
+            judge_repeats: number of times the judge grades an answer.
             folder: the suite's folder, which has the hidden tests.
         """
         self._script, self._stage, self._max_steps = script, stage, max_steps

@@ -112,7 +112,7 @@ def _checks_of(script: Script, turn: int) -> list[AnyCheck]:
 
 
 def _last_turn(script: Script) -> int:
-    """Return the number of the last turn; with a simulated user, of the last scripted answer."""
+    """Return the number of the last turn; with a simulated user, the number of the last scripted answer."""
     if script.user is None:
         return len(script.turns) - 1
     return len(script.simulated.right) - 1 if script.simulated else 0

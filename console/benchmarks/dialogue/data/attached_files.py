@@ -11,14 +11,14 @@ from console.core.media import Part, media_part, media_type_of
 from console.store.atomic import read_regular
 
 MOST_BYTES = 50_000_000
-"""Maximum bytes of a file; no provider accepts larger ones."""
+"""Maximum number of bytes in a file; no provider accepts larger ones."""
 
 
 def attached(folder: Path, paths: Sequence[str], where: str, *, images: bool) -> list[AttachedFile]:
     """Return files of a suite's folder with their digests.
 
     Raises:
-        FieldError: no such file, too large, or not a picture although it must be one.
+        FieldError: the file is missing, too large, or not a picture where one is required.
     """
     files: list[AttachedFile] = []
     for path in paths:

@@ -46,7 +46,7 @@ _ALIKE = 0.8
 _TITLE, _TITLE_START = 200, 50
 """Maximum characters of a title, and of its first part if shortened; the end is kept, as it contains the question."""
 _LONGEST_ID = 200
-"""Maximum characters of an id."""
+"""Maximum number of characters in an id."""
 
 
 class Dataset:
@@ -127,7 +127,7 @@ class Defaults:
                 hint = did_you_mean(str(target), KNOWN)
                 mistakes.add(place, f"columns.{name}", f"{shown(target)} is not a field of a row", hint)
         self.headlines = texts(table.get("headline", ""))
-        """Names of the scores reported in place of the pass rate; empty: the pass rate."""
+        """Names of the scores reported in place of the pass rate; empty for the pass rate."""
         if not self.headlines or not all(isinstance(name, str) for name in cast(list[Any], self.headlines)):
             hint = 'Such as headline = "judge", or ["judge", "tests"].'
             mistakes.add(place, "headline", "must be the name of a score, or a list of them", hint)
@@ -196,7 +196,7 @@ class CaseBuilder:
         return name not in given and not any(variables_in(default))
 
     def _check_columns(self, present: Collection[str], variants: Variants | None) -> None:
-        """Record variables and mapped columns that no row has."""
+        """Record an error for each variable and mapped column that no row has."""
         place = self._defaults.place
         for name in self._defaults.columns:
             if name not in present:

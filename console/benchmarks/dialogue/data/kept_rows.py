@@ -120,7 +120,7 @@ def _finished(row: Row, defaults: Defaults, place: str, as_outcome: str) -> tupl
 
 
 def _right_answers(row: Row) -> list[list[str]]:
-    """Return candidates for the right answers of simulated models: those given, derived ones, the recorded ones."""
+    """Return candidates for the right answers of simulated models: the given, the derived and the recorded ones."""
     own = row.get("simulated", {})
     recorded = [turn[-1].get("text", "") if turn else "" for turn in own.get("recorded", [])]
     others: list[list[str]] = [own.get("right", []), []]

@@ -31,7 +31,7 @@ WORD = "word"
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?")
 _SHORT = 60
-"""Maximum characters of answers compared by `contains`; longer ones need a judge."""
+"""Maximum number of characters of answers compared by `contains`; longer ones need a judge."""
 _AGREES = "The answer says the same as this reference, in whatever words: {%s}"
 
 
@@ -131,7 +131,7 @@ def _texts(rows: Iterable[RawRow], column: str) -> list[Any]:
 
 
 def _check_of(values: Sequence[Any]) -> str:
-    """Return the check that fits all right answers of a column, or an empty string: a judge must compare them."""
+    """Return the check that fits all right answers of a column, or an empty string if a judge must compare them."""
     texts = [value.strip() if isinstance(value, str) else str(value) for value in values]
     if not texts:
         return "contains"

@@ -20,10 +20,10 @@ from console.core.json_text import DEEPEST, read_json
 
 NAME = "cases"
 _LONGEST_CELL = 4 * 1024 * 1024
-"""Maximum characters of a cell, as Python's CSV reader makes several copies; its default is 131,072."""
+"""Maximum number of characters in a cell, as Python's CSV reader makes several copies; its default is 131,072."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _MOST_EXPANDED = 5_000_000
-"""Maximum values of a YAML file after expanding its aliases."""
+"""Maximum number of values of a YAML file after expanding its aliases."""
 
 
 class RawRow(NamedTuple):

@@ -35,7 +35,7 @@ class PlayedTurn(Struct, frozen=True, omit_defaults=True):
     ran: list[CodeResult] = field(default_factory=list[CodeResult])
     """One per check with tests of the turn, in order."""
     letters: dict[str, float] | None = None
-    """Probability of each letter, if the choice is made by log probabilities; None without any."""
+    """Probability of each letter, if the choice is made by log probabilities; None if there are none."""
     spent: str = ""
     """Set if the model still called tools with its last permitted reply."""
 

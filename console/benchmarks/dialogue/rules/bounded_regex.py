@@ -13,7 +13,7 @@ from console.benchmarks.dialogue.rules.quick_checks import MOST_REPEATED, writte
 SECONDS = 1.0
 """Time limit of one search, in seconds."""
 _LONGEST = 10_000
-"""Maximum characters of an expression."""
+"""Maximum number of characters in an expression."""
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _CALL = re.compile(r"\(\?(?:R|[-+]?[0-9]+|&\w*|P>\w*)")
 """A part that calls the whole expression or one of its groups."""

@@ -19,14 +19,14 @@ from referencing.jsonschema import DRAFT202012
 from console.benchmarks.dialogue.rules import bounded_regex
 
 MOST_STEPS = 200_000
-"""Maximum keywords applied to one answer."""
+"""Maximum number of keywords applied to one answer."""
 MOST_SECONDS = 5.0
 """Maximum CPU time for one answer: an error quotes the value, which may be long."""
 MOST_PARTS = 2_000
-"""Maximum keywords of a schema."""
+"""Maximum number of keywords in a schema."""
 _MOST_ERRORS = 3
 _LONGEST = 300
-"""Maximum characters of an error, which may quote a long value."""
+"""Maximum number of characters in an error, which may quote a long value."""
 _UNCOUNTED = ("$dynamicRef", "unevaluatedProperties", "unevaluatedItems")
 """Unsupported keywords, whose steps cannot be counted."""
 _MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")

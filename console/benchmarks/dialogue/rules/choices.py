@@ -17,7 +17,7 @@ def arranged(script: Script, order: Sequence[int]) -> Script:
 
     Args:
         script: the script; without choices it is returned unchanged.
-        order: for each position, the number of the choice in the row; empty: the order of the row.
+        order: for each position, the number of the choice in the row; empty for the order of the row.
     """
     if not script.choices:
         return script

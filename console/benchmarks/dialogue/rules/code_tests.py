@@ -16,11 +16,11 @@ _BLOCK = re.compile(
     r"(?:^[^\S\n]*```[^\S\n]*([^\s`]*)[^`\n]*|```(py(?:thon3?)?)[^\S\n]*)\n(.*?)(?:^[^\S\n]*```|```[^\S\n]*$|\Z)",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
-"""A code block with its language; one of Python may begin after text on the same line."""
+"""A code block with its language; a Python block may begin after text on the same line."""
 
 
 def has_tests(expect: Iterable[dict[str, Any]]) -> bool:
-    """Return whether some check has tests, without parsing it."""
+    """Return whether any check has tests, without parsing it."""
     return any("python_tests" in part for check in expect for part in (check, *check.get("any", ())))
 
 

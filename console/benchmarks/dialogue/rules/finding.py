@@ -13,13 +13,13 @@ class Finding:
     kind: str
     """Name of the check's field."""
     holds: bool | None
-    """None: undecided."""
+    """None if undecided."""
     expected: str
     """Description of the expected answer. Foreign text."""
     actual: str = ""
     """The checked text, or the value read from it. Foreign text."""
     reason: str = ""
-    """Verdict reason if it does not hold, see `reasons`."""
+    """Reason for the verdict if the check fails; see `reasons`."""
     message: str = ""
     """The reason in a sentence."""
     subject: str = ""

@@ -27,7 +27,7 @@ from console.suites.judging.rubric import (
 )
 
 _SHOWN = 4000
-"""Maximum characters of an answer shown with its grade."""
+"""Maximum number of characters in an answer shown with its grade."""
 
 
 def check_judged(rubric: Rubric, judgement: Judgement | None, answer: str) -> Finding:
@@ -70,7 +70,7 @@ def check_judged(rubric: Rubric, judgement: Judgement | None, answer: str) -> Fi
 
 
 def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
-    """Return the scale of each score; of several, the narrowest that covers all. Shares always have one."""
+    """Return the scale of each score; if it has several, the narrowest that covers all. Shares always have one."""
     scales: dict[str, tuple[float, float]] = dict.fromkeys((FOLLOWED, LOOSELY, TESTS, CONFIDENCE), (0.0, 1.0))
     scales[BRIER] = (0.0, 2.0)
     for script in scripts:
@@ -111,7 +111,7 @@ def _worst(criteria: Sequence[Criterion], grades: dict[str, Grade], rubric: Rubr
 
 
 def _pair(criterion: Criterion, grade: Grade, rubric: Rubric, answer: str) -> Pair:
-    """Return a grade with the rubric and the reference next to the answer, which is shown once."""
+    """Return a grade with the rubric and the reference next to the answer; the answer is shown only once."""
     limit = limit_of(criterion, rubric)
     is_met = grade.grade >= limit
     mark = Mark.SAME if is_met == (criterion.weight >= 0) else Mark.DIFFERS

@@ -24,7 +24,7 @@ _FEWEST_FOR_BINS = 20
 
 
 def is_by_logprob(script: Script) -> bool:
-    """Return whether a check of the script needs log probabilities, without parsing any."""
+    """Return whether any check of the script needs log probabilities, without parsing the checks."""
     checks = expectations(script)
     return any(part.get("by") == "logprob" for check in checks for part in (check, *check.get("any", ())))
 
@@ -72,7 +72,7 @@ def check_by_logprob(check: Choice, letters: dict[str, float] | None) -> Finding
 
 
 def calibration_metrics(results: Iterable[Result]) -> list[Metric]:
-    """Return the expected calibration error and the accuracy by confidence; empty without log probabilities."""
+    """Return the expected calibration error and the accuracy by confidence; empty if there are no log probabilities."""
     guesses = [
         Guess(result.verdict.scores[CONFIDENCE], result.verdict.scores[RIGHT] == 1.0, result.case_id, result.cluster)
         for result in results

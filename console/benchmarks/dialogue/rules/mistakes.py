@@ -14,7 +14,7 @@ from console.core.suggestion import suggest
 
 FormT = TypeVar("FormT")
 SHOWN = 20
-"""Maximum errors listed; the rest are counted."""
+"""Maximum number of errors listed; the rest are counted."""
 _WORDS = {
     "str": "a string",
     "int": "a whole number",
@@ -31,7 +31,7 @@ _MISSING = re.compile(r"missing required field `([^`]*)`")
 _NO_CHOICE = re.compile(r"Invalid enum value (.*) - at ")
 _LINE = re.compile(r"(?::|, row )(\d+)$")
 _LONGEST = 80
-"""Maximum characters of a foreign value in a message."""
+"""Maximum number of characters in a foreign value in a message."""
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 _LONGEST_PATTERN = 1_000
-"""Maximum characters of an expression tested here."""
+"""Maximum number of characters in an expression tested here."""
 MOST_REPEATED = 20_000
 """Maximum parts of an expression with counted repetitions expanded, as when compiled; each takes half a kilobyte."""
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d+)(?:,\d*)?\}|.", re.DOTALL)

@@ -78,7 +78,7 @@ class Instructions(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     words: Amount | None = None
     sentences: Amount | None = None
     paragraphs: Amount | None = None
-    """Separated by lines of `***` if there are any, else by blank lines."""
+    """Number of paragraphs, separated by lines of `***` if there are any, otherwise by blank lines."""
     bullets: Amount | None = None
     highlights: Amount | None = None
     """Parts in *asterisks*."""
@@ -86,13 +86,13 @@ class Instructions(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """Parts in [brackets]."""
     capital_words: Amount | None = None
     contains: list[Text] = []
-    """Texts that occur, in any case."""
+    """Texts that must occur, ignoring case."""
     without: list[Text] = []
-    """Words that do not occur, in any case."""
+    """Words that must not occur, ignoring case."""
     times: dict[Text, Amount] = {}
-    """Number of occurrences by text, in any case."""
+    """Number of occurrences by text, ignoring case."""
     letters: dict[Annotated[str, Meta(min_length=1, max_length=1)], Amount] = {}
-    """Number of occurrences by letter, in any case."""
+    """Number of occurrences by letter, ignoring case."""
     sections: dict[Text, Amount] = {}
     """Number of numbered headings by their word, such as `Section`."""
     paragraph_starts: dict[Annotated[str, Meta(pattern="^[1-9][0-9]?$")], Text] = {}
@@ -102,7 +102,7 @@ class Instructions(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     json: bool = False
     """Nothing but JSON, which may be in a code fence."""
     quoted: bool = False
-    """All of it in quotation marks."""
+    """The whole answer is in quotation marks."""
     title: bool = False
     """A title in <<double angle brackets>>."""
     postscript: str = ""
@@ -253,7 +253,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     files: Texts | None = None
     """Sound (.wav, .mp3) and other files below the question: paths in the suite's folder."""
     choices: Annotated[list[Text], Meta(min_length=2, max_length=26)] | None = None
-    """Choices below the question, with letters; `choice` is the letter in this order."""
+    """Choices listed below the question with letters; `choice` gives the letter of the right one in this order."""
     shuffle: bool = True
     """Shuffle the choices in each rollout."""
     system: str = ""

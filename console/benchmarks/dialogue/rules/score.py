@@ -19,7 +19,7 @@ from console.suites.judging.rubric import Rubric, category_scores, criteria_of
 
 _MESSAGES = 5
 _LONGEST = 400
-"""Maximum characters of a message."""
+"""Maximum number of characters in a message."""
 
 
 def score(script: Script, value: Any) -> Verdict:

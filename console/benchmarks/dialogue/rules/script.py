@@ -38,7 +38,7 @@ class Script(Struct, frozen=True, omit_defaults=True):
     """The conversation and the checks of one case."""
 
     turns: list[Turn] = field(default_factory=list[Turn])
-    """Empty with a simulated user."""
+    """Scripted turns; empty if a simulated user writes the messages."""
     system: str = ""
     messages: list[Message] = field(default_factory=list[Message])
     """Messages before the first turn."""

@@ -14,11 +14,11 @@ from console.core.json_text import read_json
 _NUMBER = re.compile(r"(?<![\w.])[-+\u2212]?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\d))?")
 """A number in prose, with optional thousands separators."""
 _DIGITS = 400
-"""Maximum characters of a number; longer ones are ignored."""
+"""Maximum number of characters in a number; longer ones are ignored."""
 _LETTER = r"([A-HJ-Z]|I(?!['’]|\s+[a-z])|[a-z](?=\W*(?:\n|$)))"
 """A letter that may be a choice: not the pronoun I, and lowercase only at the end of a line."""
 _AND_ANOTHER = r"(?!\s{0,4}(?:,|/|&|and|or)\s{0,4}\(?[A-Z]\)?\W{0,4}(?:\n|$))"
-"""No second letter after it at the end of the line."""
+"""Requires that no second letter follows at the end of the line."""
 _NAMED_LETTER = re.compile(rf"(?i:answer|choice|option)\W{{0,4}}(?:\s+is)?\W{{0,6}}\b{_LETTER}\b{_AND_ANOTHER}")
 _SET_APART = re.compile(
     r"(?:^|\n)\W{0,4}([A-Z])(?:\W{0,3}(?:\n|$)|[).:])|\(([A-Z])\)|\\boxed\{([A-Za-z])\}|\*\*([A-Z])\*\*"
@@ -43,7 +43,7 @@ def check_equals(check: Equals, text: str) -> Finding:
 
 
 def _is_inside(right: str, text: str) -> bool:
-    """Return whether a text contains a right answer as whole words, in any case."""
+    """Return whether a text contains a right answer as whole words, ignoring case."""
     return len(text.strip()) > len(right) and bool(re.search(rf"(?<!\w){re.escape(right)}(?!\w)", text, re.IGNORECASE))
 
 
@@ -139,7 +139,7 @@ def _quoted(text: str) -> str:
 
 _FENCE = re.compile(r"\A\s*```[\w-]{0,20}[ \t]*\n(.*)\n[ \t]*```\s*\Z", re.DOTALL)
 LONGEST = 1_000_000
-"""Maximum characters of an answer parsed as JSON."""
+"""Maximum number of characters in an answer parsed as JSON."""
 
 
 def check_json(check: JsonSchema, text: str) -> Finding:

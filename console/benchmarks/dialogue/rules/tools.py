@@ -53,7 +53,7 @@ def tool_names(tools: Sequence[Mapping[str, Any]]) -> list[str]:
 def documents_of(tools: Sequence[Mapping[str, Any]], truth: Sequence["Call"]) -> list[Doc]:
     """Convert the tools of expected calls to BFCL function documents.
 
-    An argument without a single type in its schema gets the type of its first allowed value.
+    An argument whose schema does not give a single type gets the type of its first allowed value.
 
     Args:
         tools: tools in the OpenAI format.

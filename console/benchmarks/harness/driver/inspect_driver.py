@@ -1,4 +1,4 @@
-"""Driver of Inspect: plays samples of one task on the engine's orders; the engine's gateway serves all its models.
+"""Driver of Inspect: plays samples of one task as ordered by the engine; the engine's gateway serves all its models.
 
 Needs inspect_ai and, of this program, only `link`. One evaluation plays everything, so that Inspect starts once;
 a sample source adds each sample as the engine asks for it.
@@ -14,7 +14,7 @@ from link import Link, versions
 ROLLOUT = "x-console-rollout"
 """Header that names the rollout of a call."""
 _UNLIMITED = 10_000
-"""Maximum concurrent samples and calls: no limit, as the engine starts them."""
+"""Maximum number of concurrent samples and calls: no limit, as the engine starts them."""
 
 
 def versions_of(opening: dict[str, Any]) -> dict[str, str]:
@@ -52,7 +52,7 @@ def describe(sample: Any) -> dict[str, Any]:
 
 
 def list_cases(link: Link) -> None:
-    """Send the list of samples and end."""
+    """Send the list of samples and exit."""
     register_models(EngineSource(link))
     os.environ["INSPECT_EVAL_MODEL"] = "console/model"  # for tasks that request their model on creation
     task = load(link.opening)
@@ -62,7 +62,7 @@ def list_cases(link: Link) -> None:
 
 
 def send_versions(link: Link) -> None:
-    """Send the versions and end."""
+    """Send the versions and exit."""
     link.say("versions", versions=versions_of(link.opening))
 
 

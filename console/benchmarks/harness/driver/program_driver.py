@@ -15,9 +15,9 @@ from typing import IO, Any
 from link import Link
 
 _MOST = 2_000_000
-"""Maximum characters of an answer."""
+"""Maximum number of characters in an answer."""
 _MOST_PRINTED, _MOST_COMPLAINTS = 64 << 20, 1 << 16
-"""Maximum bytes read from the output of a program, and from its errors."""
+"""Maximum number of bytes read from the output of a program, and from its errors."""
 
 
 class Programs:
@@ -46,7 +46,7 @@ class Programs:
     def _run(self, token: str, case: dict[str, Any]) -> dict[str, Any] | None:
         """Run a program to its end and return its result; None if it was stopped.
 
-        It prints to files, as a process that it leaves behind may hold a pipe open for ever.
+        It prints to files, as a process that it leaves behind may hold a pipe open forever.
         """
         with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as complaints:
             try:
@@ -85,13 +85,13 @@ class Programs:
 
 
 def _tail(file: IO[bytes], most: int) -> str:
-    """Return the end of what a program wrote."""
+    """Return the end of a program's output."""
     file.seek(max(0, file.seek(0, os.SEEK_END) - most))
     return file.read(most).decode("utf-8", "replace")
 
 
 def result_of(printed: str, target: Any) -> dict[str, Any]:
-    """Return answer and scores in a program's output; the default score: whether the answer contains the target."""
+    """Return the answer and scores in a program's output; the default score: whether the answer contains the target."""
     lines = printed.strip().splitlines()
     try:
         result = json.loads(lines[-1]) if lines else {}

@@ -1,4 +1,4 @@
-"""Driver of verifiers: plays rollouts of one environment on the engine's orders.
+"""Driver of verifiers: plays rollouts of one environment as ordered by the engine.
 
 Needs verifiers (the API of 0.1: `load_environment`, `run_rollout`), and, of this program, only `link`. Each rollout has
 a client with its own address; calls of other clients, such as those of judges, are identified by a header that is added
@@ -50,7 +50,7 @@ def describe(name: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def list_cases(link: Link) -> None:
-    """Send the list of rows and end."""
+    """Send the list of rows and exit."""
     cases = [describe(name, row) for name, row in rows_of(load(link.opening)).items()]
     link.say("cases", name=link.opening["environment"], cases=cases, versions=versions_of(link.opening))
 
@@ -109,7 +109,7 @@ async def play_row(link: Link, environment: Any, row: dict[str, Any] | None, tok
 
 
 def result_of(output: dict[str, Any]) -> dict[str, Any]:
-    """Return answer, scores and error of a rollout."""
+    """Return the answer, scores and error of a rollout."""
     numbers = {"reward": output.get("reward"), **(output.get("metrics") or {})}
     scores = {name: {"value": value, "numbers": {"": value}} for name, value in numbers.items()}
     completion = output.get("completion") or ""

@@ -58,7 +58,7 @@ def _pair(slot: Slot, numbers: tuple[int, int], a: _Conversation, b: _Conversati
 
 
 def _shared(a: Sequence[Message], b: Sequence[Message]) -> tuple[int, int]:
-    """Return how many leading messages belong to the question: equal ones, or else all before the first answer."""
+    """Return the number of leading messages in the question: the equal ones, or else all before the first answer."""
     equal = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
     equal = min(equal, len(a) - 1, len(b) - 1)
     return (max(equal, 0), max(equal, 0)) if equal > 0 else (_questions(a), _questions(b))
@@ -95,7 +95,7 @@ def _text(content: Any) -> str:
 
 
 def _conversations(folder: RunFolder) -> dict[Slot, _Conversation]:
-    """Return the last answers of a run by case and rollout, without broken ones."""
+    """Return the last answers of a run by case and rollout, excluding broken ones."""
     journal, cases, finished = JournalIndex(folder.journal_path), dict[str, Case](), dict[Slot, Finished]()
     for record in journal.iter_all():
         if isinstance(record, Started):

@@ -67,7 +67,7 @@ def _by_pair(graded: Sequence[Result], names: Sequence[str]) -> list[Metric]:
 
 
 def _strengths(graded: Sequence[Result], names: Sequence[str], length_control: bool) -> list[Metric]:
-    """Return the strength of each run, with and without the effect of length; of two runs, only the win rate."""
+    """Return the strength of each run, with and without the effect of length; for two runs, only the win rate."""
     duels = [duel for result in graded if (duel := duel_of(result.verdict, range(len(names)), result.cluster))]
     metrics: list[Metric] = []
     if len(names) > 2 and (plain := strengths(duels, len(names))) is not None:
@@ -85,7 +85,7 @@ def _strengths(graded: Sequence[Result], names: Sequence[str], length_control: b
 
 
 def duel_of(verdict: Verdict, players: Sequence[int], cluster: str) -> Duel | None:
-    """Return a judged pair as a duel between players, given by the number of the run; None without a grade."""
+    """Return a judged pair as a duel between players, given by the number of the run; None if there is no grade."""
     detail: dict[str, Any] = verdict.detail
     if verdict.outcome not in (Outcome.PASSED, Outcome.FAILED) or "pair" not in detail:
         return None

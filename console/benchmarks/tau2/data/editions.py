@@ -59,7 +59,7 @@ def _as_upstream(name: str, text: str) -> str:
 
 
 def editions(folder: Path) -> dict[str, Edition]:
-    """Return the pulled editions, the newest first."""
+    """Return the pulled editions, newest first."""
     names = (CHECKOUT, WHEEL)
     return {name: Edition(name, folder / name) for name in names if (folder / name / "domains").is_dir()}
 

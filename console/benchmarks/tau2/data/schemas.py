@@ -33,7 +33,7 @@ class _Renderer:
         self._domain = domain
 
     def schema(self, tool: Tool, file: str) -> Schema:
-        """Return the schema of a tool of a source file."""
+        """Return the schema of a tool defined in a source file."""
         wording = self._wording(tool_wordings, tool.name, f"{self._domain}/{file}", "common/tools.py")
         hints, parameters = get_type_hints(tool.function), list(tool.signature.parameters.values())[1:]
         defaults = ((item.name, ... if item.default is item.empty else item.default) for item in parameters)
@@ -45,14 +45,14 @@ class _Renderer:
         }
 
     def _fields(self, members: Iterable[tuple[str, Any, Any]], wording: ToolWording) -> dict[str, Any]:
-        """Return fields of pydantic for names, types and defaults."""
+        """Return pydantic fields for names, types and defaults."""
         return {
             name: (self._rendered(kind), Field(default, description=wording.arguments.get(name) or None))
             for name, kind, default in members
         }
 
     def _rendered(self, hint: Any) -> Any:
-        """Return a type with models of pydantic in place of our rows."""
+        """Return a type with pydantic models in place of our rows."""
         if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
             return self._model(hint)
         origin = get_origin(hint)

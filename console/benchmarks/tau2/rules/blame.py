@@ -59,7 +59,7 @@ def blame(trial: Trial, output: Output, evaluation: Evaluation) -> tuple[str, li
 
 
 def _grader_signs(trial: Trial, evaluation: Evaluation) -> Iterator[Sign]:
-    """Yield meaningless differences, if there are no others."""
+    """Yield the differences if none of them is meaningful."""
     failed = {name for name, part in (evaluation.reward_breakdown or {}).items() if part == 0}
     if failed == {"DB"}:
         if _are_alike(trial.differences, parse_int=float):

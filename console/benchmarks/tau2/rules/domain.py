@@ -33,7 +33,7 @@ class Domain:
     rows: msgspec.Struct
 
     def kind_of(self, requestor: str, name: str) -> Kind | None:
-        """Return the kind of a party's tool; None: it has no such tool."""
+        """Return the kind of a party's tool; None if it has no such tool."""
         tool = tools_of(WORLDS[self.name], requestor).get(name)
         return tool and tool.kind
 
@@ -47,7 +47,7 @@ class Domain:
 
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Merge objects at all depths; lists and values replace."""
+    """Merge objects at all depths; lists and other values are replaced."""
     out = copy.copy(old)
     for key, value in new.items():
         before = out.get(key)

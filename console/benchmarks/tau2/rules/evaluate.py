@@ -18,7 +18,7 @@ _ALL_BASIS: tuple[Basis, ...] = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE")
 
 
 class Evaluation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The reward with its parts; None: not evaluated."""
+    """The reward with its parts; None for parts that were not evaluated."""
 
     reward: float
     reward_breakdown: dict[str, float] | None = None
@@ -90,7 +90,7 @@ def _assertion_checks(world: World, criteria: Criteria) -> list[bool]:
 
 
 def _action_checks(trial: Trial, criteria: Criteria) -> list[tuple[bool, str | None]]:
-    """Return for each expected call whether a call fits, and the kind of its tool."""
+    """Return, for each expected call, whether an actual call matches it, and the kind of its tool."""
     kind_of = trial.domain.kind_of
     return [
         (action not in trial.missing, kind_of(action.requestor, action.name) or kind_of(AGENT, action.name))
@@ -99,7 +99,7 @@ def _action_checks(trial: Trial, criteria: Criteria) -> list[tuple[bool, str | N
 
 
 def _communicate_checks(trial: Trial, criteria: Criteria) -> list[bool]:
-    """Return for each text whether one message of the agent says it. Commas are removed only from the message."""
+    """Return, for each text, whether a message from the agent contains it. Commas are removed only from the message."""
     texts = [(item.content or "").lower().replace(",", "") for item in trial.messages if item.role == AGENT]
     return [any(info.lower() in text for text in texts) for info in criteria.communicate_info or ()]
 

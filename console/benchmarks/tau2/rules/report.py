@@ -14,7 +14,7 @@ def report(results: Sequence[Result], note: str) -> Report:
 
     Args:
         results: all rollouts.
-        note: why results cannot be compared with published ones; empty: they can.
+        note: why results cannot be compared with published ones; empty if they can.
     """
     names = dict.fromkeys(result.category for result in results)
     by_domain = {name: [item for item in results if item.category == name] for name in names}

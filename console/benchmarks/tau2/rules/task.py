@@ -39,7 +39,7 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
     arguments: dict[str, Any] = {}
     requestor: str = AGENT
     compare_args: list[str] | None = None
-    """Arguments to compare; None: those of the call."""
+    """Arguments to compare; None to use those of the call."""
 
     def fits(self, call: Call) -> bool:
         """Return whether a call is the expected one. Who calls does not matter, as in the original."""
@@ -105,7 +105,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def criteria(self) -> Criteria:
-        """Criteria of the reward; a task without any expects nothing."""
+        """Criteria of the reward; a task that has none expects nothing."""
         return self.evaluation_criteria or Criteria()
 
     @property

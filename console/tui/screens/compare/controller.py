@@ -48,7 +48,7 @@ class RunPair:
     b: OpenedRun
     comparison: RunComparison
     columns: tuple[ScoreColumns | None, ScoreColumns | None]
-    """Scores of A and B with decided keys and corrected by people, shown but not compared."""
+    """Scores of A and B by decided keys and by people's labels, shown but not compared."""
     read_s: float
     """Seconds taken to read and compare."""
 
@@ -149,7 +149,7 @@ class CompareController:
         return read_pair(*self.folders, data)
 
     def use_runs(self, pair: RunPair) -> None:
-        """Show runs that were read; list all pairs if none has changed."""
+        """Show runs that were read; list all pairs if none of them has changed."""
         is_first, self.pair = self.pair is None, pair
         if is_first and self.is_continuation:
             self.view = TALK_B
@@ -173,7 +173,7 @@ class CompareController:
 
     @property
     def scores_apart(self) -> Section | None:
-        """Scores of both runs with decided keys and corrected by people; None without any."""
+        """Scores of both runs by decided keys and by people's labels; None if there are none."""
         return columns_section(zip("AB", self.pair.columns, strict=True)) if self.pair is not None else None
 
     def swap(self) -> None:
@@ -289,7 +289,7 @@ class CompareController:
         return case.outcome in SCOPES[self.scope]
 
     def sort(self, column: str) -> None:
-        """Sort by the difference of B and A in a column, reversed if it is chosen again; empty: the usual order."""
+        """Sort by the difference of B and A in a column, reversed if it is chosen again; empty for the usual order."""
         self.sorting = (self.sorting or Sorting("")).toggled(column) if column else None
         self._list()
 
@@ -377,7 +377,7 @@ class CompareController:
         self.view = SIDE_BY_SIDE if self.view == NUMBERS else NUMBERS
 
     def case(self) -> CaseInBoth | None:
-        """Return the current case, or None if it is still being read, after which `case_arrived` is called.
+        """Return the current case, or None if it is still being read; `case_arrived` is then called when it is ready.
 
         Raises:
             UsageError: a run folder no longer exists.

@@ -30,7 +30,7 @@ from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
 
 NUMBER_LINES = 6
-"""Maximum rows of numbers below the difference."""
+"""Maximum number of rows of numbers below the difference."""
 
 
 class SummaryPane(Static):

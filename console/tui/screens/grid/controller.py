@@ -36,7 +36,7 @@ EVERY = "every"
 MOST_OUTPUTS = 6
 """Maximum number of runs whose answers are shown in cells."""
 OUTPUT_LIMIT = 400
-"""Maximum characters of an answer in a cell."""
+"""Maximum number of characters in an answer in a cell."""
 
 
 class ReadRuns(NamedTuple):
@@ -139,12 +139,14 @@ class GridController:
         self.category: str | None = None
         """The category under the cursor; None for all."""
         self.rows: dict[str, GridCase] = {}
-        """Listed cases by row key, in order."""
+        """Listed cases by row key, in order; unfolded ones are followed by their repeats."""
         self.current_key = ""
         """Row key of the current case."""
         self.suspects: SuspectKeys | None = None
         """Listed instead of the cases of a category; None if they are not shown."""
         self._opened: tuple[OpenedRun, ...] = ()
+        self._unfolded: set[str] = set()
+        """Row keys of the cases whose repeats are listed."""
         self._only_different = True
         self._words = ""
         self._case_arrived, self._outputs_arrived, self._in_loop = case_arrived, outputs_arrived, in_loop
@@ -213,12 +215,32 @@ class GridController:
         self._list()
 
     def _list(self) -> None:
-        """List the cases of the category, those that the current run failed and another passed first."""
+        """List the cases of the category, starting with those that the current run failed and another passed."""
         if self.suspects is not None:
-            self.rows = {row_key(case.telling.slot): case for case in self._suspect_cases(self.suspects)}
-            return
-        listed = [case for case in self._in_scope if any(self._has_words(row) for row in case.repeats)]
-        self.rows = {row_key(case.telling.slot): case for case in sorted(listed, key=self._order)}
+            listed = self._suspect_cases(self.suspects)
+        else:
+            listed = [case for case in self._in_scope if any(self._has_words(row) for row in case.repeats)]
+            listed.sort(key=self._order)
+        self.rows = {}
+        for case in listed:
+            key = _case_key(case)
+            self.rows[key] = case
+            if key in self._unfolded:
+                self.rows |= {row_key(each.telling.slot): each for each in case.each_repeat}
+
+    def toggle_repeats(self) -> bool:
+        """List the repeats of the current case, or hide them; return False if it was played once."""
+        case = self.rows.get(self.current_key)
+        if case is None or not (case.is_repeat or case.each_repeat):
+            return False
+        self.current_key = f"case/{case.telling.slot[0]}"
+        self._unfolded ^= {self.current_key}
+        self._list()
+        return True
+
+    @property
+    def cases(self) -> list[GridCase]:
+        return [case for case in self.rows.values() if not case.is_repeat]
 
     def _suspect_cases(self, keys: SuspectKeys) -> list[GridCase]:
         """Return the suspect cases, the undecided first, then the decided."""
@@ -247,7 +269,7 @@ class GridController:
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
-        return FilterInForce(self._words, len(self.rows), len(self._in_scope)) if self._words else None
+        return FilterInForce(self._words, len(self.cases), len(self._in_scope)) if self._words else None
 
     @property
     def status(self) -> str:
@@ -259,8 +281,8 @@ class GridController:
     def list_words(self) -> str:
         """Number and scope of the listed cases, as text."""
         if (keys := self.suspects) is not None:
-            return f"{plural(len(self.rows) - len(keys.errata), 'suspect key')}, {len(keys.errata)} decided"
-        return f"{len(self.rows)} {'differ' if self._only_different else 'in all'}"
+            return f"{plural(len(self.cases) - len(keys.errata), 'suspect key')}, {len(keys.errata)} decided"
+        return f"{len(self.cases)} {'differ' if self._only_different else 'in all'}"
 
     @property
     def empty_words(self) -> str:
@@ -338,6 +360,10 @@ class GridController:
     def _arrive(self, key: str) -> None:
         if key == self.current_key:
             self._case_arrived()
+
+
+def _case_key(case: GridCase) -> str:
+    return f"case/{case.repeats[0].slot[0]}" if case.each_repeat else row_key(case.telling.slot)
 
 
 def _output(run: OpenedRun, row: GridRow) -> str:

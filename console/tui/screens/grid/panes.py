@@ -21,9 +21,9 @@ from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
 
 _TITLE = 60
-"""Maximum cells of a case's id in the title."""
+"""Maximum width, in cells, of a case's id in the title."""
 _WHY = 18
-"""Cells kept free for why a key is suspect."""
+"""Cells reserved for the reason why a key is suspect."""
 
 
 class CategoryTable(RowList):
@@ -79,12 +79,12 @@ class GridCaseList(RowList):
         shown = grid_rows.shown_outputs(min(len(grid.sides), MOST_OUTPUTS), self._place, max(self.room - 2, 40))
         self.pane_title.tell(Content("Answers"), muted("h l run   enter opens"))
         self.set_columns(grid_rows.output_columns(grid, shown))
-        prompts = Counter(controller.prompt(case.telling) for case in self._rows.values())
+        prompts = Counter(controller.prompt(case.telling) for case in controller.cases)
 
         def draw(key: str) -> Face:
             case = controller.rows[key]
             prompt = controller.prompt(case.telling)
-            own = prompt if prompts[prompt] == 1 else ""
+            own = prompt if prompts[prompt] == 1 and not case.is_repeat else ""
             return grid_rows.output_cells(case, own, controller.outputs(key), shown, self._place)
 
         self.show(list(self._rows), draw=draw, empty=Content(controller.empty_words))
@@ -97,7 +97,8 @@ class GridCaseList(RowList):
         if self._suspects is not None:
             name = "Suspect keys"
         title = Content.assemble(one_line(name, 40, "bold"), (f"  {controller.list_words}", MUTED))
-        self.pane_title.tell(title, muted("f all or differing" if self._suspects is None else "X decides   s cases"))
+        keys = "f all or differing" if self._suspects is None else "X decides   s cases"
+        self.pane_title.tell(title, muted(f"x repeats   {keys}" if self._repeats > 1 else keys))
         longest = max((len(grid_rows.case_name(case)) for case in self._rows.values()), default=0)
         self.set_columns(grid_rows.case_columns(self._shown, self._repeats, longest))
         self.show(list(self._rows), draw=self._face, empty=Content(controller.empty_words))
@@ -135,7 +136,7 @@ class DetailPane(Transcript):
         suspicion: Sequence[str] = (),
         scores: Sequence[str] = (),
     ) -> None:
-        """Show expected next to the answers of the runs that have the case, after the reason to suspect its key."""
+        """Show why the key is suspect, then the expected answer next to those of the runs that have the case."""
         self._name_case(row)
         played = [(place, side) for place, side in enumerate(answers) if side is not None]
         headings = grid_rows.answer_headings(grid, [place for place, _ in played])

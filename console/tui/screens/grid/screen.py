@@ -201,6 +201,15 @@ class GridScreen(BaseScreen):
         self.call_after_refresh(self._relist)
         self.refresh_keys()
 
+    def action_fold(self) -> None:
+        """List the repeats of the case under the cursor below it, or hide them."""
+        if not self.controller.toggle_repeats():
+            self.services.notify(Content("The case under the cursor was played once."))
+            return
+        key = self.controller.current_key
+        self._relist()
+        self.cases.move_to(key)
+
     # Suspect keys -----------------------------------------------------------------------------------------------------
 
     @property

@@ -83,7 +83,7 @@ class EndpointChecking:
         dialog = FilterDialog[dict[str, Any]](
             JsonRows(ordered, "name", _finding_cells),
             _FINDINGS,
-            hint="a word of a finding",
+            hint="filter findings",
             nothing="No finding matches.",
             title=Content.assemble(one_line(line.name, 40, "bold"), f"  {words}"),
             about=lambda key: literal(f"{rows[key]['text']}. {rows[key]['hint']}", 600, MUTED),

@@ -214,7 +214,7 @@ class HomeController:
         return self._day is not None and time.localtime(now)[:3] != self._day
 
     def today(self, now: float) -> str:
-        """Return number, cost and tokens of the runs started on the day of `now`, local time; empty without any."""
+        """Return the number, cost and tokens of the runs started on the local day of `now`; empty if there are none."""
         year, month, day = self._day = time.localtime(now)[:3]
         begin, end = (time.mktime((year, month, each, 0, 0, 0, 0, 0, -1)) for each in (day, day + 1))
         started = [

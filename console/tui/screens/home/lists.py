@@ -287,7 +287,7 @@ class SuiteList(RowList):
         self.show(keys, fixed=frozenset(more), empty=empty)
 
     def note_of(self, key: str) -> str:
-        """Return the reason that a suite cannot be used, or the full warning of a row; empty without either."""
+        """Return the reason that a suite cannot be used, or the full warning of a row; empty if there is neither."""
         if key.startswith("!"):
             return self._suites.warnings[int(key[2:])]
         line = self._suites.find(key[2:])

@@ -30,10 +30,10 @@ from console.tui.screens.sorting import SortActions
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 
-_TALL = 40
+_TALL = 24
 """Minimum height in lines for the full list of next steps on a narrow screen."""
 _SMALL_START, _WHOLE_START = 3, 9
-"""Maximum rows of next steps, on small and large screens."""
+"""Maximum number of rows of next steps, on small and large screens."""
 _DAY_LOOKED_AT_S = 30.0
 _ROOM_FOR_DEMO = 30
 """Minimum height in lines of a wide screen for the demo's second line."""

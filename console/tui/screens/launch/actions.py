@@ -153,7 +153,7 @@ class SampleRunActions(_FormActions):
             self._following = None
 
     def close(self) -> None:
-        """Stop for good, because the form was closed."""
+        """Stop permanently, because the form was closed."""
         self._is_closed = True
         self.stop_following()
 

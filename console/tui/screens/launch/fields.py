@@ -75,7 +75,7 @@ class Field:
 
 
 def whole(least: int = 1, *, none: tuple[str, ...] = ()) -> Read:
-    """Return a parser of integers from `least`; an empty text or a word of `none` means None."""
+    """Return a parser of integers from `least`; an empty text or one of the words in `none` means None."""
 
     def read(text: str) -> int | None:
         if none and text.lower() in (*none, ""):
@@ -327,7 +327,7 @@ def role_field_id(role: str) -> str:
 
 
 def is_needed_first(field: Field, *, wide: bool) -> bool:
-    """Return whether a field is in sight at once, `wide` or not; the others are folded until they are changed."""
+    """Return whether a field is visible from the start, `wide` or not; the others are folded until they are changed."""
     return field.id in ("cases", "repeats", "stop_when") or (wide and (field.id == "name" or is_of_role(field)))
 
 

@@ -41,7 +41,7 @@ class ForecastWorker:
         asyncio.get_running_loop().call_later(_PAUSE_S, self._typing_rested, self.controller.last_change)
 
     def close(self) -> None:
-        """Stop for good, because the form was closed."""
+        """Stop permanently, because the form was closed."""
         self._is_closed = True
 
     def _typing_rested(self, change: int) -> None:
@@ -89,7 +89,7 @@ class ForecastPanel(Static):
         self.border_title = Content("Before it starts")
 
     def set_preflight(self, preflight: Preflight, field: Field | None, *, screen_width: int, wide: bool) -> None:
-        """Show forecast and problems.
+        """Show the forecast and problems.
 
         Args:
             preflight: forecast and problems.

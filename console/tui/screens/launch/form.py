@@ -47,7 +47,7 @@ class Form:
     modes: dict[str, tuple[Mode, ...]] = dataclasses.field(default_factory=dict[str, tuple[Mode, ...]])
     """Modes by suite, for suites read so far."""
     refused: dict[str, str] = dataclasses.field(default_factory=dict[str, str])
-    """Reasons why the start checks refuse a field, by id; cleared by the next change."""
+    """Reasons why the checks before a start reject a field, by id; cleared by the next change."""
     idle: frozenset[str] = frozenset()
     """Ids of role fields that no selected case needs; cleared by the next change."""
 
@@ -80,7 +80,7 @@ class Form:
             self.models.append(name)
 
     def toggle_parts(self, suite: str, parts: Collection[str], every: Collection[str]) -> None:
-        """Tick categories of a suite, or untick them if all are ticked; a suite without any is removed."""
+        """Tick categories of a suite, or untick them if all are ticked; a suite with none left is removed."""
         is_chosen = suite in self.suites
         ticked = (self.suites[suite] or set(every)) if is_chosen else set[str]()
         takes_away = is_chosen and ticked.issuperset(parts)

@@ -42,7 +42,7 @@ class LaunchScreen(BaseScreen):
     AUTO_FOCUS: ClassVar[str | None] = "#launch-models"
     DEFAULT_CSS = """
     LaunchScreen .form { layout: vertical; height: 1fr; }
-    LaunchScreen .choices { layout: horizontal; height: 6; }
+    LaunchScreen .choices { layout: horizontal; height: 5; }
     LaunchScreen .choices > Vertical { width: 1fr; }
     LaunchScreen .choices > .suites { width: 6fr; }
     LaunchScreen .choices > .models { width: 5fr; }

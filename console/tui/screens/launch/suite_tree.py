@@ -1,4 +1,4 @@
-"""`SuiteTree`: suites, groups and categories as rows of a tree, with what is chosen and the number of cases.
+"""`SuiteTree`: suites, groups and categories as rows of a tree, with the chosen parts and the number of cases.
 
 The form holds what is ticked, the tree which parts are unfolded. A filter shows all matching parts, even of folded
 ones.

@@ -88,7 +88,7 @@ class LeaderboardScreen(BaseScreen):
     LeaderboardScreen {
         #boards { height: 1fr; } #board { height: 1fr; }
         #row { height: 6; padding: 0 1; }
-        #legend { height: auto; max-height: 3; padding: 0 3; color: $muted; &.-empty { display: none; } }
+        #legend { height: auto; max-height: 4; padding: 0 3; color: $muted; &.-empty { display: none; } }
         &.-empty Rule, &.-empty #row { display: none; }
         &.-wide #row { height: 9; border: round $line; border-title-color: $muted; }
     }
@@ -146,12 +146,10 @@ class LeaderboardScreen(BaseScreen):
         self.set_class(not self.controller.rows, "-empty")
         marked = self.services.navigator.marked
         self.rows.show_boards(marked[0].name if marked is not None else "")
-        boards = self.controller.boards
-        legend = next(filter(None, (*(board.grading for board in boards), *(board.legend for board in boards))), "")
-        parts = [one_line(part) for part in legend.split("   ")]
-        is_long = len(legend) > self.size.width - 6
+        parts = [one_line(part) for part in self.controller.legend]
+        is_long = Content("   ").join(parts).cell_length > self.size.width - 6
         self.legend.update(Content("\n" if is_long else "   ").join(parts))
-        self.legend.set_class(not legend, "-empty")
+        self.legend.set_class(not parts, "-empty")
         self._show_details()
 
     @on(RowList.RowHighlighted, "#board")

@@ -20,7 +20,7 @@ class Entry:
     """A row of the list."""
 
     kind: Kind
-    """`note` is a warning; empty stands for the cursor of an empty list; `pull` is official data not yet downloaded."""
+    """`note` is a warning; an empty kind is the cursor of an empty list; `pull` is official data to download."""
     name: str = ""
     """Name of the suite or model, text of the heading, or text of the note. Foreign text except in headings."""
     category: str = ""

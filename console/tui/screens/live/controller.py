@@ -135,7 +135,7 @@ class TileSource:
 
 
 class WatchedConversations:
-    """The conversations of all tiles. A tile keeps its own until it has ended; a pinned tile keeps it."""
+    """The conversations of all tiles. A tile keeps its conversation until it ends; a pinned tile keeps it even then."""
 
     def __init__(self) -> None:
         self.tiles = [WatchedTile()]

@@ -25,13 +25,13 @@ LEAST_TILE = (38, 7)
 _TITLE_CELLS = 8
 """Cells around a tile's title: rule or border, and the gap before the run's name."""
 _LEAST_RUN_NAME = 4
-"""Minimum cells for the name of a run."""
+"""Minimum number of cells for the name of a run."""
 ROOMY_TILES = 2
 """Maximum number of tiles for empty lines between the parts of a conversation."""
 
 
 def shapes_for(width: int, height: int, *, beside: tuple[int, int]) -> list[tuple[Shape, bool]]:
-    """Return the shapes for a body of this size, and whether the list stays visible, with `beside` left for tiles."""
+    """Return the shapes for a body of this size, and whether the list stays visible; `beside` is left for tiles."""
     shapes: list[tuple[Shape, bool]] = [((1, 1), True)]
     if _fits((1, 2), *beside) and beside[1] >= 4 * LEAST_TILE[1]:
         shapes.append(((1, 2), True))
@@ -122,7 +122,7 @@ class ConversationTile(Vertical):
             name: the conversation and its activity, separated by two spaces.
             run_name: its run, empty if all tiles show the same run; truncated before the conversation is.
             state: whether the tile is following or pinned.
-            compact: omit the keys for lack of room.
+            compact: omit the keys because there is too little room.
         """
         self._title = name, run_name, state.words.partition(" (")[0] if compact else state.words, state.is_pinned
         self._draw_title()

@@ -41,7 +41,7 @@ def replay_line(replay: Replay, width: int) -> Content:
 
 
 MOST_FACTS = 7
-"""Maximum lines of general facts below those of a suite's own view."""
+"""Maximum number of lines of general facts below those of a suite's own view."""
 
 
 class DecisionPane(Static):

@@ -49,7 +49,7 @@ class RunControls:
     _asked_at: float = -ASKED_FOR_S
 
     def key_words(self) -> dict[str, str]:
-        """Return the current key line labels; keys that need an engine are hidden without one."""
+        """Return the current key line labels; keys that need an engine are hidden if there is none."""
         feed = self.feed()
         words = {"run.pause": "resume" if self._is_paused(feed) else "pause"}
         if feed is None or not feed.is_live:

@@ -170,7 +170,7 @@ class WallFeeds:
     """Follows the other runs in the grid."""
 
     def __init__(self, services: Services, *, in_sight: Callable[[], bool], changed: Changed) -> None:
-        """Start without runs; `changed` receives their changes while the grid is visible."""
+        """Start with no runs; `changed` receives their changes while the grid is visible."""
         self._services, self._in_sight, self._changed = services, in_sight, changed
         self._readers: dict[Path, _WallReader] = {}
 
@@ -210,7 +210,7 @@ class SeveralRuns:
         wall_fed: Changed,
         wall_changed: Callable[[], None],
     ) -> None:
-        """Start without other runs.
+        """Start with no other runs.
 
         Args:
             services: the app's services.

@@ -115,7 +115,7 @@ class PassageDrawer:
             self._transcript.toggle_fold(block.key)
 
     def _settle(self, conversation: Conversation) -> None:
-        """Draw new passages; a thread may have grown, or another one have become the main conversation."""
+        """Draw new passages; a thread may have grown, or a different one may have become the main conversation."""
         passages = conversation.passages
         for place, passage in enumerate(passages):
             if place < len(self._passages) and self._passages[place] is passage:

@@ -34,13 +34,13 @@ COLUMNS = (
 )
 """Columns of the list, filled by `case_cells`."""
 _SORTED_COLUMNS = (*COLUMNS[:3], Column("value", 8, right=True))
-"""Columns of a sorted list; unlike a description, the sorted value is never left out."""
+"""Columns of a sorted list; unlike a description, the sorted value is never omitted."""
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
 """Width of a group's bar, its width in a narrow list, and the list width from which the wide one is used."""
 ROOM_FOR_NAMES, _LEAST_ROOM_FOR_NAMES = 46, 28
-"""Maximum and minimum cells of the top line reserved for the names of screen and run."""
+"""Maximum and minimum width, in cells, reserved in the top line for the names of the screen and the run."""
 _LEAST_REASON = 12
-"""Cells to which a reason is cut before its subject, which tells groups of one reason apart."""
+"""Width, in cells, to which a reason is cut before its subject is; the subject distinguishes groups with one reason."""
 
 
 def row_content(controller: ReviewController, key: str, width: int, *, live: bool) -> Content | tuple[Content, ...]:

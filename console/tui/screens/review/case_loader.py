@@ -77,7 +77,7 @@ class CaseLoader:
         Args:
             in_loop: schedules a call in the event loop; thread-safe.
             changed: called in that loop when a delayed result is available.
-            read_apart: returns the run's scores with decided keys and corrected by people; called in a thread.
+            read_apart: returns the run's scores by decided keys and by people's labels; called in a thread.
             read_branches: returns the branches of the run by case; called in a thread.
             when_idle: schedules a call after the case has been drawn.
         """
@@ -176,7 +176,7 @@ class CaseLoader:
         return report.fault or report if report is not None else "the report is being computed"
 
     def scores_apart(self, run: ReviewedRun, annotations: Mapping[Slot, Annotation]) -> Section | None:
-        """Return the run's scores with decided keys and corrected by people; None without any, or while reading."""
+        """Return the run's scores by decided keys and by people's labels; None without any, or while reading."""
         people = tuple(
             (slot, *(verdict.word for verdict in (each.people, *each.rounds.values()) if verdict is not None))
             for slot, each in annotations.items()

@@ -48,7 +48,7 @@ def tabs(views: Sequence[str], current: str, room: int) -> Content:
     Args:
         views: all names.
         current: the current view's name.
-        room: width within which the current one must end, so that other names give way.
+        room: width within which the current one must end; other names are dropped if needed.
     """
     names = [
         (Content.styled(f"[{name}]", "bold") if name == current else muted(name)).stylize(
@@ -63,7 +63,7 @@ def tabs(views: Sequence[str], current: str, room: int) -> Content:
 
 
 def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
-    """Return attempt, duration and cost of a rollout; a partly simulated run shows the real part of the cost."""
+    """Return the attempt, duration and cost of a rollout; a partly simulated run shows the real part of the cost."""
     made_up = simulated and rollout.cost_usd == 0
     cost = (
         "simulated" if made_up else number_format.money(rollout.cost_usd) if rollout.cost_usd is not None else "cost ?"
@@ -76,7 +76,7 @@ def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
 def reason_line(rollout: Rollout, comparison: Comparison | None, width: int, *, is_told: bool = False) -> Content:
     """Return outcome symbol, reason and the grader's message on one line.
 
-    With `is_told`, the message is omitted, because the view shows it.
+    With `is_told`, the message is omitted because the view shows it.
     """
     if rollout.outcome is None:
         return muted(" not finished")
@@ -132,7 +132,7 @@ def notice_lines(rollout: Rollout, model: ModelFacts, width: int) -> list[Conten
 
 
 def annotation_lines(annotation: Annotation, width: int) -> list[Content]:
-    """Return dispute, comment and label of a case."""
+    """Return the dispute, comment and label of a case."""
     notes: list[Content] = []
     if annotation.dispute:
         when = datetime.fromtimestamp(annotation.disputed_at, UTC).astimezone().strftime("%d %b %H:%M")

@@ -16,7 +16,7 @@ class CaseCursor:
     """Follows the list until the user moves it; then it stays on its case."""
 
     def __init__(self, triage: Triage, mark_stale: Callable[[Stale], None], requested: Slot | None) -> None:
-        """Start without a case.
+        """Start with no current case.
 
         Args:
             triage: the list.
@@ -161,7 +161,7 @@ class CaseCursor:
 
 
 def _ends_of(leaves: Sequence[Group]) -> tuple[Rollout, Rollout]:
-    """Return the first and last rollout of groups; for a case, the rollout that its row shows."""
+    """Return the first and last rollouts of groups; if a group is a case, the rollout that its row shows."""
     if leaves[0].is_case:
         return leaves[0].lead, leaves[-1].lead
     return leaves[0].rollouts[0], leaves[-1].rollouts[-1]

@@ -21,7 +21,7 @@ CaseName = tuple[str, str]
 
 
 def read_history(root: Path, case: CaseName) -> "list[CaseRun]":
-    """Return the runs with a case, newest first; empty without an index."""
+    """Return the runs with a case, newest first; empty if there is no index."""
     # imported here, as the case is shown before its history
     from console.exchange.search.case_history import case_history
     from console.exchange.search.hits import NoIndex, Search

@@ -37,7 +37,7 @@ class Matches(Container[Rollout]):
     def __init__(self) -> None:
         self._by_order = bytearray()
         self._unlisted: set[Slot] = set()
-        """Found in the journal before the list was read as far."""
+        """Matches in the part of the journal that the list has not reached yet."""
 
     def add(self, slot: Slot, rollout: Rollout | None) -> None:
         """Add a rollout, or its slot if the list does not have it yet."""
@@ -65,7 +65,7 @@ class RunSearch:
         matched: Callable[[], None],
         ended: Callable[[], None],
     ) -> None:
-        """Start without a search.
+        """Start with no search running.
 
         Args:
             journal: the run's journal.

@@ -24,7 +24,7 @@ from console.insight.sort_orders import Sorting, passes_by_case
 from console.tui.data.throttle import Throttle
 
 AT_ONCE = 5_000
-"""Maximum rollouts of a run listed without a thread, in a few milliseconds."""
+"""Maximum number of rollouts of a run listed without a thread, in a few milliseconds."""
 SLICE = 512
 """Rollouts filtered between checks for cancellation, at which other threads may run."""
 PORTION_AFTER_S = 0.3

@@ -371,7 +371,7 @@ class ReviewScreen(RunScreen):
         self.run_worker(work, group=group, exclusive=True, thread=not isinstance(work, Coroutine))
 
     def _read_apart(self) -> Section | None:
-        """Return the run's scores with decided keys and corrected by people, or why they cannot be read."""
+        """Return the run's scores by decided keys and by people's labels, or why they cannot be read."""
         from console.exchange.score_columns import columns_section, score_columns
 
         try:

@@ -34,7 +34,7 @@ class Head:
     depth: int
     """1 for a subgroup below a line of its parent, otherwise 0."""
     is_top: bool = False
-    """True if the line only stands for subgroups."""
+    """True if the line is only a heading for subgroups."""
     top_label: str = ""
     """Label of a subgroup's parent."""
     repeats: int = 1
@@ -305,7 +305,7 @@ class Rows(Sequence[str]):
         by_slot: Mapping[Slot, Rollout],
         depth: int = 0,
     ) -> None:
-        """Place cases, below a group line of this depth, between group lines; the cursor skips the `fixed` ones."""
+        """Insert cases between the group lines, below a line of this depth; the cursor skips the `fixed` ones."""
         self.fixed, self.depth = fixed, depth
         self._before, self._members, self._after = before, members, after
         self._listing, self._by_slot = listing, by_slot

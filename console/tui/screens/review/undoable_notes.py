@@ -12,7 +12,7 @@ class UndoableNotes:
     """Writes notes on cases and remembers those that they replaced."""
 
     def __init__(self, notes: Notes) -> None:
-        """Start without anything to undo; annotations are empty until `read`."""
+        """Start with nothing to undo; annotations are empty until `read`."""
         self.annotations: Mapping[Slot, Annotation] = {}
         self._notes = notes
         self._replaced: list[list[Note]] = []

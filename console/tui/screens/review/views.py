@@ -225,7 +225,7 @@ def _wrong(words: str) -> Content:
 
 
 _USER_WORDS = ((PassageKind.USER, "model"), (PassageKind.ASSISTANT, SIMULATED_USER))
-"""Passages with the user's words: in a request to the model, or as a reply of the simulated user."""
+"""Passages that quote the user: messages in a request to the model, or replies of the simulated user."""
 
 
 def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:

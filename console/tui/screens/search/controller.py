@@ -8,7 +8,7 @@ from console.exchange.search.hits import FEW_HITS, Coverage, Hit, NoIndex, RunHi
 from console.insight.search_query import SearchQuery, marks_in, passage_text, read_query
 
 MANY_HITS = 1_000
-"""Maximum hits listed for a run that the query names."""
+"""Maximum number of hits listed for a run that the query names."""
 MOST_RUNS = 300
 """Maximum number of runs listed; the query can name others."""
 
@@ -21,7 +21,7 @@ class SearchController:
         self.mistake = ""
         """Error in the query."""
         self.coverage: Coverage | None = None
-        """How much is indexed; None without an index."""
+        """How much is indexed; None if there is no index."""
         self.is_searching = False
         self.runs: dict[str, RunHits] = {}
         """Runs with hits by name, newest first."""
@@ -54,7 +54,7 @@ class SearchController:
         self.coverage = coverage
 
     def add(self, hits: RunHits) -> None:
-        """Add the hits of a run, or replace them by more."""
+        """Add the hits of a run, or replace them with a longer list."""
         self._arriving[hits.folder.name] = hits
         if not self._is_again:
             self.runs = self._arriving
@@ -81,7 +81,7 @@ class SearchController:
         return {key for key in self._rows if key.startswith("run ")}
 
     def row(self, key: str | None) -> tuple[RunHits, Hit | None] | None:
-        """Return run and hit of a row; the hit is None for a heading and for the line of unlisted hits."""
+        """Return the run and hit of a row; the hit is None for a heading and for the line of unlisted hits."""
         return self._rows.get(key) if key is not None else None
 
     def narrowed_to(self, run: RunHits) -> str:
@@ -109,7 +109,7 @@ class SearchController:
 
 
 Found = Coverage | RunHits | None
-"""Progress of a search: how much is indexed, the hits of a run, or None without an index."""
+"""Progress of a search: how much is indexed, the hits of a run, or None if there is no index."""
 
 
 def search_runs(root: Path, query: SearchQuery, stopped: Callable[[], bool]) -> Iterator[Found]:

@@ -66,7 +66,7 @@ class KeyedTexts:
         return {"value": self.texts[key]} if key in self.texts else {"error": _NO_KEY}
 
     def keys(self) -> Answer:
-        """Return all keys in order of addition."""
+        """Return all keys in insertion order."""
         return {"keys": list(self.texts)}
 
     def search(self, query: Any, k: Any) -> Answer:
@@ -86,7 +86,7 @@ def _words(text: str) -> list[str]:
 
 # Models see the class name in Python's error messages about arguments.
 class MemoryAPI_kv:
-    """The functions for models: eight on the core memory, seven on the archive."""
+    """The functions that models can call: eight for the core memory, seven for the archive."""
 
     def __init__(self) -> None:
         self._core = KeyedTexts(

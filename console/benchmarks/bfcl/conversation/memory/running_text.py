@@ -9,7 +9,7 @@ Answer = dict[str, Any]
 
 # Models see the class name in Python's error messages about arguments.
 class MemoryAPI_rec_sum:
-    """The functions for models: five on one text."""
+    """The five functions that models can call; all work on one text."""
 
     def __init__(self) -> None:
         self._text = ""

@@ -129,7 +129,7 @@ def _product(left: Sequence[float], right: Sequence[float]) -> float:
 
 # Models see the class name in Python's error messages about arguments.
 class MemoryAPI_vector:
-    """The functions for models: six each on the core memory and the archive."""
+    """The functions that models can call: six each for the core memory and the archive."""
 
     def __init__(self, embed: Embed) -> None:
         """Create empty stores; `embed` returns unit vectors for texts."""

@@ -42,11 +42,11 @@ class WebAnswer:
 
 
 class NotAnswered(Exception):
-    """A call needs an answer that is not yet fetched; never shown to a model."""
+    """A call needs an answer that has not been fetched yet; never shown to a model."""
 
 
 class WebSearchAPI:
-    """The functions for models, which see the class name in Python's error messages."""
+    """The functions that models can call; Python's error messages show them the class name."""
 
     def __init__(self, answers: Mapping[WebRequest, WebAnswer]) -> None:
         self._answers = answers
@@ -59,7 +59,7 @@ class WebSearchAPI:
 
     @property
     def unanswered(self) -> list[WebRequest]:
-        """Requests without an answer."""
+        """Requests that have no answer yet."""
         return self._unanswered
 
     def search_engine_query(self, keywords: Any, max_results: Any = 10, region: Any = "wt-wt") -> Any:
@@ -104,7 +104,7 @@ class WebSearchAPI:
 
 _CLASS = "WebSearchAPI"
 _MOST_REQUESTS = 20
-"""Maximum requests of one call, which may contain nested calls."""
+"""Maximum number of requests of one call, which may contain nested calls."""
 
 
 @dataclass(slots=True)

@@ -32,7 +32,7 @@ from console.benchmarks.bfcl.models.decode.bounds import (
 __all__ = ["Refused", "fold", "literal_value"]
 
 _NODES = 2_000
-"""Maximum nodes of an expression."""
+"""Maximum number of nodes in an expression."""
 _DISPLAYS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Load)
 _OPERATIONS = (
     *(ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator, ast.BoolOp, ast.boolop, ast.Compare, ast.cmpop, ast.IfExp),
@@ -305,14 +305,14 @@ _RULES: dict[type[ast.AST], Callable[[_Folding, Any], Any]] = {
 
 
 def _mapped_by(kind: Any, items: Any) -> Any:
-    """Return `map` with a type, as functions are not supported as values."""
+    """Return the result of `map` with a type; functions are not supported as values."""
     return map(kind, items)
 
 
 _TYPES: dict[str, Any] = {
     kind.__name__: kind for kind in (bool, complex, dict, float, frozenset, int, list, set, str, tuple)
 }
-"""Types allowed as values, such as in `isinstance`, without methods."""
+"""Types allowed as values, such as in `isinstance`, but without their methods."""
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **_TYPES,
     **{

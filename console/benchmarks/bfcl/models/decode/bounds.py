@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 BITS = 200_000
-"""Maximum bits of an integer; enough for `10**5000`, but not `10**10**10`."""
+"""Maximum number of bits in an integer; enough for `10**5000`, but not `10**10**10`."""
 WEIGHT = 50_000
 """Maximum weight of a value."""
 _MODULAR = 4_000
-"""Maximum bits in a modular power, which takes cubic time."""
+"""Maximum number of bits in a modular power, which takes cubic time."""
 _DIGITS = 2_000
-"""Maximum digits for `round`."""
+"""Maximum number of digits for `round`."""
 _WIDE = re.compile(r"%[^%a-zA-Z]*(?:\d{4}|\*)")
 """Too large or dynamic widths in a format string."""
 _FIELDS = re.compile(r"(?:[^{}]|\{\{|\}\}|\{\w*\})*")

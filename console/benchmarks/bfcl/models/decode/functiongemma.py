@@ -1,4 +1,4 @@
-"""Decoder of FunctionGemma's notation: `call:name{key:<escape>text<escape>,other:5}` between tags.
+"""Decoder for FunctionGemma's notation: `call:name{key:<escape>text<escape>,other:5}` between tags.
 
 Malformed calls are parsed character by character by the official rules: brackets are not matched, and a value in place
 of a key becomes a key if a colon follows.

@@ -1,6 +1,6 @@
-"""Decoder of Java: the first method invocation, with assignments as arguments and string values.
+"""Decoder for Java: the first method invocation, with assignments as arguments and string values.
 
-As in the official code, values are assembled from the syntax tree without whitespace and anonymous class bodies. The
+As in the official code, values are assembled from the syntax tree without whitespace or anonymous class bodies. The
 official decoder indexes characters with byte offsets, so a non-ASCII character shifts everything after it; this is
 reproduced, as verdicts depend on it.
 """
@@ -22,7 +22,7 @@ def decode_java(source: str) -> list[dict[str, Any]] | dict[str, Any]:
     """Return the call, or an empty dict if valid source has none.
 
     Raises:
-        Exception: any, such as for a syntax error, a repeated argument or an empty array.
+        Exception: of any type, for example after a syntax error, a repeated argument or an empty array.
     """
     invocation = _first_invocation(parse_source("java", source))
     return {} if invocation is None else _Reader(source).call(invocation)

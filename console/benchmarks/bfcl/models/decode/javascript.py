@@ -1,4 +1,4 @@
-"""Decoder of JavaScript: the first call statement, with assignments as arguments."""
+"""Decoder for JavaScript: the first call statement, with assignments as arguments."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ def decode_javascript(source: str) -> list[dict[str, Any]] | None:
     """Return the call with string values, or None if valid source has none.
 
     Raises:
-        Exception: any, such as for a syntax error or a repeated argument.
+        Exception: of any type, for example after a syntax error or a repeated argument.
     """
     for statement in parse_source("javascript", source).children:
         if statement.type == "expression_statement":

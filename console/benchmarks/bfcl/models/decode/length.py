@@ -6,11 +6,11 @@ The longest official output has 7,000 characters; 32,000 tokens are about 130,00
 from typing import Any, cast
 
 LONGEST = 200_000
-"""Maximum characters of a reply, including all strings of native calls; longer ones are undecodable."""
+"""Maximum number of characters in a reply, including all strings of native calls; longer ones are undecodable."""
 
 
 _LONG = 20_000
-"""Minimum characters of a reply to decode in a thread."""
+"""Minimum number of characters of a reply to decode in a thread."""
 
 
 class TooLong(Exception):

@@ -1,4 +1,4 @@
-"""Decoder of MiniCPM: Python statements between tags, optionally after a thought and in a code fence."""
+"""Decoder for MiniCPM: Python statements between tags, optionally after a thought and in a code fence."""
 
 import ast
 import warnings

@@ -1,4 +1,4 @@
-"""Decoder of prompted models: cleanup and choice of syntax.
+"""Decoder for prompted models: cleanup and choice of syntax.
 
 Format sensitivity also uses JSON, `[{"function": name, "parameters": {…}}, …]`, and XML, verbose (values in attributes)
 or concise (values as text). The JSON list is found in linear time, while the equivalent official pattern is exponential
@@ -27,7 +27,7 @@ def decode_verbose_xml(text: str) -> list[dict[str, Any]]:
     """Return the calls of `<function name=…><params><param name=… value=… type=…/>`.
 
     Raises:
-        Exception: any, such as for missing `<functions>`, malformed XML, or a value of the wrong type.
+        Exception: of any type, for example after a missing `<functions>`, malformed XML, or a value of the wrong type.
     """
     return _xml_calls(text, _verbose_params)
 
@@ -79,7 +79,7 @@ def decode_json(text: str) -> list[dict[str, Any]]:
     """Return the calls, none for invalid JSON.
 
     Raises:
-        Exception: any, such as for a missing key, a non-string name, or a value that is not a list.
+        Exception: of any type, for example after a missing key, a non-string name, or a value that is not a list.
     """
     try:
         items = json.loads(_json_list_in(text))

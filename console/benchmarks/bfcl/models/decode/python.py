@@ -1,4 +1,4 @@
-"""Decoder of Python syntax, `[name(param=value, …), …]`, from the syntax tree.
+"""Decoder for Python syntax, `[name(param=value, …), …]`, from the syntax tree.
 
 The official oddities are reproduced: only keyword arguments count, a repeated keyword keeps the last value, every unary
 operator negates, a bare name becomes a string, and a nested call without keywords becomes its source.
@@ -43,7 +43,7 @@ def decode_python(text: str) -> list[Call]:
 
 
 _SHARED = 2_000
-"""Maximum characters of a text with cached tree, which needs several hundred times its memory."""
+"""Maximum number of characters in a text whose tree is cached; a tree needs several hundred times its memory."""
 
 
 def parse_expression(text: str) -> ast.expr:

@@ -25,7 +25,7 @@ class Decoded:
     """Decoded output: calls, or an official error type and message."""
 
     value: Any = None
-    """The decoded value; a list of calls without an error."""
+    """The decoded value; a list of calls unless there was an error."""
     error_type: str | None = None
     message: str = ""
 
@@ -76,7 +76,7 @@ class DecodedStep:
 
     @property
     def executable(self) -> list[str]:
-        """The calls to execute; without any, the turn ends."""
+        """The calls to execute; if there are none, the turn ends."""
         return [] if self.value == [""] else self.value
 
 
@@ -121,7 +121,7 @@ def _is_call(item: Any) -> bool:
 
 
 def json_safe(value: Any, levels: int = _LEVELS) -> Any:
-    """Convert a decoded value to JSON; other values become their `repr`, too deep ones `…`."""
+    """Convert a decoded value to JSON; other values become their `repr`, and values nested too deeply `…`."""
     if not levels:
         return "…"
     match value:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Point
 
 LONGEST = 20_000
-"""Maximum characters of a source; the longest official one has 7,000."""
+"""Maximum number of characters in a source; the longest official one has 7,000."""
 _PIECE = 2048
 """Bytes passed to the parser at a time."""
 

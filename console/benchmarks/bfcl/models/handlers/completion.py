@@ -1,4 +1,4 @@
-"""Handler of local models behind `/v1/completions`, which renders the whole conversation with a template."""
+"""Handler for local models behind `/v1/completions`, which renders the whole conversation with a template."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ def recorded_thought(template: Template, completion: str) -> str:
 
 
 PROMPT_ROLE = "prompt"
-"""Role of a piece of a rendered prompt; pieces are joined without separator."""
+"""Role of a piece of a rendered prompt; pieces are joined without a separator."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Answer:
 
 
 class Handler(Protocol):
-    """Interface to one kind of model. Stateless."""
+    """Stateless interface to one kind of model."""
 
     @property
     def native(self) -> bool:

@@ -63,7 +63,7 @@ class OwnPrompt:
 
 @dataclass(frozen=True, slots=True)
 class OwnPromptHandler:
-    """Handler of a row with its own prompt."""
+    """Handler for a row with its own prompt."""
 
     own: OwnPrompt
     service: Service

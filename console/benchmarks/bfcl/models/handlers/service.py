@@ -1,4 +1,4 @@
-"""Handler of models behind a service, with native tools or prompting.
+"""Handler for models behind a service, with native tools or prompting.
 
 Source: BFCL v4, `convert_to_tool`: for some services the description includes a function's response, for Gemini also
 further attributes of its parameters.
@@ -22,7 +22,7 @@ from console.core.chat import Message, Reply
 
 @dataclass(frozen=True, slots=True)
 class ServiceHandler:
-    """Handler of one registry row."""
+    """Handler for one registry row."""
 
     service: Service
     reading: ReplyReading

@@ -11,7 +11,7 @@ from typing import Any
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _COLD: Mapping[str, Any] = MappingProxyType({"temperature": None})
-"""Omits the temperature."""
+"""Request fields that omit the temperature."""
 
 
 def _not_stored() -> Mapping[str, Any]:
@@ -53,7 +53,7 @@ class Service:
     answer_fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Additional fields of resent answers."""
     always_tools: bool = False
-    """Send the list of tools even if it is empty."""
+    """True to send the list of tools even if it is empty."""
     dotted_names: bool = False
     """Keep dots in function names."""
     with_tools: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -70,7 +70,7 @@ def check_row(setting: Setting, model: ModelConfig, dataset: Dataset) -> None:
         raise UsageError(
             f"[{model.name}] {profile.name} cannot be used with provider {model.provider}",
             where=where,
-            hint=f"Write {ways}, or leave bfcl_name out to use the generic format.",
+            hint=f"Write {ways}, or omit bfcl_name to use the generic format.",
         )
     handler.request(handler.open_turn([{"role": "user", "content": "?"}], 0, [_DOC]), [_DOC], 0)
 
@@ -84,7 +84,7 @@ def handler_for(profile: Profile, dataset: Dataset) -> Handler:
     if profile.handler in REFUSED:
         raise UsageError(
             f"{profile.name}: requests of the official {profile.handler} are not sent: {REFUSED[profile.handler]}",
-            hint="Leave bfcl_name out to use the generic format. Results of this row can be imported and evaluated.",
+            hint="Omit bfcl_name to use the generic format. Results of this row can be imported and evaluated.",
         )
     executable = partial(executable_calls, family=profile.family)
     if profile.api == "completions":

@@ -95,7 +95,7 @@ def _granite_4(inputs: PromptInput) -> Iterator[str]:
 
 
 def _granite_3(inputs: PromptInput) -> Iterator[str]:
-    """Yield no tail: the prompt ends with the last message, as in the official code."""
+    """Yield nothing: the prompt ends with the last message, as in the official code."""
     texts = inputs.texts.of("granite_3", "Granite3FCHandler._format_prompt")
     own = texts[4] + (texts[5] if inputs.docs else "") if inputs.system is None else inputs.system
     yield _block("system", own)

@@ -28,7 +28,7 @@ def _render(inputs: PromptInput) -> Iterator[str]:
 
 
 def _simplified(doc: Doc) -> Doc:
-    """Return name, description and properties, modified in place: objects flattened, required parameters marked."""
+    """Return the name, description and properties, modified in place: objects flattened, required parameters marked."""
     schema = doc["parameters"]
     parameters: dict[str, Any] = schema.get("properties", {})
     for name, parameter in parameters.items():

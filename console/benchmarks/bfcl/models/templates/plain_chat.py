@@ -100,7 +100,7 @@ GLM_4 = Template(_glm_4, request={"stop_token_ids": [151329, 151336, 151338]})
 
 
 def _deepseek_r1(inputs: PromptInput) -> Iterator[str]:
-    """Yield the prompt without system role; thoughts are removed from earlier answers."""
+    """Yield the prompt without a system role; thoughts are removed from earlier answers."""
     yield "<｜begin▁of▁sentence｜>"
     for message in inputs.messages:
         if message["role"] == "user":

@@ -1,6 +1,6 @@
 """Fixed texts of the official local handlers, read from the pulled release without running it.
 
-The texts of a function or constant are its string literals in the order of the syntax tree, without docstring.
+The texts of a function or constant are its string literals in the order of the syntax tree, without the docstring.
 """
 
 import ast
@@ -25,7 +25,7 @@ class ReleaseTexts:
         """Return the string literals of a function or constant, such as `ArchHandler._format_prompt` of `arch`.
 
         Raises:
-            UsageError: release without handlers, or an unsupported one.
+            UsageError: the release has no handlers, or is not supported.
         """
         if self._package is None:
             raise UsageError("templates of local models are read from the official release", hint=_HINT)

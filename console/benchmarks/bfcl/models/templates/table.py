@@ -1,4 +1,4 @@
-"""Templates by name in the registry."""
+"""Templates by their name in the registry."""
 
 from console.benchmarks.bfcl.models.templates import (
     functiongemma,

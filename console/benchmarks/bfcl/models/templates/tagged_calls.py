@@ -83,7 +83,7 @@ def write_calls(message: Turn, ascii_only: bool = True, separate: bool = True) -
 
 
 def named_call(call: Any) -> tuple[str, Any]:
-    """Return name and arguments of a parsed call, or of the function in it.
+    """Return the name and arguments of a parsed call, or of the function inside it.
 
     Raises:
         TemplateError: it is not a call.

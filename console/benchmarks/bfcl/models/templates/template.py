@@ -33,7 +33,7 @@ class PromptInput:
 
     @property
     def system(self) -> str | None:
-        """Text of the leading system message; None without one."""
+        """Text of the leading system message; None if there is none."""
         first = self.messages[0] if self.messages else None
         return first["content"] if first is not None and first["role"] == "system" else None
 

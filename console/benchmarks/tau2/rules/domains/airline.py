@@ -89,7 +89,7 @@ class Passenger(msgspec.Struct, gc=False):
 
 
 class Payment(msgspec.Struct, gc=False):
-    """An amount by one method; negative: a refund."""
+    """An amount paid by one method; negative for a refund."""
 
     payment_id: str
     amount: int

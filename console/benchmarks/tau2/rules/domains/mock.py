@@ -1,4 +1,4 @@
-"""The official domain for tests: tasks of users."""
+"""The official domain for tests, in which users have tasks."""
 
 from typing import Any, Literal
 

@@ -80,7 +80,7 @@ class Device(msgspec.Struct, gc=False):
     airplane_mode: bool = False
     network_signal_strength: str = "good"
     network_technology_connected: str = "5G"
-    """`none`: there is no service."""
+    """`none` if there is no service."""
     battery_level: int = 80
     data_enabled: bool = True
     roaming_enabled: bool = False
@@ -91,7 +91,7 @@ class Device(msgspec.Struct, gc=False):
     wifi_calling_mms_over_wifi: bool = False
     data_saver_mode: bool = False
     vpn_details: VpnDetails | None = None
-    """None: no VPN is connected."""
+    """None if no VPN is connected."""
     app_statuses: dict[str, App] = {}
 
     @property
@@ -105,7 +105,7 @@ class Device(msgspec.Struct, gc=False):
         return "missing" if self.sim_card_missing else self.sim_card_status
 
     def connect(self, technology: str) -> None:
-        """Join a network, or with `none` leave it."""
+        """Join a network, or leave it if the network is `none`."""
         self.network_technology_connected = technology
         self.network_signal_strength = _SIGNALS[technology]
 
@@ -395,7 +395,7 @@ class Phone(World):
             self.device.wifi_calling_mms_over_wifi = mms_over_wifi
 
     def break_apn_settings(self) -> None:
-        """Set an access point without service."""
+        """Set an access point that has no service."""
         self.device.active_apn_settings.apn_name = APNNames.BROKEN
         self.simulate_network_search()
 
@@ -444,7 +444,7 @@ class Phone(World):
         return device.has_service and may_roam and device.data_enabled and not around.mobile_data_usage_exceeded
 
     def _speed(self) -> float | None:
-        """Return Mbps; None: no connection."""
+        """Return the speed in Mbps; None if there is no connection."""
         if not self._data_works():
             return None
         device = self.device

@@ -268,7 +268,7 @@ class RetailWorld(World):
     transfer_to_human_agents = world.transfer_to_human_agents
 
     def _order_in(self, order_id: str, states: Sequence[str], action: str) -> Order:
-        """Return an order that has one of these states; the error names the first."""
+        """Return an order that has one of these states; the error names the first state."""
         order = self.orders.get(order_id)
         if order.status not in states:
             raise ToolError(f"Non-{states[0]} order cannot be {action}")
@@ -283,7 +283,7 @@ class RetailWorld(World):
     def _difference(
         self, order: Order, item_ids: list[str], new_item_ids: list[str], *, must_differ: bool = False
     ) -> tuple[float, Variant | None]:
-        """Return the added price of other items, and the last of them."""
+        """Return the price difference after replacing items, and the last new item."""
         difference, variant = 0.0, None
         for item_id, new_item_id in zip(item_ids, new_item_ids, strict=True):
             if must_differ and item_id == new_item_id:

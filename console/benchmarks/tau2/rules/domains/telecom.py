@@ -113,7 +113,7 @@ class Data(PhoneData, gc=False, kw_only=True):
 
 
 class _Rows(Table[RowT]):
-    """A table that does not find unhashable keys, like the original, which searches its rows one by one."""
+    """A table in which looking up an unhashable key finds nothing, as in the original, which searches row by row."""
 
     def get(self, key: Any) -> RowT:
         return super().get(str(key))

@@ -51,7 +51,7 @@ class Result(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """One row that differs between two worlds; None: it does not exist there."""
+    """One row that differs between two worlds; None if it does not exist there."""
 
     table: str
     key: str
@@ -111,7 +111,7 @@ class Table(Generic[RowT]):
         return iter({**self._rows, **self._own}.values())
 
     def changes(self) -> Iterator[tuple[str, Any, Any]]:
-        """Yield the rows that differ from the data: id, before and after; None: the row did not exist."""
+        """Yield the rows that differ from the data: id, before and after; None if the row did not exist."""
         for key, row in self._own.items():
             before, after = msgspec.to_builtins(self._rows.get(key)), msgspec.to_builtins(row)
             if canonical(before) != canonical(after):
@@ -178,7 +178,7 @@ class World:
 
 
 def canonical(value: Any) -> str:
-    """Return a string that is equal only for equal states."""
+    """Return a string that two states share only if they are equal."""
     return json.dumps(value, sort_keys=True)
 
 
