@@ -3,7 +3,7 @@
 import difflib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -62,12 +62,6 @@ class Dataset:
         return bool(self._cases)
 
     @cached_property
-    def _rows(self) -> tuple[list[RawRow], Mistakes]:
-        """Raw rows, and errors from reading the file."""
-        mistakes = Mistakes()
-        return read_rows(self._path, self._bytes, mistakes), mistakes
-
-    @cached_property
     def digest(self) -> str:
         """First 16 hex digits of the SHA-256 of suite.toml and the row file."""
         settings = read_regular(self._folder / "suite.toml")
@@ -99,8 +93,8 @@ class Dataset:
         """
         key = msgspec.json.encode(variants)
         if key not in self._cases:
-            defaults, (rows, unread) = self.defaults, self._rows
-            mistakes = unread.copy()
+            defaults, mistakes = self.defaults, Mistakes()
+            rows = read_rows(self._path, self._bytes, mistakes)
             cases = CaseBuilder(defaults, rows, mistakes).build(variants)
             mistakes.raise_if_any(str(self._path))
             self._cases[key] = cases
@@ -158,22 +152,20 @@ def _table(table: Mapping[str, Any], name: str, place: str, mistakes: Mistakes) 
 
 
 class CaseBuilder:
-    """Builds cases from rows."""
+    """Builds cases from rows, one after another: together they would be as large as the cases."""
 
-    def __init__(self, defaults: Defaults, rows: Sequence[RawRow], mistakes: Mistakes) -> None:
+    def __init__(self, defaults: Defaults, rows: Iterable[RawRow], mistakes: Mistakes) -> None:
+        """Start; `mistakes` collects the errors, also those of `rows` while they are read."""
         self._defaults, self._rows, self._mistakes = defaults, rows, mistakes
         self._places: dict[str, str] = {}
         """Place of the row with each id."""
 
     def build(self, variants: Variants | None) -> list[Case]:
         """Return the cases of valid rows, and record errors in the others."""
-        if not self._mistakes.count:  # an unreadable row may have the column
-            self._check_columns(variants)
-            if self._mistakes.count:
-                return []
         cases: list[Case] = []
-        wrong_defaults: set[str] = set()
+        mistakes, columns, wrong_defaults = Mistakes(), dict[str, None](), set[str]()
         for raw in self._rows:
+            columns |= dict.fromkeys(raw.fields)
             try:
                 cases += self._cases(raw, variants)
             except FieldError as error:
@@ -181,8 +173,13 @@ class CaseBuilder:
                 place = self._defaults.place if is_default else raw.place
                 where = f"defaults.{error.where}" if is_default else error.where
                 if not is_default or where not in wrong_defaults:
-                    self._mistakes.add(place, where, error.problem, error.hint)
+                    mistakes.add(place, where, error.problem, error.hint)
                 wrong_defaults |= {where} if is_default else set()
+        if not self._mistakes.count:  # an unreadable row may have the column
+            self._check_columns(columns, variants)
+            if self._mistakes.count:
+                return []
+        self._mistakes.include(mistakes)
         return cases
 
     def _is_default(self, raw: RawRow, error: FieldError) -> bool:
@@ -198,9 +195,8 @@ class CaseBuilder:
             return default is not None and part not in (own or {}) and not any(variables_in(default))
         return name not in given and not any(variables_in(default))
 
-    def _check_columns(self, variants: Variants | None) -> None:
+    def _check_columns(self, present: Collection[str], variants: Variants | None) -> None:
         """Record an error for each variable and mapped column that no row has."""
-        present = {name for raw in self._rows for name in raw.fields}
         place = self._defaults.place
         for name in self._defaults.columns:
             if name not in present:

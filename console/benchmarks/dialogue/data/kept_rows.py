@@ -75,7 +75,7 @@ _OTHER = "Name another suite; a new name creates one."
 def _append(folder: Path, path: Path, row: Row, as_outcome: str) -> AddedRow:
     data, dataset = path.read_bytes(), Dataset(folder)
     dataset.cases()  # an error in another row is reported before this one is added
-    rows = read_rows(path, data, Mistakes())
+    rows = list(read_rows(path, data, Mistakes()))
     for raw in rows:
         if cast(Row, raw.fields.get("kept") or {}).get("digest") == row["kept"]["digest"]:
             line = int(raw.place.rpartition(":")[2])

@@ -83,7 +83,7 @@ def propose(path: Path) -> Proposal:
         raise UsageError("has an unsupported file type", where=str(path), hint=f"Save it as one of {listed}.")
     mistakes = Mistakes()
     with os_errors_as("cannot be read", where=path):
-        rows = read_rows(path.with_suffix(path.suffix.lower()), read_regular(path), mistakes)
+        rows = list(read_rows(path.with_suffix(path.suffix.lower()), read_regular(path), mistakes))
     mistakes.raise_if_any(str(path))
     names = list(dict.fromkeys(name for row in rows for name in row.fields))
     columns = _named(names)

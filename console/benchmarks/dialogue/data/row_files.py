@@ -54,8 +54,8 @@ def cases_file(folder: Path) -> Path:
     raise UsageError(f"has more than one case file: {names}", where=str(folder), hint="Keep one of them.")
 
 
-def read_rows(path: Path, data: bytes, mistakes: Mistakes) -> list[RawRow]:
-    """Return the readable rows of a file, and record errors in the others.
+def read_rows(path: Path, data: bytes, mistakes: Mistakes) -> Iterator[RawRow]:
+    """Yield the readable rows of a file, and record errors in the others.
 
     Args:
         path: path of the file; its suffix determines the format.
@@ -71,10 +71,13 @@ def read_rows(path: Path, data: bytes, mistakes: Mistakes) -> list[RawRow]:
         line = data.count(b"\n", 0, error.start) + 1
         hint = "Save the file as UTF-8."
         raise UsageError(f"is not UTF-8 text: {error.reason}", where=f"{path}:{line}", hint=hint) from None
-    rows = list(_READERS[path.suffix](path, text, mistakes))
-    if not rows and not mistakes.count:
+    rows = _READERS[path.suffix](path, text, mistakes)
+    first = next(rows, None)
+    if first is not None:
+        yield first
+        yield from rows
+    elif not mistakes.count:
         raise UsageError("has no rows", where=str(path))
-    return rows
 
 
 def _json_lines(path: Path, text: str, mistakes: Mistakes) -> Iterator[RawRow]:

@@ -59,8 +59,8 @@ class Mistakes:
         sentence = f"{place}: {about}{problem}" + (f"\n    {hint}" if hint else "")
         self._placed.append((int(line[1]) if line else 0, sentence))
 
-    def copy(self) -> "Mistakes":
-        return Mistakes(self._placed.copy())
+    def include(self, others: "Mistakes") -> None:
+        self._placed += others._placed
 
     def raise_if_any(self, source: str) -> None:
         """Raise the recorded errors, if any.
