@@ -125,6 +125,8 @@ class Overview:
         """Calls of running conversations whose text is not shown: to other models, or concurrent with a shown call."""
         self._shown_calls: dict[Key, int] = {}
         """Call of each running conversation whose text is shown."""
+        self._shown_kinds: dict[Key, str] = {}
+        """Kind of the shown text, such as reasoning."""
         self.confinement: Confinement | None = None
         """Weakest sandbox of any conversation; None without a sandbox."""
 
@@ -242,7 +244,8 @@ class Overview:
             rollout = Rollout(key=record.key, order=len(self.rollouts))
             self.rollouts.put(rollout)
         self.running.pop(slot, None)
-        if self._shown_calls or self._side_calls:
+        if self._shown_kinds or self._shown_calls or self._side_calls:
+            self._shown_kinds.pop(record.key, None)
             self._side_calls.pop(record.key, None)
             self._shown_calls.pop(record.key, None)
         self.changed.add(slot)
@@ -324,6 +327,8 @@ class Overview:
         self.pace.wrote(len(delta.text))
         rollout = self._live(delta.key)
         if rollout is not None and delta.n not in self._side_calls.get(delta.key, ()):
+            if self._shown_kinds.setdefault(delta.key, delta.kind) != delta.kind:  # an answer after its reasoning
+                self._shown_kinds[delta.key], rollout.recent_text = delta.kind, ""
             rollout.append_text(delta.text)
             if rollout.state in _BEFORE_TEXT:
                 rollout.state = "streaming"
