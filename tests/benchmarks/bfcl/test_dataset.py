@@ -66,7 +66,7 @@ def test_a_damaged_line_is_named(folder: Path, change: Callable[[list[str]], lis
         (lambda rows: [_line(id="multiple_0", ground_truth=["f(x=1)"]), *rows[1:]], "Expected `object`"),
         (lambda rows: [_line(id="multiple_0", ground_truth=[{"f": {}, "g": {}}]), *rows[1:]], "one key"),
         (lambda rows: [_line(id="multiple_0", ground_truth=[{"f": {"x": 1}}]), *rows[1:]], "Expected `array`"),
-        (lambda rows: [_line(id="multiple_0", ground_truth=[{"f": {}}]), *rows[1:]], "not one of the available functions"),
+        (lambda rows: [_line(id="multiple_0", ground_truth=[{"f": {}}]), *rows[1:]], "not one of the available"),
     ],
 )
 def test_damaged_ground_truth_is_named(folder: Path, change: Callable[[list[str]], list[str]], message: str):
