@@ -6,6 +6,7 @@ The moment is a number of lines in the new journals, so that it depends on no ma
 import contextlib
 import os
 import random
+import select
 import shutil
 import signal
 import subprocess
@@ -65,9 +66,15 @@ def killed_at(process: "subprocess.Popen[str]", runs: Path, more: int) -> None:
     while process.poll() is None:
         if lines_in(runs) >= until:
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                process.send_signal(signal.SIGSTOP)  # so that it starts no engine that is not listed
+                os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
                 listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+                watched = [os.pidfd_open(int(number)) for number in listed]
                 for number in (process.pid, *map(int, listed)):
                     os.kill(number, signal.SIGKILL)
+                for engine in watched:  # an engine that is still dying holds its run
+                    select.select([engine], [], [])
+                    os.close(engine)
         time.sleep(0.002)
     process.communicate()
 
