@@ -177,14 +177,14 @@ def model_to_try(models: Path | None, name: str) -> ModelConfig:
     return pick_model(load_models(find_models_file(models)), name)
 
 
-def try_model(model: ModelConfig, told: Callable[[Finding], None]) -> str:
+def try_model(model: ModelConfig, notify: Callable[[Finding], None]) -> str:
     """Check a model's endpoint with questions whose answers are known, and return a working entry.
 
     The result is stored with its date.
 
     Args:
         model: the model.
-        told: called with each finding as soon as its question is answered.
+        notify: called with each finding as soon as its question is answered.
     """
     from console.llm.servers.endpoint_check import Mark, check_endpoint
     from console.llm.servers.parameter_trial import try_model as ask_both_ways
@@ -192,10 +192,10 @@ def try_model(model: ModelConfig, told: Callable[[Finding], None]) -> str:
     adapted, trials = asyncio.run(ask_both_ways(model))
     for trial in trials:
         state, hint = (GOOD, "") if trial.fault is None else (BAD, trial.fault.hint)
-        told(Finding("trial", f"{model.name} {trial.name}", state, trial.text, hint))
+        notify(Finding("trial", f"{model.name} {trial.name}", state, trial.text, hint))
     if adapted != model:
         changed = "the server refuses parameters that suites send; the entry below works"
-        told(Finding("trial", "models.toml", WARNING, changed, "Replace the old entry in models.toml with it."))
+        notify(Finding("trial", "models.toml", WARNING, changed, "Replace the old entry in models.toml with it."))
     if adapted.simulated or any(trial.fault is not None for trial in trials):
         return entry_of(adapted)
     states = {Mark.OK: GOOD, Mark.DIFFERS: WARNING, Mark.REFUSES: WARNING, Mark.WRONG: BAD}
@@ -203,7 +203,7 @@ def try_model(model: ModelConfig, told: Callable[[Finding], None]) -> str:
 
     async def check() -> None:
         async for item in check_endpoint(adapted):
-            told(Finding("check", item.name, states[item.mark], f"{item.mark}: {item.text}", item.effect))
+            notify(Finding("check", item.name, states[item.mark], f"{item.mark}: {item.text}", item.effect))
             differences.extend([Difference(item.name, item.mark)] if item.mark != Mark.OK else [])
 
     asyncio.run(check())
@@ -211,12 +211,12 @@ def try_model(model: ModelConfig, told: Callable[[Finding], None]) -> str:
     return entry_of(adapted)
 
 
-def watch_drift(model: ModelConfig, told: Callable[[int], None]) -> Finding:
+def watch_drift(model: ModelConfig, notify: Callable[[int], None]) -> Finding:
     """Compare a model's endpoint with its stored fingerprint, and store that of a new or changed one.
 
     Args:
         model: the model.
-        told: called with the number of answers after each.
+        notify: called with the number of answers after each.
     """
     from console.llm.servers import drift
 
@@ -224,7 +224,7 @@ def watch_drift(model: ModelConfig, told: Callable[[int], None]) -> Finding:
     kept = last_fingerprint(endpoint)
     try:
         is_by_text = kept is not None and kept.is_by_text
-        now = asyncio.run(drift.fingerprint(model, time.time(), told, by_text=is_by_text))
+        now = asyncio.run(drift.fingerprint(model, time.time(), notify, by_text=is_by_text))
     except Fault as fault:
         return Finding("drift", model.name, BAD, f"{fault.kind.value}: {fault.message}", fault.hint)
     if not any(any(answers) for answers in now.samples):

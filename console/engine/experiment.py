@@ -19,7 +19,7 @@ from console.core.looks import Until
 from console.core.record import AnyRecord, Performed
 from console.core.run import Budget, Manifest, Selection
 from console.engine.earlier_run import EarlierRun
-from console.engine.plan import Plan, PreparedRun, beside, check_playable
+from console.engine.plan import Plan, PreparedRun, check_playable, paths_next_to
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay
 from console.engine.stage import JournaledStage, RecordT
 from console.llm.endpoint import Endpoint
@@ -84,7 +84,7 @@ def experiment_plan(
         parent=run.name,
         experiment=Experiment(arms, dict(beginnings or {}), strata, new_seed() if seed is None else seed, label, luck),
         until=until,
-        paths=beside(run, paths),
+        paths=paths_next_to(run, paths),
     )
 
 

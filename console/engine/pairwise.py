@@ -9,7 +9,7 @@ import msgspec
 from console.config.paths import DEFAULT_PATHS, WorkspacePaths
 from console.core.fault import UsageError
 from console.core.run import Budget, Manifest, Selection
-from console.engine.plan import Plan, PreparedRun, beside, gone_models, prepare
+from console.engine.plan import Plan, PreparedRun, gone_models, paths_next_to, prepare
 from console.store.runs import RunFolder
 from console.suites.catalog import PAIRWISE
 
@@ -55,7 +55,7 @@ def prepare_pairwise(
         roles={"judge": judge} if judge else {},
         budget=budget or Budget(),
         name=" vs ".join(names),
-        paths=beside(runs[0], paths),
+        paths=paths_next_to(runs[0], paths),
         further_models=tuple(gone_models(first, paths)),
         is_pairwise=True,
     )

@@ -313,7 +313,7 @@ def _plan_of(run: RunFolder, manifest: Manifest, paths: WorkspacePaths) -> Plan:
         budget=manifest.budget,
         shard=manifest.shard,
         until=manifest.looks.until if manifest.looks is not None else None,
-        paths=beside(run, paths),
+        paths=paths_next_to(run, paths),
         regraded=manifest.regraded,
         is_batched=manifest.is_batched,
         further_models=tuple(gone_models(manifest, paths)) if manifest.regraded or is_pairwise else (),
@@ -371,7 +371,7 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
     return PreparedRun(made, suite, chosen, models, source.path.parent, roots, list(book.warnings))
 
 
-def beside(run: RunFolder, paths: WorkspacePaths) -> WorkspacePaths:
+def paths_next_to(run: RunFolder, paths: WorkspacePaths) -> WorkspacePaths:
     """Return paths that create a new run next to another."""
     return msgspec.structs.replace(paths, runs=run.path.parent)
 

@@ -14,7 +14,7 @@ from console.config.paths import DEFAULT_PATHS, WorkspacePaths
 from console.core.fault import UsageError
 from console.core.run import RECORDED, Manifest, Selection
 from console.engine.earlier_run import earlier_run
-from console.engine.plan import Plan, PreparedRun, beside, gone_models, prepare, prepare_imported
+from console.engine.plan import Plan, PreparedRun, gone_models, paths_next_to, prepare, prepare_imported
 from console.engine.recorded_effects import JUDGES
 from console.store.runs import RunFolder
 from console.suites.catalog import PAIRWISE
@@ -119,7 +119,7 @@ def _plan(
         concurrency=manifest.concurrency,
         name=f"regraded {(manifest.name or manifest.model.name).removeprefix('regraded ')}",
         shard=manifest.shard if case_ids is None else None,
-        paths=beside(run, paths),
+        paths=paths_next_to(run, paths),
         further_models=tuple(gone_models(manifest, paths)),
         regraded=run.name,
     )

@@ -79,15 +79,12 @@ class Leaderboard:
         return place + 1 if _rank(self.rows[place].headline(self))[0] == 0 else None
 
     @property
-    def legend(self) -> str:
-        """Explanation of the marks in use, and of missing categories; empty without either."""
+    def legend(self) -> list[str]:
+        """Explanations of the marks in use, and of missing categories."""
         marks = {mark_of(cell.note) for row in self.rows for cell in row.cells.values() if cell.value is not None}
         parts = [f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks]
-        heads = [head for row in self.rows if (head := row.headline(self)).value is None]
-        if lacking := next((head.note for head in heads if head.note.endswith(" categories")), ""):
-            played, _, needed = lacking.partition(" of ")
-            parts.append(f"— the official score needs {needed}, the results have {played}")
-        return "   ".join(parts)
+        gaps = [f"— {gap}" for row in self.rows if (gap := row.headline(self).gap)]
+        return parts + gaps[:1]
 
 
 _MARKS = {

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 from console.core.run import Summary
 from console.insight.judging import Judging, judging_lines
-from console.insight.number_format import is_missing_parts, metric_bounds, metric_value
+from console.insight.number_format import metric_bounds, metric_value
 from console.insight.reasons import counts_in_words
 from console.insight.warnings import parser_warning
+from console.suites.headline import LACKS_CATEGORIES
 from console.suites.metrics import basis_words
 from console.suites.report import split_words
 from console.suites.suite import Metric, Repeats, Report
@@ -153,7 +154,7 @@ def _metrics_section(title: str, heading: str, rows: Iterable[Row], lines: tuple
 def _metric_row(metric: Metric, category: str = "") -> Row:
     name = f"{category}: {metric.name}" if category else metric.name
     has_bar = metric.unit == "rate" and metric.value is not None
-    is_missing = is_missing_parts(metric)
+    is_missing = metric.value is None and metric.note.endswith(LACKS_CATEGORIES)
     value = f"— ({metric.note})" if is_missing else metric_value(metric.value, metric.unit)
     return Row(
         (name, value, metric_bounds(metric), basis_words(metric)),

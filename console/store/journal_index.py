@@ -25,7 +25,7 @@ from console.store.journal_file import journal_status, open_journal, read_span
 from console.store.journal_line import BadLine, Skimmed, decode, skim
 
 MadeT = TypeVar("MadeT")
-SAVED_FROM_BYTES = 2 << 20
+SAVED_FROM_BYTES = 1 << 20
 """Minimum size of a journal worth a saved index; a smaller one is read in a tenth of a second."""
 _WORD = 4
 """Size in bytes of the two leading numbers of the saved file: its checksum and the length of the index part."""

@@ -6,6 +6,8 @@ built-in one.
 
 from collections.abc import Container, Sequence
 
+LACKS_CATEGORIES = " categories"
+"""End of the note on an official number that lacks categories, such as `2 of 21 categories`."""
 PASSED = "passed"
 """Name of the pass rate among headlines, and the metric of runs without a headline score."""
 _BEFORE_KEPT = ("aidanbench_score",)

@@ -16,6 +16,7 @@ from console.core.record import AnyRecord
 from console.core.run import Tally
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Sample, sample_of_counts
+from console.suites.headline import LACKS_CATEGORIES
 
 NOT_PLAYED = "N/A"
 INCOMPLETE = "incomplete"
@@ -51,6 +52,18 @@ class Cell:
     def is_incomplete(self) -> bool:
         """True if it is based on only some of the cases, which keeps it from being ranked."""
         return self.note.startswith(INCOMPLETE)
+
+    @property
+    def missing(self) -> str:
+        """Text in place of a missing number of a played row: `— (2 of 21)`. Foreign text."""
+        return f"— ({self.note.removesuffix(LACKS_CATEGORIES)})"
+
+    @property
+    def gap(self) -> str:
+        """Sentence on the categories that an official number lacks; empty if it lacks none."""
+        played, _, needed = self.note.partition(" of ")
+        is_lacking = self.value is None and self.note.endswith(LACKS_CATEGORIES)
+        return f"the official score needs {needed}, the results have {played}" if is_lacking else ""
 
     @property
     def star(self) -> str:

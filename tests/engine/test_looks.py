@@ -32,7 +32,7 @@ from console.engine.plan import PreparedRun
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import compare
 from console.insight.comparison_report import statistics
-from console.insight.number_format import headline
+from console.insight.run_number import headline
 from console.llm.endpoint import Watch
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder, create_run

@@ -6,7 +6,7 @@ from console.benchmarks.bfcl.rules import categories as names
 from console.core.case import Setting
 from console.core.run import Manifest, ModelFacts, Summary, Tally
 from console.insight.leaderboard import leaderboards
-from console.insight.number_format import cell_number, headline, headline_gap
+from console.insight.run_number import cell_number, headline, headline_gap
 from console.insight.trends import ListedRun
 
 OFFICIAL = dict.fromkeys(names.SCORING, 10)

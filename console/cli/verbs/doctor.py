@@ -143,12 +143,12 @@ def _try(args: DoctorArguments) -> int:
         args.output.info(f"checking the endpoint of {model.name}: {check_size(facts(model))}")
     findings, show = list[Finding](), _Lines(args.output).add
 
-    def told(finding: Finding) -> None:
+    def notify(finding: Finding) -> None:
         findings.append(finding)
         if not args.json:
             show(finding)
 
-    entry = doctor_checks.try_model(model, told)
+    entry = doctor_checks.try_model(model, notify)
     if args.json:
         args.output.data(TRIAL, {"findings": [dataclasses.asdict(finding) for finding in findings], "entry": entry})
     else:
@@ -160,11 +160,11 @@ def _watch_drift(args: DoctorArguments) -> int:
     model = doctor_checks.model_to_try(args.models, args.model_to_watch)
     args.output.info(f"asking {model.name} 200 short questions (at most 14,000 tokens)")
 
-    def told(done: int) -> None:
+    def notify(done: int) -> None:
         if args.output.rewrites:
             args.output.rewrite(f"{done} of 200 answers")
 
-    finding = doctor_checks.watch_drift(model, told)
+    finding = doctor_checks.watch_drift(model, notify)
     if args.output.rewrites:
         args.output.rewrite("")
     if args.json:

@@ -77,7 +77,7 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
     output.rows(
         ("", "model", "origin", "mode", *headings), rows, right=frozenset({0}), first=("", "model", "origin", *headings)
     )
-    for legend in filter(None, (board.rules.legend, board.legend, board.grading)):
+    for legend in filter(None, (board.rules.legend, "   ".join(board.legend), board.grading)):
         output.prose(legend, "warning")
     for row in board.rows:
         noted: dict[str, list[str]] = {}
@@ -91,7 +91,7 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
 def cell_text(cell: Cell) -> str:
     """Return a number with its interval; `—` with the missing parts, or `N/A` if nothing was played."""
     if cell.value is None:
-        return f"— ({cell.note.removesuffix(' categories')})" if cell.is_played else NOT_PLAYED
+        return cell.missing if cell.is_played else NOT_PLAYED
     if cell.unit == "plain":
         return f"{plain_number(cell.value)}{mark_of(cell.note)}"
     show = None if cell.unit == "rate" else number

@@ -11,7 +11,8 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.core.run import SIMULATED, Summary
 from console.exchange.json_kind import JsonKind
-from console.insight.number_format import headline, headline_legend, is_free, moment, plural, spent_amount
+from console.insight.number_format import is_free, moment, plural, spent_amount
+from console.insight.run_number import headline, headline_legend
 from console.store.run_list import count_runs, read_summaries
 
 RUNS = JsonKind("runs", "runs", "All runs, the newest first.", {"runs": "summaries"})

@@ -21,7 +21,7 @@ from console.core.text import visible_line
 from console.exchange.document import RunDocument
 from console.exchange.document_reader import read_document
 from console.exchange.exports.files import write_file
-from console.insight.number_format import headline_gap, ranking_number
+from console.insight.run_number import headline_gap, ranking_number
 from console.store.runs import RunFolder
 from console.suites.suite import Metric
 

@@ -18,7 +18,7 @@ from console.exchange.exports.html_parts import (
 from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.site_run import SiteRun, above
 from console.insight.failures import Group
-from console.insight.number_format import headline, headline_gap, ranking_number, scored_by
+from console.insight.run_number import headline, headline_gap, ranking_number, scored_by
 
 LIST = "data/list.js"
 _PER_PAGE = 500

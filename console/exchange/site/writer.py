@@ -23,7 +23,7 @@ from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.run_pages import LIST, list_data, list_pages, overview_page
 from console.exchange.site.site_run import SiteRun
 from console.insight.comparison import RunComparison, compare
-from console.insight.number_format import headline, headline_legend
+from console.insight.run_number import headline, headline_legend
 from console.store.runs import RunFolder
 
 CASE_BYTES = 40_000_000

@@ -50,14 +50,14 @@ class Drift:
 
 
 async def fingerprint(
-    model: ModelConfig, at: float, told: Callable[[int], None], *, by_text: bool = False
+    model: ModelConfig, at: float, notify: Callable[[int], None], *, by_text: bool = False
 ) -> Fingerprint:
     """Ask all questions several times.
 
     Args:
         model: the model.
         at: the time to record.
-        told: called with the number of answers after each.
+        notify: called with the number of answers after each.
         by_text: True to compare whole answers even if the server gives log probabilities.
 
     Raises:
@@ -70,7 +70,7 @@ async def fingerprint(
         tasks += map(asyncio.ensure_future, calls)
         for done, answered in enumerate(asyncio.as_completed(tasks), 1):
             await answered
-            told(done)
+            notify(done)
         replies = await asyncio.gather(*tasks)
     finally:
         for task in tasks:

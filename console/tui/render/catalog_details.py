@@ -10,7 +10,7 @@ from textual.content import Content
 from console.core.case import Case
 from console.core.price import dollars
 from console.core.run import SIMULATED
-from console.insight import number_format
+from console.insight import number_format, run_number
 from console.insight.passage import show_json, show_json_lines
 from console.tui.data.entry_checks import Checksum, Ping
 from console.tui.data.models import ModelLine
@@ -192,7 +192,7 @@ def _result_of(label: str, runs: Sequence[RunLine]) -> Content:
     simulated = all(run.summary is not None and run.summary.simulated_note == SIMULATED for run in runs)
     money = SIMULATED if simulated else number_format.money(cost)
     summaries = [run.summary for run in runs if run.summary is not None]
-    score = number_format.headline(*summaries) if summaries else "—"
+    score = run_number.headline(*summaries) if summaries else "—"
     return _result_row(one_line(label, 40), str(len(runs)), number_format.count(graded), score, money)
 
 

@@ -109,7 +109,7 @@ def _heading(board: Leaderboard, column: str) -> str:
 def _cell(cell: Cell) -> Content:
     """Return a value with its interval, marked if there is a note on it; `— (1 of 4)` if parts of it are missing."""
     if cell.value is None:
-        return muted(f"— ({plain_line(cell.note).removesuffix(' categories')})" if cell.is_played else NOT_PLAYED)
+        return muted(plain_line(cell.missing) if cell.is_played else NOT_PLAYED)
     if cell.unit == "plain":
         return Content.assemble((number_format.plain_number(cell.value), "bold"), (mark_of(cell.note), "$undecided"))
     show = number_format.rate if cell.unit == "rate" else number_format.number

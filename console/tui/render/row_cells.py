@@ -10,7 +10,7 @@ from textual.content import Content
 from console.core.price import dollars
 from console.core.run import SIMULATED, Summary, Tally
 from console.core.wait import slowed_by
-from console.insight import number_format
+from console.insight import number_format, run_number
 from console.insight.reasons import counts_in_words
 from console.tui.data.models import ModelLine
 from console.tui.data.runs import RunLine, SortedFigure
@@ -48,7 +48,7 @@ _MOST_FITTED = 200
 
 def score_words(summary: Summary) -> str:
     """Return the score of a run in a list."""
-    return number_format.headline(summary, brief=True)
+    return run_number.headline(summary, brief=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +289,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
     head = Content.assemble((name.plain, "bold"), "  ", state_word(summary.state))
     counts = Content.assemble(
         _result(line, with_setup=False), (f" of {_planned(summary)}   score ", MUTED),
-        score_words(summary), (f"  {number_format.headline_gap(summary)}", "$undecided"),
+        score_words(summary), (f"  {run_number.headline_gap(summary)}", "$undecided"),
     )  # fmt: skip
     spent = Content.assemble(
         (number_format.count(tally.input_tokens), ""),

@@ -12,7 +12,8 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
 from console.core.run import Summary, Tally
 from console.exchange.exports.every_eval_ever import export_run
-from console.insight.number_format import headline, metric_bounds, metric_value
+from console.insight.number_format import metric_bounds, metric_value
+from console.insight.run_number import headline
 from console.suites.leaderboard import Played
 from console.suites.leaderboard_rules import rules_for
 from console.suites.report import build_report

@@ -47,12 +47,22 @@ def _part(folder: Path, file: AttachedFile) -> Part:
     return media_part(data, media_type_of(file.path), Path(file.path).name)
 
 
-def _content(folder: Path, path: str, where: str) -> bytes:
+def file_within(folder: Path, path: str, where: str) -> Path:
+    """Return the path of a file that a row names.
+
+    Raises:
+        FieldError: it is no file name, or outside of the suite's folder.
+    """
     if "\0" in path:
         raise FieldError(where, f"{shown(path)} is not a name of a file")
     file = (folder / path).resolve()
     if not file.is_relative_to(folder.resolve()):
         raise FieldError(where, f"{shown(path)} is not in the suite's folder")
+    return file
+
+
+def _content(folder: Path, path: str, where: str) -> bytes:
+    file = file_within(folder, path, where)
     try:
         if file.stat().st_size > MOST_BYTES:
             raise FieldError(where, f"{shown(path)} is larger than {MOST_BYTES // 1_000_000} MB")

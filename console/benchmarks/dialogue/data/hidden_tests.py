@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from console.benchmarks.dialogue.data.attached_files import file_within
 from console.benchmarks.dialogue.rules.mistakes import FieldError, shown
 from console.benchmarks.dialogue.rules.row import PythonTests
 from console.core.fault import Fault, FaultKind, UsageError
@@ -38,13 +39,8 @@ def _with_digest(check: Any, where: str, folder: Path, case_id: str) -> Any:
 
 
 def _source(folder: Path, path: str, where: str) -> str:
-    if "\0" in path:
-        raise FieldError(where, f"{shown(path)} is not a name of a file")
-    file = (folder / path).resolve()
-    if not file.is_relative_to(folder.resolve()):
-        raise FieldError(where, f"{shown(path)} is not in the suite's folder")
     try:
-        return read_regular_text(file, "utf-8")
+        return read_regular_text(file_within(folder, path, where), "utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FieldError(where, f"{shown(path)} cannot be read: {error}") from None
 

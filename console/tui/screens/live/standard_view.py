@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from console.core.run import Manifest
-from console.insight import number_format
+from console.insight import run_number
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.passage import Passage, PassageKind
@@ -41,7 +41,7 @@ class StandardLiveView:
 
     def average(self, overview: Overview, manifest: Manifest) -> Content:
         """Return the pass rate."""
-        return Content.styled(number_format.pass_rate(overview.fold, manifest), "bold")
+        return Content.styled(run_number.pass_rate(overview.fold, manifest), "bold")
 
     def trend(self, rollout: Rollout | None, *, live: bool) -> Content:
         """Return nothing, since cases have no score trend."""

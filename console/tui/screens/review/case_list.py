@@ -10,7 +10,7 @@ from console.core.looks import latest_look
 from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.core.statistics.repeats import pass_rates
-from console.insight import number_format
+from console.insight import number_format, run_number
 from console.insight.failures import Group
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
@@ -202,7 +202,7 @@ def status_text(
     score = (
         number_format.look_score(latest_look(overview.fold.looks), "")
         if by_look
-        else number_format.pass_rate(overview.fold, manifest)
+        else run_number.pass_rate(overview.fold, manifest)
     )
     rates = [f"   {score}" if controller.views.suite_view.has_pass_rate else ""]
     if controller.views.suite_view.has_pass_rate and not by_look and (repeats := pass_rates(tally.cases)) is not None:

@@ -1,0 +1,118 @@
+"""The number of a run: the one by which the leaderboard ranks it, with a mark if it is based on a part of the suite."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from console.core.run import Manifest, Summary, Tally
+from console.core.tally import RunFold
+from console.insight.number_format import bounds, look_score, number, rate, score_value
+from console.suites.headline import PASSED, headline_of
+
+if TYPE_CHECKING:
+    from console.suites.leaderboard import Cell
+
+
+def headline(*summaries: Summary, brief: bool = False) -> str:
+    """Return the headline of one or more runs of a suite.
+
+    That is the number by which the leaderboard ranks: the official one, the pass rate, or the mean score where nothing
+    passes or fails, as in creativity loops, followed by the further headlines of a single run. A star marks a number
+    based on only some of the suite's cases; `— (2 of 21)` stands for an official number that lacks categories. Several
+    runs get no interval, because they may share cases. A live run, or one ended by a look, is represented by its newest
+    look; among several runs, live ones do not count.
+
+    Args:
+        summaries: the runs.
+        brief: omit additional headlines, and the size of the plan of a run represented by a look.
+    """
+    units = summaries[0].units if summaries else {}
+    if len(summaries) == 1 and summaries[0].is_shown_by_look:
+        name = scored_by(summaries[0])
+        return look_score(summaries[0].look, name, brief=brief, unit=units.get(name, ""))
+    summaries = tuple(summary for summary in summaries if summary.state != "running")
+    cells = [ranking_number(summary) for summary in summaries]
+    star = "*" * any(cell.is_incomplete or cell.value is None for cell in cells)
+    weighted = [(summary.scores[name], summary.tally.finished) for summary in summaries if (name := scored_by(summary))]
+    further = "" if brief or len(summaries) != 1 else _further(summaries[0])
+    if weighted:
+        total = sum(value * finished for value, finished in weighted)
+        mean = total / max(sum(finished for _, finished in weighted), 1)
+        return score_value(mean, name := scored_by(summaries[0]), units.get(name, "")) + star + further
+    if len(summaries) == 1:
+        return cell_number(cells[0]) + further
+    pooled = _number_of_run(summaries[0], "", _pooled(summaries), {}) if summaries else None
+    if pooled is None or pooled.value is None:
+        return cell_number(pooled) if pooled is not None else "—"
+    return f"{rate(pooled.value)}{star}"
+
+
+def _pooled(summaries: Sequence[Summary]) -> dict[str, Tally]:
+    """Return the graded rollouts of several runs by category."""
+    pooled: dict[str, Tally] = {}
+    for summary in summaries:
+        for category, tally in summary.categories.items():
+            whole = pooled.setdefault(category, Tally())
+            whole.passed, whole.failed = whole.passed + tally.passed, whole.failed + tally.failed
+            for graded, by_passed in tally.counts.cases.items():
+                cases = whole.cases.setdefault(graded, {})
+                for passed, count in by_passed.items():
+                    cases[passed] = cases.get(passed, 0) + count
+    return pooled
+
+
+def ranking_number(summary: Summary) -> "Cell":
+    """Return the number by which the leaderboard ranks a run, for the part played so far."""
+    return _number_of_run(summary, scored_by(summary), summary.categories, summary.scores)
+
+
+def _number_of_run(
+    run: Summary | Manifest, name: str, categories: Mapping[str, Tally], scores: Mapping[str, float]
+) -> "Cell":
+    from console.suites.leaderboard_rules import number_of_run  # not for the first frame
+
+    return number_of_run(run, name, categories, scores)
+
+
+def pass_rate(fold: RunFold, manifest: Manifest) -> str:
+    """Format the headline of a run that reports its pass rate, as `headline` does, from its records."""
+    return cell_number(_number_of_run(manifest, "", fold.categories, fold.scores))
+
+
+def headline_gap(summary: Summary) -> str:
+    """Return the parts missing from a headline that has a star or no number; empty for a complete one."""
+    if summary.is_shown_by_look:
+        return ""
+    cell = ranking_number(summary)
+    return cell.gap or (cell.note.partition("; ")[0] if cell.is_incomplete else "")
+
+
+def headline_legend(headlines: Collection[str]) -> list[str]:
+    """Return the explanations of stars and missing numbers among formatted headlines."""
+    from console.suites.leaderboard import INCOMPLETE_WORDS, STAR
+
+    words = [f"{STAR} {INCOMPLETE_WORDS}"] * any(STAR in headline for headline in headlines)
+    is_missing = any(headline.startswith("— (") for headline in headlines)
+    return words + ["— the official score needs categories that were not played"] * is_missing
+
+
+def cell_number(cell: "Cell") -> str:
+    """Format a number of a leaderboard with its star and interval: `.82* [.74 .88]`, or `— (2 of 21)` if missing."""
+    if cell.value is None:
+        return cell.missing if cell.is_played else "—"
+    return f"{rate(cell.value)}{cell.star} {bounds(cell.low, cell.high)}".rstrip()
+
+
+def _further(summary: Summary) -> str:
+    """Return the further headlines of a run, such as ` · tests .71`."""
+    shown: list[str] = []
+    for name in summary.further_headlines:
+        if name in summary.scores:
+            shown.append(f" · {name} {number(summary.scores[name], summary.units.get(name, ''))}")
+        elif not name and summary.tally.rate is not None:
+            shown.append(f" · {PASSED} {rate(summary.tally.rate.value)}")
+    return "".join(shown)
+
+
+def scored_by(summary: Summary) -> str:
+    """Return the score that a run reports in place of passing; empty for passing."""
+    return headline_of(summary.scores, summary.headline)
