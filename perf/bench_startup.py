@@ -19,6 +19,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import statistics
 import struct
 import sys
@@ -206,15 +207,18 @@ def main() -> None:
         record_run(runs, args.rollouts)
         record_run(Path(folder) / "short", 20)
         copy_runs(Path(folder) / "short", Path(folder) / "many")
+        checkouts = {ROOT: runs}  # each has runs of its own: an index that another version saved is not read
+        for number, checkout in enumerate(args.checkout):
+            checkouts[checkout.resolve()] = shutil.copytree(runs, Path(folder) / f"runs-{number}")
         # Everything is started once before it counts: bytecode is compiled, and the run's index is written.
         timings: dict[tuple[str, str], list[Timing]] = defaultdict(list)
         for _ in range(args.rounds + 1):
             timings["hello", ""].append(start(ROOT, HELLO, (b"hello-is-painted",), b"q", bytecode=bytecode))
-            for checkout in (ROOT, *args.checkout):
+            for checkout, own_runs in checkouts.items():
                 for name, (arguments, signs) in STARTS.items():
-                    command = ("--runs", f"{folder}/many" if name == "runs" else str(runs), *arguments)
-                    timing = start(checkout.resolve(), CONSOLE, signs, b"\x11", *command, bytecode=bytecode)
-                    timings[name, str(checkout.resolve())].append(timing)
+                    command = ("--runs", f"{folder}/many" if name == "runs" else str(own_runs), *arguments)
+                    timing = start(checkout, CONSOLE, signs, b"\x11", *command, bytecode=bytecode)
+                    timings[name, str(checkout)].append(timing)
         note = Path(folder) / "modules"
         start(ROOT, HEAVY + CONSOLE, (b"Try the demo",), b"\x11", "--runs", str(runs), str(note))
         modules = note.read_text()
