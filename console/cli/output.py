@@ -332,7 +332,7 @@ _separations: list[contextlib.ExitStack] = []
 
 
 def join_descriptors() -> None:
-    """End `separate_descriptors` early, for the app, which draws on the terminal by itself."""
+    """End `separate_descriptors` early, for the app, which draws on the terminal itself."""
     while _separations:
         _separations.pop().close()
 

@@ -21,7 +21,7 @@ LABELS = {
     "machinery": "an error, a time limit or a cut stopped it, not the model's own words",
     "other": "none of these",
 }
-"""The rubric a model labels failures by: each label with its meaning."""
+"""The rubric by which a model labels failures: each label with its meaning."""
 
 
 class Label(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -59,7 +59,7 @@ class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     grader: str = ""
     """Digest of the grader whose verdict it was."""
     grades: dict[str, int] = {}
-    """Grades from 1 to 5, if the reader gave some, by criterion; under an empty name if the answer has no criteria."""
+    """Grades from 1 to 5 by criterion, if the reader gave any; the key is empty if the answer has no criteria."""
     round: int | None = None
     """Number of the judged answer within a loop, from 0; None for a whole rollout."""
     remark: str = ""

@@ -61,4 +61,4 @@ class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
     options: dict[str, Any] = {}
     """Suite options after validation, defaults filled in; JSON values."""
     extras: dict[str, Any] = {}
-    """Further facts about the origin of outputs, set by the suite and not by users; JSON values."""
+    """Additional facts about the origin of outputs, set by the suite and not by users; JSON values."""

@@ -80,7 +80,7 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
         return tuple(pair for pair in self.pairs if pair.kind != "blame")
 
     def is_end(self, number: int) -> bool:
-        """Return whether a turn number (from 0) denotes the end of the conversation."""
+        """Return whether a turn number (from 0) stands for the end of the conversation."""
         return self.has_end and number == len(self.turns) - 1
 
     def turn_name(self, number: int) -> str:

@@ -46,7 +46,7 @@ class Point:
     """A request to the model in a recorded conversation, from which the conversation can continue."""
 
     replies: int
-    """Number of the model's replies before it."""
+    """Number of the model's replies before this point."""
     exchange: Exchange
     rollout: int = 0
 
@@ -142,7 +142,7 @@ def change_of(conversation: Conversation, point: Point, what: str, text: str) ->
 
 
 def check_change(point: Point, change: Change) -> None:
-    """Check that a change affects a recorded request, for a text to be sent in many conversations.
+    """Check that a change to be made in many conversations affects a recorded request.
 
     Raises:
         UsageError: it would change nothing there.

@@ -38,5 +38,5 @@ class CaseInBoth(NamedTuple):
 
     @property
     def before_difference(self) -> int:
-        """Index of the passage from which to show both conversations, just before they part."""
+        """Index of the first passage to show in both conversations, just before they diverge."""
         return max(self.shared - 2, 0)

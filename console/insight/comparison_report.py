@@ -67,7 +67,7 @@ def comparison_sections(comparison: RunComparison) -> Iterator[Section]:
 
 
 def _early_end(comparison: RunComparison) -> Iterator[Section]:
-    """Yield the decisions of looks about either run, and B's score on all cases, estimated with the help of A."""
+    """Yield what the looks at either run decided, and B's score on all cases, estimated with the help of A."""
     lines = [
         f"{name} {words}"
         for name, side in (("A", comparison.a), ("B", comparison.b))
@@ -164,7 +164,7 @@ def served_words(comparison: RunComparison) -> str:
 
 
 def pairing_words(comparison: RunComparison) -> str:
-    """Describe number and method of paired rollouts in runs of different suites; empty for runs of one suite."""
+    """Describe how many rollouts in runs of different suites were paired, and how; empty for runs of one suite."""
     pairing, paired = comparison.pairing, len(comparison.pairs)
     if not pairing.is_across_suites:
         return ""

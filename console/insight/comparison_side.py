@@ -54,7 +54,7 @@ class ComparisonSide:
 
     @property
     def title(self) -> str:
-        """Given name of the run, or its id. Foreign text."""
+        """Name that the user gave the run, or else its id. Untrusted text."""
         return self.manifest.name or self.name
 
     @property

@@ -54,13 +54,13 @@ class Confinement:
     """Sandbox of the code."""
 
     missing: tuple[str, ...]
-    """Those of files, network, processes and system calls that are not confined."""
+    """Of files, network, processes and system calls, those that are not confined."""
     text: str
     """Sandbox level, as recorded."""
 
 
 def read_cell(data: Any, turn: int = 0, step: int = 0) -> Cell:
-    """Read a `cell` note."""
+    """Parse a `cell` note."""
     whole = _mapping(data)
     output = str(whole.get("output", ""))
     length = whole.get("length")
@@ -78,7 +78,7 @@ def read_cell(data: Any, turn: int = 0, step: int = 0) -> Cell:
 
 
 def read_turn_end(data: Any) -> TurnEnd:
-    """Read a `turn` note."""
+    """Parse a `turn` note."""
     whole, answer = _mapping(data), _mapping(_mapping(data).get("validator"))
     tokens = _listed(whole.get("tokens"))
     trouble = str(answer.get("trouble") or "")
@@ -92,7 +92,7 @@ def read_turn_end(data: Any) -> TurnEnd:
 
 
 def read_confinement(data: Any) -> Confinement:
-    """Read a `sandbox` note."""
+    """Parse a `sandbox` note."""
     whole = _mapping(data)
     words = {"files": "files", "network": "network", "processes": "processes", "syscalls": "system calls"}
     missing = tuple(word for name, word in words.items() if not whole.get(name))

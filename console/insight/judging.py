@@ -56,7 +56,7 @@ class Judging:
 
     @property
     def is_worth_saying(self) -> bool:
-        """True unless all there is to report is that the judge decided everything."""
+        """True unless the judge decided everything and there is nothing else to report."""
         return bool(self.undecided_count or self.agreement or self.readers or self.noise or self.people)
 
     @property
@@ -144,7 +144,7 @@ def _is_judged(rollout: Rollout, annotation: Annotation) -> bool:
 
 
 def _with_reader(rollout: Rollout, annotation: Annotation) -> tuple[bool, bool]:
-    """Return (judge passed it, reader would pass it)."""
+    """Return two flags: the judge passed it, and the reader would pass it."""
     passed = rollout.outcome is Outcome.PASSED
     return passed, passed != (annotation.tag == GRADER or bool(annotation.dispute))
 

@@ -99,7 +99,7 @@ def difference_words(look: Look | Contender) -> str:
 
 
 def worse_beyond(look: Look, until: Until) -> float:
-    """Return the difference below which the run would have been shown to be worse at this look."""
+    """Return the difference below which this look would have shown the run to be worse."""
     return -until.margin - ((look.difference or 0.0) - (look.below or 0.0))
 
 
@@ -225,7 +225,7 @@ def _race_sections(summary: Summary) -> list[Section]:
 
 
 def sequential_fields(summary: Summary, manifest: Manifest) -> dict[str, Any]:
-    """Return the key `sequential` of a run's JSON; empty for a run that its looks cannot end."""
+    """Return the key `sequential` of a run's JSON; empty for a run that looks cannot end."""
     plan = manifest.looks
     if plan is None or plan.until is None:
         return {}

@@ -33,7 +33,7 @@ class Row:
 
     cells: tuple[str, ...]
     note: str = ""
-    """Note in an extra last column."""
+    """Note shown in an extra last column."""
     bar: Bar | None = None
     level: int = 0
     """Indentation level; 0 for the top level."""

@@ -236,7 +236,7 @@ class Worker:
             raise await self._exit_reason() from None
 
     async def _exit_reason(self) -> WorkerLost:
-        """Return the exit of the process, after giving it a moment to end."""
+        """Return the exit status of the process, after giving it a moment to end."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await asyncio.shield(self._process.wait())

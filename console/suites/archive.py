@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 20
 _SMALL = 4096
-"""Largest member in bytes exempt from the compression ratio."""
+"""Maximum size in bytes of a member exempt from the limit on the compression ratio."""
 _PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 """Openers of compressed files by their first bytes."""
 

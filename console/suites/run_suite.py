@@ -28,7 +28,7 @@ class RunSuite:
     """Plan of the run."""
     suite: Suite | None
     why: str = ""
-    """Error from opening the suite; may contain foreign text."""
+    """Error from opening the suite. May contain untrusted text."""
 
     @property
     def setting(self) -> Setting:

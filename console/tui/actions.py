@@ -87,7 +87,7 @@ def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:
 _SORT_LETTERS = (
     ("t", "time"), ("c", "cost"), ("k", "tokens"), ("n", "turns"), ("i", "id"), ("r", "repeats"),
 )  # fmt: skip
-"""Columns that lists are sorted by."""
+"""Columns by which lists are sorted."""
 
 
 def _sorts(
@@ -586,7 +586,7 @@ ALIASES: Mapping[str, str] = {
     "view.layout": "diff columns",
     "fold": "expand collapse more",
 }
-"""Additional words by which the palette finds actions, keyed by id or by the first part of an id."""
+"""Additional words by which the palette finds actions, keyed by an action's id or its first part."""
 
 
 @runtime_checkable

@@ -95,7 +95,7 @@ class Navigation(Protocol):
         ...
 
     def mark_for_compare(self, run: RunFolder, slot: Slot | None = None) -> None:
-        """Mark a run as A for Compare, or compare it with the one marked before."""
+        """Mark a run as A for Compare, or compare it with the previously marked one."""
         ...
 
     def add_launched(self, runs: Sequence[RunFolder]) -> None:

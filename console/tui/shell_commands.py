@@ -19,6 +19,6 @@ def command(verb: str, *words: str, places: WorkspacePaths) -> str:
 
 
 def run_words(runs: Sequence[RunFolder], case: str = "") -> list[str]:
-    """Return arguments that name runs, the last one with the case; a name that looks like an option becomes a path."""
+    """Return arguments that name runs, the last with the case; a name like an option becomes a path."""
     names = [str(run.path) if run.name.startswith("-") else run.name for run in runs]
     return [*names[:-1], f"{names[-1]}#{case}"] if case else names

@@ -104,7 +104,7 @@ class _Result:
     without: list["Answer"] = field(default_factory=list["Answer"])
     cost_usd: float | None = 0.0
     stopped: str = ""
-    """Reason why labeling ended early; empty if it did not. Foreign text."""
+    """Reason why labeling ended early; empty if it did not. May contain untrusted text."""
     is_at_cap: bool = False
     """True if `--max-cost` stopped it."""
 

@@ -164,7 +164,7 @@ def _report_written(args: ExportArguments, folder: RunFolder, form: str, paths: 
 
 
 def _open(args: ExportArguments, path: Path) -> None:
-    """Open a file if the user asked for it; it is written either way, so a failure is a warning."""
+    """Open the exported file if requested; failing to open it is only a warning, because the file is written."""
     if args.open:
         from console.tui.desktop import open_outside
 

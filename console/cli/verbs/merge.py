@@ -15,7 +15,7 @@ from console.store.run_list import find_run
 from console.suites.catalog import find_suite
 
 SHOWN = 5
-"""Maximum number of damages and missing rollouts listed."""
+"""Maximum number of damaged lines and missing rollouts listed."""
 
 
 class MergeArguments(Arguments):

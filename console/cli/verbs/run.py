@@ -1,6 +1,6 @@
 """Run suites with models. Results are saved as they arrive: a killed run can be resumed at any point.
 
-Several models or suites make one run each: played here one after another, or in the background with --detach (side by
+Each combination of model and suite is a run: played here one after another, or in the background with --detach (side by
 side) or --queue (one after another).
 """
 

@@ -494,7 +494,7 @@ class RemotePlayer(Player):
         return RemoteConversation(job, recorded, self)
 
     def endpoint_states(self) -> list[EndpointState]:
-        """Return the workers' limiter states, summed by endpoint."""
+        """Return the states of the workers' limiters, summed by endpoint."""
         by_name: dict[str, list[EndpointState]] = {}
         for worker in self._workers:
             for state in worker.endpoints:

@@ -51,7 +51,7 @@ _PLAIN = "#6b7f99"
 
 
 def simulated_notice(note: str) -> str:
-    """Return a paragraph on simulated models, from a run's note; empty for an empty note."""
+    """Return a paragraph stating which models were simulated, given a run's note; empty for an empty note."""
     if not note:
         return ""
     whose = "answers" if note == SIMULATED else "its part"

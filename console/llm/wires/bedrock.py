@@ -45,7 +45,7 @@ _FORMATS = {
     **{f"image/{form}": form for form in ("png", "jpeg", "gif", "webp")},
     "application/pdf": "pdf", "text/csv": "csv", "text/html": "html", "text/plain": "txt", "text/markdown": "md",
 }  # fmt: skip
-"""Formats of pictures and documents by media type."""
+"""Formats of images and documents by media type."""
 Block = dict[str, Any]
 
 

@@ -211,7 +211,7 @@ def _is_answer(note: Note) -> bool:
 
 
 def last_object(output: bytes) -> dict[str, Any]:
-    """Return the last JSON object on a line of its own, or an empty one."""
+    """Return the last line that is a JSON object; empty if there is none."""
     for line in reversed(output.splitlines()):
         try:
             value = json.loads(line)

@@ -122,7 +122,7 @@ class RunLine(msgspec.Struct, frozen=True):
 
 
 class SortedFigure(msgspec.Struct, frozen=True):
-    """A figure of runs that only a list sorted by it shows."""
+    """A number that only a list sorted by it shows."""
 
     name: str
     write: Callable[[RunLine], str]

@@ -24,7 +24,7 @@ MOST_ROWS = 20
 
 
 class FilterRows(Protocol[AnswerCo]):
-    """Rows of a `FilterDialog`: filtering, drawing and result."""
+    """Rows of a `FilterDialog`: filtering, drawing, and the result of choosing one."""
 
     def narrowed(self, text: str) -> list[str]:
         """Return the keys of the matching rows, best match first."""

@@ -140,7 +140,7 @@ class CommentScreen(Dialog[str | None]):
         self.query_one(Static).update(self._heading(self.query_one(Input).value))
 
     def _heading(self, text: str) -> Content:
-        """Return the title and the keys, and the invisible characters in the field; the title shrinks first."""
+        """Return the title, the keys, and markers for invisible characters in the field; the title shrinks first."""
         marks = marks_in(text)
         keys = muted("   enter saves   esc cancels   empty removes")
         tail = Content.assemble(("   holds ", MUTED), marks, keys) if marks else keys

@@ -46,7 +46,7 @@ class Block:
     gap: bool = True
     """True if an empty line follows."""
     hides: bool = False
-    """True if its body omits equal parts, which the fold key shows."""
+    """True if its body omits parts that are equal, which the fold key shows."""
     folds_alone: bool = False
     """True if the fold key folds this block even in a view where it otherwise folds matching rows."""
     limit: int = MESSAGE_LIMIT

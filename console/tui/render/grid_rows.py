@@ -122,7 +122,7 @@ def _value(grid: Grid, rate: Interval | None, top: float, width: int, *, is_curr
 
 
 def reason_lines(grid: Grid, category: str | None, current: int, width: int) -> list[Content]:
-    """Return the basis of the cell under the cursor, then failure reasons by run, those that differ first."""
+    """Return the scope of the cell under the cursor, then failure reasons by run; those that differ come first."""
     rate = grid.rate(current, category)
     head = Content.assemble(
         (f"{current + 1} ", "bold $focus"),

@@ -1,4 +1,4 @@
-"""Pictures as lines of half blocks, two pixels a cell. Needs the extra `images`; without it, a line names it."""
+"""Pictures as lines of half blocks, two pixels a cell. Needs the extra `images`; without it, a line says so."""
 
 import io
 import warnings
@@ -22,7 +22,7 @@ GONE = "its file is gone from the run's folder"
 
 
 def picture_lines(shown: ShownMedia) -> tuple[Content, ...]:
-    """Return a picture as lines, or the reason why it is not shown; empty for sound and files."""
+    """Return an image as lines, or the reason why it is not shown; empty for audio and other files."""
     if shown.media.kind != "image":
         return ()
     return _lines(shown.read())

@@ -63,7 +63,7 @@ class Round:
     """The answer as extracted by the suite; None until it is decided."""
     reasoning: str = ""
     failed_tries: list[Passage] = field(default_factory=list[Passage])
-    """Failed tries."""
+    """Number of failed calls."""
     usage: Usage | None = None
     latency_s: float | None = None
 

@@ -62,7 +62,7 @@ REPEAT_COLUMNS = (
     Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("Δ", 2, right=True),
     _WHY,
 )  # fmt: skip
-"""Columns of runs with repeats, whose cases show the number of passing repeats."""
+"""Columns for runs with repeats: each case shows its number of passing repeats."""
 
 
 def _marked(columns: Sequence[Column], sorting: Sorting | None) -> tuple[Column, ...]:
@@ -229,7 +229,7 @@ def comparison_blocks(case: CaseInBoth, why_no_suite: str, width: int) -> list[B
 
 
 MOST_PROMPT_LINES = 12
-"""Maximum changed prompt lines shown before the answers."""
+"""Maximum number of changed prompt lines shown before the answers."""
 
 
 def prompt_blocks(case: CaseInBoth) -> list[Block]:

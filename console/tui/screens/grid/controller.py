@@ -123,7 +123,7 @@ class GridController:
         case_arrived: Callable[[], None],
         outputs_arrived: Callable[[str], None] = lambda key: None,
     ) -> None:
-        """Initialize without reading; only cases that differ are listed.
+        """Initialize without reading; only cases that differ are listed at first.
 
         Args:
             runs: the runs.
@@ -143,7 +143,7 @@ class GridController:
         self.current_key = ""
         """Row key of the current case."""
         self.suspects: SuspectKeys | None = None
-        """Listed instead of the cases of a category; None if they are not shown."""
+        """The suspect cases, if listed instead of the cases of a category; None otherwise."""
         self._opened: tuple[OpenedRun, ...] = ()
         self._unfolded: set[str] = set()
         """Row keys of the cases whose repeats are listed."""
@@ -229,7 +229,7 @@ class GridController:
                 self.rows |= {row_key(each.telling.slot): each for each in case.each_repeat}
 
     def toggle_repeats(self) -> bool:
-        """List the repeats of the current case, or hide them; return False if it was played once."""
+        """List the repeats of the current case, or hide them; return False if it was played only once."""
         case = self.rows.get(self.current_key)
         if case is None or not (case.is_repeat or case.each_repeat):
             return False

@@ -111,7 +111,7 @@ def _why_empty(listing: RunListing, *, is_complete: bool, mistake: str) -> Conte
 
 
 _WIDTH_AT_FIRST = 78
-"""Width of the details before they are laid out; the least on screens that show them."""
+"""Width of the details before they are laid out: the least on screens that show them."""
 
 
 class RunDetails(Static):
@@ -260,7 +260,7 @@ class ModelList(RowList):
 
 
 class SuiteList(RowList):
-    """Suites with their sizes, or why they cannot be opened."""
+    """Suites with their sizes, or the reasons why they cannot be opened."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -138,7 +138,7 @@ class LaunchController:
         return self.changed()
 
     def toggle_model(self, name: str) -> str:
-        """Toggle a model; return why it cannot be chosen. Foreign text."""
+        """Toggle a model; return why it cannot be chosen. The reason may contain untrusted text."""
         line = self.models.find(name)
         if line is None:
             return ""
@@ -148,7 +148,7 @@ class LaunchController:
         return ""
 
     def toggle_part(self, part: Part) -> str:
-        """Toggle a suite, group or category; return why it cannot be chosen. Foreign text."""
+        """Toggle a suite, group or category; return why it cannot be chosen. The reason may contain untrusted text."""
         line = self.suites.find(part.suite)
         if line is None or line.mistake:
             return line.mistake if line else ""

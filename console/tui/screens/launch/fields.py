@@ -327,7 +327,7 @@ def role_field_id(role: str) -> str:
 
 
 def is_needed_first(field: Field, *, wide: bool) -> bool:
-    """Return whether a field is visible from the start, `wide` or not; the others are folded until they are changed."""
+    """Return whether a field is visible at first, in a `wide` layout or not; others are folded until changed."""
     return field.id in ("cases", "repeats", "stop_when") or (wide and (field.id == "name" or is_of_role(field)))
 
 
