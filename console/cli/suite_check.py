@@ -91,7 +91,7 @@ class _Played:
         """Defects of the suite."""
         self.warning = ""
         self.printed = ""
-        """Output of the suite's code. Foreign text."""
+        """Output of the suite's code. Untrusted text."""
 
     def judge(self, *, by_score: bool) -> None:
         """Report odd verdicts on the right and wrong answer; they are defects unless a judge or a score decides."""

@@ -25,7 +25,7 @@ LABELS = {
 
 
 class Label(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A model's opinion on the cause of a failure; never a result. All strings are foreign."""
+    """A model's opinion on the cause of a failure; never a result. All strings are untrusted."""
 
     name: str
     """One of `LABELS`."""
@@ -68,7 +68,7 @@ class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PeopleVerdict(msgspec.Struct, frozen=True):
-    """Readers' verdicts on an answer. Names are foreign text."""
+    """Readers' verdicts on an answer. Names are untrusted text."""
 
     by_reader: dict[str, str]
     """One of `VERDICTS` by reader."""
@@ -97,7 +97,7 @@ class PeopleVerdict(msgspec.Struct, frozen=True):
 
 
 class Annotation(msgspec.Struct, frozen=True):
-    """Current notes on one rollout. All strings are foreign."""
+    """Current notes on one rollout. All strings are untrusted."""
 
     tag: str = ""
     """The cause of a failure in a reader's judgment; empty if not tagged."""

@@ -28,7 +28,7 @@ class CapturedOutput:
 
     @property
     def text(self) -> str:
-        """All captured text without trailing newlines. Foreign text."""
+        """All captured text without trailing newlines. Untrusted text."""
         return "".join(self._parts).rstrip("\n")
 
 

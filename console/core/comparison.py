@@ -18,7 +18,7 @@ class Mark(StrEnum):
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One argument or attribute. Values are literal source text, foreign."""
+    """One argument or attribute. Values are literal untrusted source text."""
 
     mark: Mark
     name: str
@@ -70,7 +70,7 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
     turns: tuple[Mark, ...] = ()
     """Result of each turn for graders that judge turns: SAME, DIFFERS, or OMITTED if not judged."""
     fault: str = ""
-    """Reason why the suite's code could not compare; nothing else is set then. Foreign text."""
+    """Reason why the suite's code could not compare; nothing else is set then. Untrusted text."""
     has_end: bool = False
     """True if the last of `turns` is a judgment of the whole conversation at its end."""
 

@@ -133,7 +133,7 @@ class Experiment(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def words(self) -> str:
-        """Describe the change and its place in a few words. May contain foreign text."""
+        """Describe the change and its place in a few words. May contain untrusted text."""
         labels = dict.fromkeys(change.label for arm in self.arms for change in arm)
         changed = f"{', '.join(labels)} changed" if labels else "nothing changed"
         starts = [start for start in self.beginnings.values() if start.replies is not None]

@@ -2,7 +2,7 @@
 
 A batch is journaled before it is submitted, and its id before it is waited for. After a kill, a batch whose submission
 was not confirmed is searched for at the provider for a while, as it may not be listed yet, and repeated calls wait for
-the batch that contains them: none is paid twice. Only a call that its batch did not answer goes into another one.
+the batch that contains them: none is paid for twice. Only a call that its batch did not answer goes into another one.
 """
 
 import asyncio
@@ -386,7 +386,7 @@ class BatchedEndpoint:
                 was_damaged = True
                 raise Fault(FaultKind.BAD_ANSWER, damage)
             if damage and not count:
-                hint = "Resume the run to read them again; nothing is paid twice."
+                hint = "Resume the run to read them again; nothing is paid for twice."
                 raise Fault(FaultKind.DATA, f"its answers cannot be read: {damage}", hint=hint)
 
         await self._persist(batch, read)

@@ -55,7 +55,7 @@ class RunForecast:
     terms: str = ""
     """Terms of its batches, such as `half price`; empty if all calls are sent one by one."""
     basis: str = ""
-    """Basis of the estimate, as text. May contain foreign text."""
+    """Basis of the estimate, as text. May contain untrusted text."""
     detectable: Detectable | None = None
     """Detectable difference from another run of the same cases; None if a score replaces passing."""
     looks: LookPlan | None = None
@@ -68,7 +68,7 @@ class Forecast:
 
     runs: list[RunForecast] = field(default_factory=list[RunForecast])
     refusals: list[UsageError] = field(default_factory=list[UsageError])
-    """Errors of runs that cannot start. May contain foreign text."""
+    """Errors of runs that cannot start. May contain untrusted text."""
     warnings: list[str] = field(default_factory=list[str])
     models: list[Mapping[str, ModelConfig]] = field(default_factory=list[Mapping[str, ModelConfig]])
     """Models of each run by role."""

@@ -1,7 +1,7 @@
 """Labels failures with a model, by a rubric: one call at a time, each label saved as it arrives.
 
 Labels change no result. A failure already labeled by the same model for the same prompt is skipped, so an interrupted
-run of the labeler continues where it stopped, and at most the call in flight is paid twice.
+run of the labeler continues where it stopped, and at most the call in flight is paid for twice.
 """
 
 import json

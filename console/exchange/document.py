@@ -25,7 +25,7 @@ ANNOTATION_FIELDS = (
 )
 """Annotations by readers and model labels that are exported."""
 AnnotationFields = Mapping[str, str]
-"""A reader's annotations of one rollout, by kind. Foreign text."""
+"""A reader's annotations of one rollout, by kind. Untrusted text."""
 
 
 def annotation_fields(annotation: Annotation) -> AnnotationFields:

@@ -91,7 +91,7 @@ class LabelQueue:
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """Names of the criteria of the current answer; empty if it has at most one. Foreign text."""
+        """Names of the criteria of the current answer; empty if it has at most one. Untrusted text."""
         names = judged_scores(self.current.rollout) if self.current is not None else []
         return tuple(names) if len(names) > 1 else ()
 
@@ -102,7 +102,7 @@ class LabelQueue:
 
     @property
     def readers_words(self) -> str:
-        """Verdicts of the disagreeing readers on the current answer, while settling; else empty. Foreign text."""
+        """Verdicts of the disagreeing readers on the current answer, while settling; else empty. Untrusted text."""
         if self.current is None or not self.settles:
             return ""
         annotation = self._notes.annotations().get(self.current.rollout.slot, NO_ANNOTATION)

@@ -27,7 +27,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(slots=True)
 class SuiteAnswers:
-    """Graded answers of several runs. Texts are foreign."""
+    """Graded answers of several runs. Texts are untrusted."""
 
     runs: dict[str, RunFolder] = field(default_factory=dict[str, RunFolder])
     """The run read for each model."""
@@ -123,7 +123,7 @@ def _answer(comparison: Comparison | None, text: str) -> str:
 
 
 def expected_lines(comparison: Comparison | None) -> list[str]:
-    """Return the expected answer, calls with their arguments. Foreign text."""
+    """Return the expected answer, calls with their arguments. Untrusted text."""
     parts: list[str] = []
     for pair in comparison.expectations if comparison is not None else ():
         if pair.expected:

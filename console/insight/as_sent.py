@@ -191,7 +191,7 @@ def _last_words(request: Request) -> str:
 
 
 def diff_of(change: Change) -> list[str]:
-    """Return a change as the lines of a diff, with three lines of context. Foreign text."""
+    """Return a change as the lines of a diff, with three lines of context. Untrusted text."""
     before, after = (_lines(change, value) for value in (change.before, change.after))
     if change.before is None:
         return [f"+{line}" for line in after]
@@ -347,7 +347,7 @@ def _restored(text: str, before: str) -> str:
 
 
 def called_words(reply: Reply) -> str:
-    """Return a summary of a reply in a few words. Foreign text."""
+    """Return a summary of a reply in a few words. Untrusted text."""
     names = [call.name for call in reply.tool_calls]
     if names:
         counts = {name: names.count(name) for name in names}

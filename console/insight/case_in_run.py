@@ -21,7 +21,7 @@ class CaseInRun:
 
     @property
     def fault(self) -> str:
-        """Error in the suite's comparison. Foreign text."""
+        """Error in the suite's comparison. Untrusted text."""
         return self.comparison.fault if self.comparison is not None else ""
 
 

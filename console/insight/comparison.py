@@ -117,7 +117,7 @@ class CasePair:
 
     @property
     def name(self) -> str:
-        """Id of the case, with the repeat if there is only one. Foreign text."""
+        """Id of the case, with the repeat if there is only one. Untrusted text."""
         return self.a.key.case if len(self.repeats) > 1 else str(self.a.key)
 
     def mean_scores(self, headline: str) -> tuple[float, float] | None:

@@ -49,7 +49,7 @@ class ComparisonSide:
 
     @property
     def name(self) -> str:
-        """Run id. Foreign text."""
+        """Run id. Untrusted text."""
         return self.manifest.id
 
     @property
@@ -59,7 +59,7 @@ class ComparisonSide:
 
     @property
     def model(self) -> str:
-        """Name of the model under test. Foreign text."""
+        """Name of the model under test. Untrusted text."""
         return self.manifest.model.name
 
     def request_digest(self, slot: Slot) -> str:

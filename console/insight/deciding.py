@@ -35,7 +35,7 @@ class Branch:
     """0 for a branch of the recorded run, 1 for a branch of such a branch, and so on."""
 
     def words(self, recorded_model: str) -> str:
-        """Describe the change and its place. Foreign text."""
+        """Describe the change and its place. Untrusted text."""
         other = f"{self.model}, " if self.model != recorded_model else ""
         return other + self.experiment.words
 
@@ -174,7 +174,7 @@ def _splits(replies: int) -> list[list[int]]:
 
 
 def decided_words(points: Sequence[Point], curve: Curve) -> str:
-    """Return a sentence about the step that decided a conversation. Foreign text."""
+    """Return a sentence about the step that decided a conversation. Untrusted text."""
     if 0 not in curve:
         return "nothing was played yet"
     start = curve[0]

@@ -1,7 +1,7 @@
 """Code run for a model (cave-bench), read from a conversation: cells, tool results, turns and the sandbox. Pure.
 
 The notes are `cell` (code, output, calls, reads, writes, error), `tool` (tool, arguments, text), `turn` (its end) and
-`sandbox` (the code's confinement). Their values are foreign and may have any type.
+`sandbox` (the code's confinement). Their values are untrusted and may have any type.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ _NEAR = 12
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One executed piece of code. Texts are foreign."""
+    """One executed piece of code. Texts are untrusted."""
 
     code: str
     output: str
@@ -37,7 +37,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """Outcome of a turn before judging. Texts are foreign."""
+    """Outcome of a turn before judging. Texts are untrusted."""
 
     steps: int = 0
     tokens: int = 0

@@ -97,7 +97,7 @@ class TriedFix:
     chose_failures: bool
     """True if all chosen cases had failed."""
     other_model: str
-    """The model that played, if it differs from the recorded run's. Foreign text."""
+    """The model that played, if it differs from the recorded run's. Untrusted text."""
     decided: str = ""
     """The look whose interval is shown, if looks may end the experiment."""
 

@@ -56,9 +56,9 @@ class Group:
     """Rollouts that share a property."""
 
     path: tuple[str, ...]
-    """Identifier: recorded values from the top level down. Foreign text."""
+    """Identifier: recorded values from the top level down. Untrusted text."""
     label: str
-    """Display name: our words for a known reason, else foreign text."""
+    """Display name: our words for a known reason, else untrusted text."""
     rollouts: RolloutList
     """Members in run order, including those of subgroups."""
     parts: list["Group"] = field(default_factory=list["Group"])
@@ -66,7 +66,7 @@ class Group:
     is_case: bool = False
     """True if all members are rollouts of one case."""
     subject: str = ""
-    """Subject shared by all members if there are no subgroups. Foreign text."""
+    """Subject shared by all members if there are no subgroups. Untrusted text."""
 
     @property
     def has_cases(self) -> bool:

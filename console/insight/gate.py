@@ -30,7 +30,7 @@ class Gate:
 
     verdict: Decision
     sentence: str
-    """Reason for the verdict in one sentence. Parts may be foreign text."""
+    """Reason for the verdict in one sentence. Parts may be untrusted text."""
     metric: str
     margin: float | None
     difference: Difference | None

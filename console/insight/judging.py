@@ -31,7 +31,7 @@ class Judging:
     """Facts about the judge of a run."""
 
     judge: str
-    """Name of the judge's model. Foreign text, as is `second`."""
+    """Name of the judge's model. Untrusted text, as is `second`."""
     second: str
     """Empty if there is no second judge."""
     undecided: Interval | None
@@ -170,7 +170,7 @@ def _above(value: float | None, threshold: float | None) -> bool | None:
 
 
 def judging_lines(judging: Judging) -> list[str]:
-    """Describe the judging in sentences. Model names are foreign text."""
+    """Describe the judging in sentences. Model names are untrusted text."""
     lines: list[str] = []
     if judging.undecided is not None:
         lines.append(

@@ -66,9 +66,9 @@ class Leaderboard:
     rows: tuple[LeaderboardRow, ...]
     rules: LeaderboardRules
     grading: str = ""
-    """Sentence about runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
+    """Sentence about runs that were graded differently; empty if all were graded alike. Parts are untrusted text."""
     units: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Unit by column, where the suite of the newest run names one. Foreign text."""
+    """Unit by column, where the suite of the newest run names one. Untrusted text."""
 
     def with_unit(self, column: str, heading: str) -> str:
         """Return the heading of a column with its unit, such as `cost (EUR)`."""

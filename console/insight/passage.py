@@ -1,6 +1,6 @@
 """Passages of a transcript: messages, calls, results, scores and verdicts in order.
 
-Passages hold foreign text as recorded; front ends must sanitize it.
+Passages hold untrusted text as recorded; front ends must sanitize it.
 """
 
 import json

@@ -107,7 +107,7 @@ def _rounds(rollouts: Iterable[Rollout]) -> Iterator[JudgedAnswer]:
 
 
 def judged_scores(rollout: Rollout) -> list[str]:
-    """Return the names of the scores that the judge gave, such as those of criteria. Foreign text."""
+    """Return the names of the scores that the judge gave, such as those of criteria. Untrusted text."""
     return [name for name, track in rollout.tracks.items() if track.role == JUDGE]
 
 

@@ -47,7 +47,7 @@ _BARE = {
 
 
 def reason_words(reason: str, outcome: Outcome | None = None) -> str:
-    """Return a reason as text, or the outcome without one. Unknown reasons are foreign text."""
+    """Return a reason as text, or the outcome without one. Unknown reasons are untrusted text."""
     if not reason:
         return _BARE[outcome] if outcome is not None else "not finished"
     phrase = own_words().get(reason) or _WORDS.get(reason)

@@ -29,7 +29,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table. Its texts may be foreign."""
+    """One row of a table. Its texts may be untrusted."""
 
     cells: tuple[str, ...]
     note: str = ""

@@ -34,7 +34,7 @@ NO_SCORES: dict[str, float] = {}
 
 
 class Rollout(msgspec.Struct, array_like=True, gc=False):
-    """Latest attempt at one rollout. Ids, titles, reasons, messages and streamed text are foreign."""
+    """Latest attempt at one rollout. Ids, titles, reasons, messages and streamed text are untrusted."""
 
     key: Key
     order: int

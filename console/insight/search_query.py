@@ -165,7 +165,7 @@ def _index_words(text: str) -> str:
 
 
 class Excerpt(NamedTuple):
-    """Part of a passage around its matches, on one line. Foreign text."""
+    """Part of a passage around its matches, on one line. Untrusted text."""
 
     text: str
     marks: tuple[tuple[int, int], ...]

@@ -1,4 +1,4 @@
-"""Sentences about the servers of a run: model name, provider, fingerprint. Pure; parts are foreign text."""
+"""Sentences about the servers of a run: model name, provider, fingerprint. Pure; parts are untrusted text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol

@@ -17,7 +17,7 @@ _ODD_WEIGHT = 0.25
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """A model's answer to a case. Texts are foreign."""
+    """A model's answer to a case. Texts are untrusted."""
 
     passed: bool
     answer: str
@@ -35,7 +35,7 @@ class Suspect:
     """Number of these models."""
     models: int
     answer: str
-    """Answer of these models. Foreign text."""
+    """Answer of these models. Untrusted text."""
     odd: float
     """Correlation of passing with the score on other cases, if negative; else 0."""
     nobody_passed: bool
@@ -46,7 +46,7 @@ class Suspect:
         return self.against - _ODD_WEIGHT * self.odd
 
     def words(self, key: str, prompt: str = "") -> str:
-        """Describe in a sentence why the key is suspect. Foreign text."""
+        """Describe in a sentence why the key is suspect. Untrusted text."""
         if self.same:
             wanted = f"; the key is {key}" if key else ""
             asked = f"; the prompt says: {prompt}" if prompt else ""

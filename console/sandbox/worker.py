@@ -1,4 +1,4 @@
-"""A disposable worker process that runs foreign code in confinement: start, call, kill.
+"""A disposable worker process that runs untrusted code in confinement: start, call, kill.
 
     worker = await Worker.start("console.sandbox.programs.objects", setup={…}, read_only=[folder])
     result = await worker.call("invoke", {…}, on_tell=show, on_ask=answer)

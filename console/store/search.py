@@ -2,7 +2,7 @@
 
 The file is scanned as bytes, piece by piece, and only lines that contain the search string are decoded: 30 MB take a
 fraction of a second. Case is ignored. Words that also occur in the journal's own format (`user`, `content`, `passed`)
-count only in foreign text.
+count only in untrusted text.
 """
 
 import json

@@ -55,7 +55,7 @@ class Cell:
 
     @property
     def missing(self) -> str:
-        """Text in place of a missing number of a played row: `— (2 of 21)`. Foreign text."""
+        """Text in place of a missing number of a played row: `— (2 of 21)`. Untrusted text."""
         return f"— ({self.note.removesuffix(LACKS_CATEGORIES)})"
 
     @property

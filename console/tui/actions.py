@@ -398,7 +398,7 @@ def _answer(key: str, part: str, meaning: str, footer: str = "", pair: str = "")
 _LABEL = (
     _answer("p", "passes", "pass", "pass"),
     _answer("f", "fails", "fail", "fail"),
-    _answer("u", "unclear", "cannot tell", "cannot tell"),
+    _answer("u", "unclear", "unclear", "unclear"),
     _answer("1", "grade1", "grade, bad to good", "grade", pair="answer.grade5"),
     *(_answer(str(grade), f"grade{grade}", f"grade {grade}") for grade in (2, 3, 4)),
     _answer("5", "grade5", "grade 5", pair="answer.grade1"),

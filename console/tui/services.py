@@ -140,11 +140,11 @@ class Services(Protocol):
         ...
 
     def notify(self, text: Content, *, severity: Severity = "information") -> None:
-        """Show a toast and record it under `Messages`. Foreign parts must be sanitized."""
+        """Show a toast and record it under `Messages`. Untrusted parts must be sanitized."""
         ...
 
     def refuse(self, error: Exception) -> None:
-        """Show an error as a toast. Its text may be foreign."""
+        """Show an error as a toast. Its text may be untrusted."""
         ...
 
     def copy(self, text: str, name: str) -> None:

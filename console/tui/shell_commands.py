@@ -12,7 +12,7 @@ def command(verb: str, *words: str, places: WorkspacePaths) -> str:
 
     Args:
         verb: the verb of eval-console.
-        words: its arguments, unquoted. May be foreign text.
+        words: its arguments, unquoted. May be untrusted text.
         places: paths given to the app, passed on so that the command finds the same models, data and runs.
     """
     return shlex.join(["eval-console", verb, *words, *places.flags])

@@ -58,7 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; text formats default to stdout (`-`)"
     )
-    parser.add_argument("--open", action="store_true", help="open what was written in the desktop's program for it")
+    parser.add_argument("--open", action="store_true", help="open the result in its default program")
     hub = parser.add_argument_group(f"for {_HUB}")
     hub.add_argument("--hub-dataset", metavar="TEXT", help="the benchmark's name on the Hub: organization/name")
     hub.add_argument("--hub-task", metavar="TEXT", help="the task, as named in the dataset's eval.yaml")

@@ -1,8 +1,8 @@
 """Export to a single HTML file for sharing: numbers with bars, and every failure with expected and actual.
 
-The page is inert: all foreign text is escaped, its control characters are made visible, there are no scripts or links,
-and a content policy forbids everything except the embedded style sheet, which also filters by reason. Bars
-are inline SVG.
+The page is inert: all untrusted text is escaped, its control characters are made visible, there are no scripts or
+links, and a content policy forbids everything except the embedded style sheet, which also filters by reason. Bars are
+inline SVG.
 """
 
 from collections import Counter

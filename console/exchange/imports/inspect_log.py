@@ -73,7 +73,7 @@ _PART_OF_SUMMARIES = "_journal/summaries/"
 
 
 class Summary(msgspec.Struct):
-    """Summary of a sample in an `.eval`. All fields are foreign and may have any type."""
+    """Summary of a sample in an `.eval`. All fields are untrusted and may have any type."""
 
     id: Any = ""
     epoch: Any = 1

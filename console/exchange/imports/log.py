@@ -1,7 +1,7 @@
 """Common representation of other tools' logs: a header, then samples one by one.
 
 Readers fill in the fields that exist here and keep the rest verbatim in `rest`. Nothing in a log is executed or
-fetched, and its texts stay foreign.
+fetched, and its texts stay untrusted.
 """
 
 from collections.abc import Callable, Iterator

@@ -50,7 +50,7 @@ class ScoreValues:
         for case, value in reduced:
             if case not in group_of:
                 return None
-            # replaced, not formatted: a foreign format could ask for any width
+            # replaced, not formatted: an untrusted format could ask for any width
             name = recipe.template.replace("{group_name}", group_of[case])
             groups.setdefault(name, []).append(value)
         if recipe.name in groups:

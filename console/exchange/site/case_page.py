@@ -181,7 +181,7 @@ def even_limit(lengths: Sequence[int], room: int) -> int:
 
 
 def cut_middle(text: str, limit: int) -> str:
-    """Return foreign text as HTML of about `limit` bytes, with a note in place of the removed middle."""
+    """Return untrusted text as HTML of about `limit` bytes, with a note in place of the removed middle."""
     size = limit
     while True:
         shown = text

@@ -106,7 +106,7 @@ class Gateway:
 
             token = request.match_info.get("token") or request.headers.get(ROLLOUT, "")
             if not token:  # before its body is read, which may be large
-                words = "eval-console cannot tell to which case this call belongs: it has no token of a rollout"
+                words = "eval-console does not know to which case this call belongs: it has no token of a rollout"
                 return refuse(words, 403)
             try:
                 return await respond(request, dialect, self._admitted(token))

@@ -149,7 +149,7 @@ class HttpSession:
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in ("", "identity"):
             named = self.redact(encoding)[:20]
-            raise Fault(FaultKind.BAD_ANSWER, f"the server compressed its answer ({named}) though not asked to")
+            raise Fault(FaultKind.BAD_ANSWER, f"the server compressed its answer ({named}) without being asked to")
 
     def _redirected(self, response: aiohttp.ClientResponse) -> Fault:
         """Return the fault of a redirect; redirects are never followed."""

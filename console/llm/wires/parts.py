@@ -22,7 +22,7 @@ _OTHER_ROLES = frozenset({"user", "system", "developer", "tool", "function"})
 
 def unread(what: str) -> Fault:
     """Return the fault for a part that is unreadable or contradicts another."""
-    return Fault(FaultKind.BAD_ANSWER, what, hint="The server or a gateway before it breaks its API; update it.")
+    return Fault(FaultKind.BAD_ANSWER, what, hint="The server or a gateway in front of it violates its API; update it.")
 
 
 class Accepted(NamedTuple):

@@ -61,9 +61,9 @@ class LabelResult(msgspec.Struct, frozen=True):
     simulated: bool = False
     cost_usd: float | None = None
     stopped: str = ""
-    """Reason for ending early; empty if it did not. Foreign text."""
+    """Reason for ending early; empty if it did not. Untrusted text."""
     message: str = ""
-    """Reason for not starting. Foreign text."""
+    """Reason for not starting. Untrusted text."""
 
 
 class LabelSession:

@@ -46,7 +46,7 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Folder name, which is the run's id. Foreign text."""
+        """Folder name, which is the run's id. Untrusted text."""
         return self.folder.name
 
     @property

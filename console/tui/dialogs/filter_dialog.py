@@ -82,7 +82,7 @@ class FilterDialog(Dialog[AnswerT | None]):
             hint: placeholder of the text field.
             nothing: message for an empty list.
             grows: fit the list's height to its rows.
-            title: heading; foreign parts must be sanitized.
+            title: heading; untrusted parts must be sanitized.
             names: show the names of the columns.
             about: describes the row under the cursor, below the list.
         """
@@ -183,7 +183,7 @@ class Chooser(FilterDialog[str]):
     """
 
     def __init__(self, title: Content, columns: Sequence[Column], faces: Mapping[str, Face], empty: str) -> None:
-        """List rows under a title; foreign parts of the title must be sanitized.
+        """List rows under a title; untrusted parts of the title must be sanitized.
 
         Args:
             title: heading.

@@ -29,7 +29,7 @@ class Block:
     aside: Content = field(default_factory=Content.empty)
     """Right end of the title line, such as tokens and seconds."""
     text: str = ""
-    """Raw foreign text, sanitized when it is measured."""
+    """Raw untrusted text, sanitized when it is measured."""
     body: Sequence[Content] = ()
     """Sanitized lines shown instead of `text`."""
     style: str = ""
@@ -66,7 +66,7 @@ class Block:
         return self._lines
 
     def append(self, text: str) -> int:
-        """Append foreign text.
+        """Append untrusted text.
 
         Returns:
             Index of the first line of the block that changed.

@@ -230,7 +230,7 @@ def case_cells(case: GridCase, shown: range, current: int, why: str | None = Non
 
 
 def case_name(case: GridCase) -> str:
-    """Return the title of a scored case, the id of any other, or the number of a repeat. Foreign text."""
+    """Return the title of a scored case, the id of any other, or the number of a repeat. Untrusted text."""
     row = case.telling
     if case.is_repeat:
         return f"  repeat {row.slot[1] + 1}"

@@ -48,7 +48,7 @@ def open_picture(data: bytes | None, size: tuple[int, int]) -> "Image":
             picture = opened.convert("RGBA")
     except UsageError:
         raise
-    except Exception as error:  # the bytes are foreign, and decoders raise anything
+    except Exception as error:  # the bytes are untrusted, and decoders raise anything
         raise UsageError(f"the picture cannot be shown: {type(error).__name__}") from None
     return Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).convert("RGB")
 

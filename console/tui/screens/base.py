@@ -122,7 +122,7 @@ class BaseScreen(Screen[None]):
 
     @property
     def find_mistake(self) -> str:
-        """Error in the text of the find bar, shown above it. May be foreign text."""
+        """Error in the text of the find bar, shown above it. May be untrusted text."""
         return ""
 
     def show_workspace(self, part: str) -> None:

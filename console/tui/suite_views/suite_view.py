@@ -172,7 +172,7 @@ class SuiteView:
     """Drawing functions for notes, by kind, used in every view and in Live."""
 
     def case_name(self, rollout: Rollout) -> str:
-        """Return the name of a case in a list. May be foreign text."""
+        """Return the name of a case in a list. May be untrusted text."""
         return str(rollout.key)
 
     def case_detail(self, rollout: Rollout) -> str:

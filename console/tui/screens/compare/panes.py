@@ -105,7 +105,7 @@ class ChangeList(RowList):
         self.show(list(changes), draw=self._cells, empty=Content(controller.empty_words))
 
     def refuse(self, why: str) -> None:
-        """Show why the runs cannot be shown. Foreign text."""
+        """Show why the runs cannot be shown. Untrusted text."""
         self.show([], empty=literal(why, 400, "$broken"))
 
     def _cells(self, key: str) -> tuple[Content, ...]:
@@ -187,7 +187,7 @@ class CasePane(Vertical):
             transcript.border_title = transcript.border_subtitle = None
 
     def show_fault(self, why: str) -> None:
-        """Show why the case cannot be shown. Foreign text."""
+        """Show why the case cannot be shown. Untrusted text."""
         self._case.show([Block("fault", literal(why, 600, "$broken"))])
 
     def show_title(self, key: str, position: Content, view: str, *, is_first_view: bool) -> None:

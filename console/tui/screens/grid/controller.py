@@ -48,7 +48,7 @@ class ReadRuns(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SuspectKeys:
-    """The cases of a suite with suspect keys, and readers' decisions on them. Strings are foreign."""
+    """The cases of a suite with suspect keys, and readers' decisions on them. Strings are untrusted."""
 
     answers: SuiteAnswers
     listed: dict[str, Suspect]
@@ -335,7 +335,7 @@ class GridController:
         return self._cases.get(self.current_key, read)
 
     def prompt(self, row: GridRow) -> str:
-        """Return the title of a case, which is the start of its prompt. Foreign text."""
+        """Return the title of a case, which is the start of its prompt. Untrusted text."""
         rollouts = (run.reader.side.rollouts.get(row.slot) for run in self._opened)
         return next((rollout.title for rollout in rollouts if rollout is not None and rollout.title), "")
 
@@ -367,7 +367,7 @@ def _case_key(case: GridCase) -> str:
 
 
 def _output(run: OpenedRun, row: GridRow) -> str:
-    """Return the start of the answer to a case in one run, or why there is none. Foreign text."""
+    """Return the start of the answer to a case in one run, or why there is none. Untrusted text."""
     rollout = run.reader.side.rollouts.get(row.slot)
     if rollout is None:
         return ""

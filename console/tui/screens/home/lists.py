@@ -61,7 +61,7 @@ class RunList(RowList):
         return self.size.width >= _ROOMY
 
     def set_listing(self, listing: RunListing, *, is_complete: bool, mistake: str, today: str = "") -> None:
-        """Show runs, or why there are none; `mistake` may be foreign text, `today` summarizes the day."""
+        """Show runs, or why there are none; `mistake` may be untrusted text, `today` summarizes the day."""
         self._listing = listing
         self._by_path = {str(line.folder.path): line for line in listing.lines}
         self._parents = {line.name: line for line in listing.lines}

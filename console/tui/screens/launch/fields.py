@@ -32,7 +32,7 @@ Read = Callable[[str], Any]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Field:
-    """A setting and the parser of its text. Label, meaning and choices of a suite's option are foreign text."""
+    """A setting and the parser of its text. Label, meaning and choices of a suite's option are untrusted text."""
 
     id: str
     label: str

@@ -243,7 +243,7 @@ class LaunchScreen(BaseScreen):
     # Showing ---------------------------------------------------------------------------------------------------------
 
     def _show_change(self, problems: Sequence[str]) -> None:
-        """Show the form after a change, and why chosen suites cannot be opened. Foreign text."""
+        """Show the form after a change, and why chosen suites cannot be opened. Untrusted text."""
         for problem in problems:
             self.services.notify(literal(problem, 600), severity="error")
         self._sample_runs.stop_following()

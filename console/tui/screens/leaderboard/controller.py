@@ -51,7 +51,7 @@ class LeaderboardController:
 
     @property
     def legend(self) -> list[str]:
-        """Meanings of the marks in use on any board, followed by the first difference in grading. Foreign text."""
+        """Meanings of the marks in use on any board, followed by the first difference in grading. Untrusted text."""
         parts = [part for board in self.boards for part in board.legend]
         return list(dict.fromkeys(filter(None, (*parts, next(filter(None, (b.grading for b in self.boards)), "")))))
 

@@ -179,7 +179,7 @@ class BranchActions:
             return
         points = points_of(case.conversation)
         if not points:
-            self.services.refuse(UsageError("this case has no finished call, so there is nothing to go on from"))
+            self.services.refuse(UsageError("this case has no finished call, so there is nothing to continue from"))
             return
         form: _Form | None = _Form(self._point_read(case.conversation, points), run.manifest.model.name)
         while form is not None:

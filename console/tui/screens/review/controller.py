@@ -145,7 +145,7 @@ class ReviewController:
         return True
 
     def list_label(self) -> str:
-        """Describe the list as text, which may be foreign."""
+        """Describe the list as text, which may be untrusted."""
         scope, by = self.triage.scope.text, self.triage.by
         label = _SCOPE_LABELS.get(scope, scope) if scope else self.views.suite_view.everything_label
         if self.triage.has_cases:
