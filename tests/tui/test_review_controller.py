@@ -25,6 +25,7 @@ from console.store.notes import Note, Notes
 from console.suites.run_suite import RunSuite
 from console.suites.suite import Report
 from console.tui.data.throttle import Throttle
+from console.tui.screens.review import listing
 from console.tui.screens.review.case_list import empty_text, end_of_list_text, list_title, status_text
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.controller import ReviewController
@@ -502,6 +503,16 @@ def test_portions_of_a_slow_list_become_rarer(run: RunDouble) -> None:
     times = iter(step * 0.1 for step in range(1000))
     portions = list(listings(Triage().request(), run.overview.rollouts.all(), clock=lambda: next(times)))
     assert 3 <= len(portions) <= 6
+
+
+def test_the_first_portion_of_a_long_list_comes_before_any_time_is_up(
+    run: RunDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(9 * SLICE):
+        run.end(f"n{number}")
+    monkeypatch.setattr(listing, "FIRST_PORTION", 2 * SLICE)
+    portions = listings(Triage().request(), run.overview.rollouts.all(), clock=lambda: 0.0)
+    assert [round(len(portion.order) / SLICE) for portion in portions] == [3, 9]
 
 
 def test_a_thread_that_computes_rests_as_long_but_never_for_long() -> None:
