@@ -539,8 +539,8 @@ def test_cases_with_repeats_are_sorted_by_the_value_that_they_show() -> None:
     triage.repeats = 2
     for column, order in ((None, "abc"), ("time", "bca"), ("id", "abc"), (None, "abc")):
         triage.sorting = Sorting(column) if column else None
-        for listing in listings(triage.request(), RolloutList.of(rollouts)):
-            triage.use_listing(listing)
+        for each in listings(triage.request(), RolloutList.of(rollouts)):
+            triage.use_listing(each)
         assert "".join(leaf.rollouts[0].key.case for leaf in triage.leaves) == order
         if column == "time":
             assert [triage.sorted_by(leaf.rollouts[0]) for leaf in triage.leaves] == ["3.0 s", "2.5 s", "2.0 s"]
