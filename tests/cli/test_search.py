@@ -53,7 +53,6 @@ def test_what_cannot_be_searched_for(console):
         pytest.param(lambda data: data[: len(data) // 2], id="cut"),
         pytest.param(lambda data: data[:100] + b"\xff" * 4000 + data[4100:], id="its tables overwritten"),
         pytest.param(lambda data: data.replace(b"CREATE TABLE", b"\xff\xfe\xfdATE TABLE"), id="names that are no text"),
-        pytest.param(lambda data: data.replace(b"hasty", b"\xff" * 5), id="facts that are no text"),
     ],
 )
 def test_a_damaged_index_is_replaced(console, home: Path, damage):
@@ -68,3 +67,12 @@ def test_a_damaged_index_is_replaced(console, home: Path, damage):
         ended = console(*line)
         assert ended.code in (Exit.OK, Exit.USAGE), ended.err
         assert console("search", "booking").out == expected.out
+
+
+def test_facts_that_are_no_text_are_indexed_again(console, home: Path):
+    console(*RUN, "-m", "sim/hasty")
+    expected = console("search", "booking")
+    index = search_path(home / "runs")
+    index.write_bytes(index.read_bytes().replace(b"_missing", b"\xff" * 8))
+    assert console("search", "booking").code == Exit.USAGE
+    assert console("search", "booking").out == expected.out
