@@ -33,7 +33,7 @@ class PlayedRollout:
     case: Case
     key: Key
     finished: Finished | None
-    """None if in flight or interrupted."""
+    """Its end; None if in flight or interrupted."""
 
     @property
     def outcome(self) -> str:

@@ -78,7 +78,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A model under the name used everywhere else."""
 
     name: str
-    """Name of its table in models.toml."""
+    """Name of the model's table in models.toml."""
     model_id: _Filled
     """The provider's name for the model. Default: required."""
     provider: str = "openai"

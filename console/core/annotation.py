@@ -36,7 +36,7 @@ class Label(msgspec.Struct, frozen=True, omit_defaults=True):
     prompt: str = ""
     """Digest of the prompt and of the model's id at the provider."""
     cost_usd: Amount | None = None
-    """None if unknown, which is not free."""
+    """Cost in USD; None if unknown, which does not mean free."""
     simulated: bool = False
 
     @property

@@ -25,7 +25,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     expected: tuple[str, ...] = ()
     """Allowed alternatives; empty when nothing was expected."""
     actual: str | None = None
-    """None if not given."""
+    """Actual value; None if the argument was not given."""
     note: str = ""
     """The program's own remark: the rule, `after normalizing`, `not in schema`, both types."""
     decisive: bool = False

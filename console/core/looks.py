@@ -84,7 +84,7 @@ class LookPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str = ""
     """Digest of the planned order."""
     until: Until | None = None
-    """None if the looks end nothing."""
+    """Rule for ending the run early; None if looks never end it."""
     expected: tuple[Expected, ...] = ()
     """Forecast of when the rule ends the run, made before the first call."""
     rollouts: Count = 1
@@ -105,7 +105,7 @@ class Contender(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     difference: Amount | None = None
     """Mean of the model minus the leader's, case by case; None for the leader."""
     below: Amount | None = None
-    """Bounds of its repeated confidence interval."""
+    """Lower bound of the repeated confidence interval; `above` is the upper one."""
     above: Amount | None = None
     out_at: Count = 0
     """Number of the look that has shown it to be worse; 0 if it is still in the race."""
@@ -130,7 +130,7 @@ class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     difference: Amount | None = None
     """B - A over these rollouts, if the question is whether B is worse."""
     below: Amount | None = None
-    """Bounds of its repeated confidence interval."""
+    """Lower bound of the repeated confidence interval; `above` is the upper one."""
     above: Amount | None = None
     decision: str = ""
     """Decision of this look; empty if it decided nothing, or had nothing to decide."""

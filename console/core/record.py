@@ -128,7 +128,7 @@ class Scored(Record, frozen=True):
     key: Key
     name: str
     value: Amount | None
-    """None if it could not be determined."""
+    """The number; None if it could not be determined."""
     threshold: Amount | None = None
     turn: Count = 0
     role: str = ""
@@ -164,7 +164,7 @@ class Finished(Record, frozen=True):
     input_tokens: Count = 0
     output_tokens: Count = 0
     cost_usd: Amount | None = None
-    """None if unknown, which is not free."""
+    """Cost in USD; None if unknown, which does not mean free."""
     calls: Count = 0
     cut: str = ""
     """`length` or `content_filter` if the last reply was cut off; the reply is judged as it is."""

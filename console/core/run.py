@@ -104,7 +104,7 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     headline: str = ""
     """Score shown in place of the pass rate, as declared by the suite; empty for the pass rate."""
     further_headlines: tuple[str, ...] = ()
-    """Scores shown next to it."""
+    """Scores shown next to the headline."""
     scales: dict[str, tuple[float, float]] = {}
     """Lowest and highest value by score, where known."""
     units: dict[str, str] = {}
@@ -339,7 +339,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     is_shown_by_look: bool = False
     """True if the newest look determines its score, because conversations that finish first are not a fair sample."""
     decision: str = ""
-    """Decision of its looks, if any."""
+    """What its looks decided, if anything."""
     looks: list[Look] = []
     """All looks at a run that looks may end; empty for other runs."""
     checksum: int = 0

@@ -38,7 +38,7 @@ class Use:
     calls: float = 0.0
     tokens: float = 0.0
     cost_usd: float | None = 0.0
-    """None if a price is unknown."""
+    """Cost in USD; None if a price is unknown."""
     is_free: bool = True
     """True if every model is simulated."""
 

@@ -90,7 +90,7 @@ class RunDocument:
     manifest: Manifest
     summary: Summary
     report: Report | None
-    """None when the suite no longer exists."""
+    """The suite's report; None when the suite no longer exists."""
     items: Sequence[Item]
     judging: Judging | None = None
     """None for runs without a model as judge."""

@@ -68,7 +68,7 @@ class CasePair:
     """One case in both runs, with all its repeats."""
 
     repeats: tuple[RolloutPair, ...]
-    """In run order."""
+    """The repeats, in run order."""
     outcome: PairOutcome
     """Change in the number of repeats that pass, or in the mean headline score."""
     change: float
@@ -228,7 +228,7 @@ class RunComparison:
     headline: str
     """Name of the compared score; empty when passing is compared."""
     pairs: tuple[RolloutPair, ...]
-    """In the order of A."""
+    """All pairs, in the order of A."""
     cases: tuple[CasePair, ...]
     """The same pairs by case, in the order of A."""
     only_a: int

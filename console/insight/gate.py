@@ -34,7 +34,7 @@ class Gate:
     metric: str
     margin: float | None
     difference: Difference | None
-    """None if either run lacks the metric."""
+    """Difference in the metric; None if either run lacks it."""
 
 
 def judge(

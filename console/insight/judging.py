@@ -33,7 +33,7 @@ class Judging:
     judge: str
     """Name of the judge's model. Untrusted text, as is `second`."""
     second: str
-    """Empty if there is no second judge."""
+    """Name of the second judge; empty if there is none."""
     undecided: Interval | None
     """Undecided share of finished rollouts; None before any has finished."""
     undecided_count: int

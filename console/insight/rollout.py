@@ -69,12 +69,12 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
-    """None if unknown, which is not free."""
+    """Cost in USD; None if unknown, which does not mean free."""
     calls: int = 0
     cut: str = ""
     """Cause of a truncated last reply: `length` or `content_filter`."""
     tries: int = 0
-    """Failed tries of its calls."""
+    """Number of failed tries of the rollout's calls."""
     earlier: tuple[Key, ...] = ()
     """Keys of previous attempts in order."""
     tracks: dict[str, Track] = msgspec.field(default_factory=lambda: NO_TRACKS)

@@ -32,7 +32,7 @@ class Layers:
     namespaces: bool = True
     mounts: bool = True
     landlock: int = 1000
-    """Newest version to use; 0 disables it."""
+    """Newest Landlock version to use; 0 disables Landlock."""
     seccomp: bool = True
     seatbelt: str = field(default_factory=find_seatbelt)
     """Program that starts the worker under a profile of macOS; empty elsewhere."""

@@ -178,7 +178,7 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     reasons: dict[str, int] = {}
     """Rollouts by reason, most frequent first; empty if they only passed and failed."""
     repeats: Repeats | None = None
-    """None if no case was graded twice."""
+    """Statistics of repeats; None if no case was graded twice."""
     fault: str = ""
     """Error of the suite's `report`; there are no numbers then."""
 

@@ -92,7 +92,7 @@ class AidanOptions:
     values: Mapping[str, Any]
     thresholds: Thresholds
     max_turns: int | None
-    """None for no cap."""
+    """Cap on turns; None for no cap."""
 
     @property
     def protocol(self) -> str:

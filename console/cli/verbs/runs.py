@@ -91,7 +91,7 @@ _COLUMNS: Mapping[str, Callable[[Summary], object]] = {
     "passed": lambda summary: summary.tally.passed,
     "failed": lambda summary: summary.tally.failed,
 }
-"""Cell of each column, by its heading."""
+"""Function that returns the cell of each column, by its heading."""
 _IMPORTANT = ("run", "score", "cost", "model", "suite", "name", "state", "when", "of", "broken")
 """Columns that narrow terminals drop last, the most important first."""
 _NUMBERS = frozenset({"cost", "of", "broken", "passed", "failed"})

@@ -42,7 +42,7 @@ class Strengths(NamedTuple):
     """Strengths of all players."""
 
     players: tuple[Interval, ...]
-    """On Elo's scale."""
+    """Strength of each player, on Elo's scale."""
     rates: tuple[Interval, ...]
     """Expected win rate of each player against an average of the others, at equal length with length control."""
     length: float | None = None

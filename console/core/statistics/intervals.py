@@ -34,7 +34,7 @@ class Interval(msgspec.Struct, frozen=True):
 
     value: float
     low: float | None = None
-    """None if the spread is unknown."""
+    """Lower bound; None, as is `high`, if the spread is unknown."""
     high: float | None = None
     cases: int = 0
     rollouts: int = 0

@@ -91,7 +91,7 @@ class Counts(NamedTuple):
     """Passed and failed rollouts of a run or a category, as counted by a tally."""
 
     cases: CasesByCounts
-    """All graded cases."""
+    """Counts over all graded cases."""
     clustered: CasesByCounts = _NOTHING
     """Cases that name a cluster."""
     clusters: ClustersBySum = _NOTHING

@@ -35,7 +35,7 @@ class CheckedTotal(msgspec.Struct, frozen=True):
     metric: str
     reported: float
     ours: float | None
-    """None if it cannot be computed here."""
+    """Our total; None if it cannot be computed here."""
 
     @property
     def agrees(self) -> bool | None:

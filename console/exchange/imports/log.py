@@ -59,7 +59,7 @@ class LogSample(msgspec.Struct, frozen=True):
     answer: Any = None
     """Scored answer, JSON."""
     scores: dict[str, LogScore] = {}
-    """By scorer, in order."""
+    """Scores by scorer, in order."""
     passed: bool | None = None
     """The tool's own verdict; if None, the decisive score decides."""
     unscored: str = ""

@@ -62,7 +62,7 @@ class Want(KeeperMessage, frozen=True):
     answer_s: float | None = None
     """Usual answer time."""
     ended: int = 0
-    """Calls ended since its `Join`."""
+    """Calls ended since the process sent `Join`."""
     good: int = 0
     """Number of ended calls with a good answer."""
     good_when_full: int = 0

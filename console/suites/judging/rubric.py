@@ -85,7 +85,7 @@ class Judgement(Struct, frozen=True, omit_defaults=True):
     """A judge's grades for one answer."""
 
     grades: list[Grade] = field(default_factory=list[Grade])
-    """Empty if no reply was valid."""
+    """Grade of each criterion; empty if no reply was valid."""
     problem: str = ""
     """Error in the judge's replies, if any."""
     second: list[Grade] = field(default_factory=list[Grade])

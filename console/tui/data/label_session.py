@@ -37,7 +37,7 @@ class LabelForecast(msgspec.Struct, frozen=True):
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
-    """None if the price is unknown."""
+    """Expected cost in USD; None if the price is unknown."""
 
 
 class LabelProgress(msgspec.Struct, frozen=True):

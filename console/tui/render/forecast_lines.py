@@ -27,7 +27,7 @@ class Preflight:
     refusals: Sequence[tuple[str, str]] = ()
     """Errors that prevent a start, each with its hint."""
     forecast: Forecast | None = None
-    """None while it is being computed."""
+    """The forecast; None while it is being computed."""
     sample_runs: Sequence[SampleRun] = ()
     role_warnings: Sequence[str] = ()
     """Reasons why the judge or embedding model may fail."""

@@ -30,7 +30,7 @@ class Turn(msgspec.Struct, frozen=True):
     llm_novelty: Number = None
     """None if undetermined, or if no language model judges the similarity."""
     accepted: bool | None = None
-    """None if undecided."""
+    """Decision on the answer; None if undecided."""
     reason: str = ""
     """Reason for the rejection; empty if accepted."""
     nearest: int | None = None

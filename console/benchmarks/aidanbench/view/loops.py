@@ -27,7 +27,7 @@ class Measure:
     """One score of a round."""
 
     value: float | None
-    """None if it could not be determined."""
+    """The score; None if it could not be determined."""
     threshold: float | None
 
     @property

@@ -55,7 +55,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     function: list[dict[str, Any]] = []
     """Documents without language hints; empty for simulators, whose documents are read when played."""
     ground_truth: list[Any] | None = None
-    """None for relevance, irrelevance and memory prerequisites."""
+    """Ground truth; None for relevance, irrelevance and memory prerequisites."""
     config: str = ""
     """Format sensitivity: name of the prompt variation."""
     source_id: str = ""

@@ -18,7 +18,7 @@ class ExpectedArgument:
 
     name: str
     value: Any = None
-    """None for any value."""
+    """Expected value; None for any value."""
     type: str | None = None
     """Python class name; None for any type."""
     required: bool = True

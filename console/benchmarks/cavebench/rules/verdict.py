@@ -26,7 +26,7 @@ class JudgedTurn:
     score: TurnScore | None
     """None if the turn was not judged by its calls."""
     reason: str
-    """Empty on success."""
+    """Reason for the failure; empty on success."""
     errors: tuple[str, ...]
     query: str = ""
     """The query sent, after the hook."""

@@ -35,7 +35,7 @@ class RawRow(NamedTuple):
     """Row number from 1."""
     fields: dict[str, Any]
     is_text: bool = False
-    """All values are unparsed cells."""
+    """True if all values are unparsed cells."""
 
 
 def cases_file(folder: Path) -> Path:

@@ -13,7 +13,7 @@ class Finding:
     kind: str
     """Name of the check's field."""
     holds: bool | None
-    """None if undecided."""
+    """Whether the check holds; None if undecided."""
     expected: str
     """Description of the expected answer. Untrusted text."""
     actual: str = ""

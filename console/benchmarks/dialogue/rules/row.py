@@ -230,7 +230,7 @@ class Kept(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     outcome: str = ""
     reason: str = ""
     at: str = ""
-    """Day on which it was kept."""
+    """Day on which the row was kept."""
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -52,7 +52,7 @@ class SuspectKeys:
 
     answers: SuiteAnswers
     listed: dict[str, Suspect]
-    """By case, most suspect first."""
+    """The suspect cases, most suspect first."""
     errata: dict[str, Erratum]
     """Valid decisions by case."""
     scores: tuple[str, ...]

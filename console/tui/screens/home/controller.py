@@ -49,7 +49,7 @@ class NextSteps:
     failed: RunLine | None = None
     """The newest run with failures to review."""
     reviewed: int = 0
-    """Number of its rollouts already reviewed."""
+    """Number of that run's rollouts already reviewed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ class LaunchController:
         self.fields: list[Field] = []
         """Fields relevant to the choices."""
         self.forecast: Forecast | None = None
-        """None until computed."""
+        """The forecast; None until computed."""
         self.sample_runs: list[SampleRun] = []
         """Sample runs of the current choices."""
         self.role_check = RoleCheck()

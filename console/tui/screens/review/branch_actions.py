@@ -54,7 +54,7 @@ class _Form:
     """Values of the form."""
 
     point: Point | None
-    """None for the start."""
+    """Point from which to continue; None for the start."""
     model: str
     edits: dict[str, str] = field(default_factory=dict[str, str])
     """Edited texts by the part they replace."""

@@ -50,7 +50,7 @@ class Completion:
     output: Any
     """Value for the result file."""
     message: Turn
-    """Message that represents it in later prompts."""
+    """Message that stands for the completion in later prompts."""
     reasoning: str = ""
 
 

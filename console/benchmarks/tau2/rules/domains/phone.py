@@ -91,7 +91,7 @@ class Device(msgspec.Struct, gc=False):
     wifi_calling_mms_over_wifi: bool = False
     data_saver_mode: bool = False
     vpn_details: VpnDetails | None = None
-    """None if no VPN is connected."""
+    """Details of the VPN connection; None without one."""
     app_statuses: dict[str, App] = {}
 
     @property
