@@ -76,7 +76,7 @@ class Stratum(msgspec.Struct, frozen=True):
     name: str
     """`chosen`, `other failures` or `passed`."""
     size: Count
-    """Number of its cases in the recorded run."""
+    """Number of the stratum's cases in the recorded run."""
     cases: tuple[str, ...]
     """Ids of the drawn cases."""
 

@@ -112,7 +112,7 @@ class PreparedRun:
     earlier: EarlierRun | None = None
     """The run whose conversations this one regrades; None if it plays its own."""
     baseline: Baseline = field(default_factory=dict[Slot, Verdict])
-    """Results of the baseline, if the looks decide by comparison with one."""
+    """Results of the baseline, if the looks compare the run with one."""
 
 
 def prepare(plan: Plan) -> PreparedRun:

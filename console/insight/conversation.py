@@ -267,7 +267,7 @@ class Conversation:
                     self.append(replace(passage, repeats=is_echo(passage, self._passages)))
 
     def _is_of_simulated_user(self, message: NormalizedMessage, role: str) -> bool:
-        """Return whether the message is a simulated user's reply, or a text sent again to a simulated user."""
+        """Return whether the message is a simulated user's reply, or a text that is resent to a simulated user."""
         if role == SIMULATED_USER:
             return message.role not in ("system", "tool")
         return message.role == "user" and message.text.strip() in self._user_words

@@ -53,7 +53,7 @@ class _Names(msgspec.Struct, frozen=True, array_like=True):
     """All runs, newest first; decoded only as far as needed."""
 
     root_ns: int = 0
-    """Modification time of the runs folder if it was settled when read; 0 if it must be read again."""
+    """Modification time of the runs folder; 0 if a change may have gone unnoticed, so that it must be read again."""
     names: bytes = b""
     """Names, separated by zero bytes."""
     times: bytes = b""

@@ -52,7 +52,7 @@ def test_a_source_is_the_one_that_is_named(console: Any, home: Path, run: str):
     ("options", "words"),
     [
         ((), "the suite bfcl-starter has no dataset on the Hub: give one with --hub-dataset ORGANIZATION/NAME"),
-        (NAMED[:2], "the suite bfcl-starter has no task of cais/hle: give one with --hub-task TASK"),
+        (NAMED[:2], "the suite bfcl-starter has no task in cais/hle: give one with --hub-task TASK"),
         (("--hub-dataset", "hle", "--hub-task", "hle"), "'hle' is not a Hub dataset"),
         (("--hub-dataset", "cais/hle", "--hub-task", "../up"), "'../up' is not a task name"),
         ((*NAMED, "--hub-source", "x: [y\n"), "is not a URL"),

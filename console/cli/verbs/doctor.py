@@ -68,7 +68,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SUITE",
         nargs="?",
         default="",
-        help="check this suite instead: list its cases, and play one up to its first call of a simulated model",
+        help="check this suite instead: list its cases, and play one, simulated, up to its first model call",
     )
     parser.add_argument("--offline", action="store_true", help="do not contact the endpoints")
     parser.add_argument("--deep", action="store_true", help="read every line of every run's journal")

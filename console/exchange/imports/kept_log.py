@@ -1,7 +1,7 @@
-"""The Inspect log that a run was imported from, kept in the run's folder so that an export is what was imported.
+"""The Inspect log that a run was imported from, kept in the run's folder so that an export equals the original.
 
-It is an `.eval`: an imported one is copied, or if truncated, its complete members are. A JSON log is split into the
-members of an `.eval`, sample by sample, with every value as written.
+It is an `.eval`: an imported one is copied, or only its complete members if it is truncated. A JSON log is split into
+the members of an `.eval`, sample by sample, with every value as written.
 """
 
 import json

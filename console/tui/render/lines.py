@@ -191,7 +191,7 @@ def clause(text: str, width: int) -> str:
 
 
 def room_beside(right: Content, width: int) -> int:
-    """Return the cells that `spread` has for its left part."""
+    """Return the width, in cells, that is left for the left part of a line made by `spread`."""
     return width - right.cell_length - (0 if not right or right.plain[0] == " " else 2)
 
 

@@ -114,7 +114,7 @@ def last_words(text: str) -> str:
 
 
 def failure_cells(rollout: Rollout) -> tuple[Content, ...]:
-    """Return the cells of FAILURES."""
+    """Return a failed rollout's cells for the columns `FAILURES`."""
     assert rollout.outcome is not None
     return (
         state_mark(rollout),
@@ -130,7 +130,7 @@ def failing_cells(text: str) -> tuple[Content, ...]:
 
 
 def problem_cells(problem: Problem) -> tuple[Content, ...]:
-    """Return the cells of PROBLEMS."""
+    """Return a problem's cells for the columns `PROBLEMS`."""
     then = "" if problem.wait_s is None else f", again in {wait_words(problem.wait_s)}"
     words = one_line(reason_words(problem.kind), 60, "$broken" if problem.is_error else "$undecided")
     case = one_line(str(problem.key), 80) if problem.key is not None else Content("run")

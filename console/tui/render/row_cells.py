@@ -152,7 +152,7 @@ class Kin:
 
 
 def run_narrow(line: RunLine, kin: Kin, now: float, layout: RunColumns) -> Face:
-    """Return the cells of RUNS_NARROW."""
+    """Return a run's cells for the narrow layout, `RUNS_NARROW`."""
     if line.summary is None:
         return _damage(line)
     words = "" if line.is_queued else score_words(line.summary)
@@ -164,7 +164,7 @@ def run_narrow(line: RunLine, kin: Kin, now: float, layout: RunColumns) -> Face:
 
 
 def run_wide(line: RunLine, kin: Kin, now: float, figure: SortedFigure | None = None) -> Face:
-    """Return the cells of RUNS_WIDE."""
+    """Return a run's cells for the wide layout, `RUNS_WIDE`."""
     if line.summary is None:
         return _damage(line)
     tally = line.tally
@@ -341,7 +341,7 @@ MODELS = (
 
 
 def model_cells(line: ModelLine) -> tuple[Content, ...]:
-    """Return the cells of MODELS."""
+    """Return a model's cells for the columns `MODELS`."""
     mark = Content.styled(SYMBOLS.passed, "$pass") if line.ready else muted(SYMBOLS.not_ready)
     state = Content.styled("simulated", f"italic {MUTED}") if line.simulated else one_line(model_state(line), 80, MUTED)
     return mark, one_line(line.name, 60, "" if line.ready else MUTED), state, _price(line)
@@ -378,7 +378,7 @@ def suite_columns(lines: Iterable[SuiteLine]) -> tuple[Column, ...]:
 
 
 def suite_cells(line: SuiteLine) -> tuple[Content, ...]:
-    """Return the cells of SUITES."""
+    """Return a suite's cells for the columns `SUITES`."""
     name = one_line(line.name, 60)
     if line.mistake:
         obstacle = Content.styled(f"{SYMBOLS.broken} {line.obstacle}", "$broken")

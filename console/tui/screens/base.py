@@ -232,7 +232,7 @@ class BaseScreen(Screen[None]):
             self._filter_sign.show(in_force, mistake)
 
     def sync_help(self) -> None:
-        """Show or remove the help pane by the user's choice and the width."""
+        """Show or remove the help pane, depending on the user's choice and the width."""
         is_wanted = self.services.shows_help and self.size.width >= ROOM_FOR_HELP
         if is_wanted and self._help is None:
             from console.tui.dialogs.help import HelpPane
