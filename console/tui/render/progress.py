@@ -110,6 +110,11 @@ def rollouts_left(overview: Overview, manifest: Manifest) -> int:
     return max(manifest.cases - tally.done - tally.setup_done, 0)
 
 
+def time_left(seconds_per_rollout: float, left: int) -> str:
+    """Return the estimated time for this many rollouts; empty if there are none or the pace is unknown."""
+    return number_format.about(seconds_per_rollout * left or None)
+
+
 def _setup_begun(overview: Overview, manifest: Manifest) -> list[Rollout]:
     if not manifest.setup:
         return []
@@ -148,7 +153,7 @@ def progress_line(
         parts[0] = outcome_words(tally, with_setup=False)  # the score matters more
     if live:
         pace = overview.pace.tokens_per_s()
-        eta = "–" if _is_stuck(overview, now) else number_format.about(overview.pace.seconds_left(left)) if left else ""
+        eta = "–" if _is_stuck(overview, now) else time_left(overview.fold.seconds_per_rollout(now), left)
         parts.append(Content(f"ETA {eta}" if eta else ""))
         parts.append(muted(f"≈{number_format.count(pace)} tok/s{trend and ' '}{trend}" if pace else ""))
         parts.append(_at_once(overview))
@@ -324,7 +329,7 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool, now: floa
         _fact("retries", number_format.count(tally.retries) + slowed_by(tally.rate_limits)),
     ]
     if live and overview.status is not None:
-        lines.append(_fact("ETA", _time_left(overview, rollouts_left(overview, manifest), now)))
+        lines.append(_fact("ETA", _eta(overview, rollouts_left(overview, manifest), now)))
         # Roles that ask the same server with the same key share one limiter.
         lines += [_endpoint(endpoint) for endpoint in dict.fromkeys(overview.status.endpoints)]
         if overview.status.workers:
@@ -351,10 +356,10 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool, now: floa
     return lines
 
 
-def _time_left(overview: Overview, left: int, now: float) -> str:
+def _eta(overview: Overview, left: int, now: float) -> str:
     if _is_stuck(overview, now):
         return "–, nothing is answered at present"
-    words = number_format.about(overview.pace.seconds_left(left))
+    words = time_left(overview.fold.seconds_per_rollout(now), left)
     return f"{words}, if the pace holds" if words else "not known yet"
 
 
