@@ -10,7 +10,7 @@ from support.recorded_runs import plain_run
 from support.screen_text import assert_until, see, settle, text_of
 
 from console.core.case import Key, Setting
-from console.core.live import Activity, Status
+from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished, Opened
 from console.core.run import Manifest, ModelFacts, Tally
@@ -59,8 +59,11 @@ def test_the_time_left_grows_while_nothing_is_answered_and_is_then_left_out(tmp_
         cells = run_cells(line, overview.status, is_watched=True, with_cost=False, width=width)
         shown.append(cells[-2].plain)
     assert shown == ["~5 min", "~10 min", "~12 min", "–"]
-    facts = [line.plain for line in facts_lines(overview, run, live=True, now=311.0)]
-    assert any("ETA" in line and "–, nothing is answered at present" in line for line in facts)
+    limited = EndpointState("m", 0, 2, why="rate limited", paused_until=240.0)
+    for now, status in ((311.0, overview.status), (200.0, Status("running", 2, endpoints=[limited]))):
+        overview.status = status
+        facts = [line.plain for line in facts_lines(overview, run, live=True, now=now)]
+        assert any("ETA" in line and "–, nothing is answered at present" in line for line in facts)
 
 
 def test_figures_have_no_mean_of_blame_which_only_failures_have() -> None:

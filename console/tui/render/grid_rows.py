@@ -238,10 +238,13 @@ def case_name(case: GridCase) -> str:
 
 
 def _passed(case: GridCase, place: int, *, is_current: bool) -> Content:
-    """Return the number of passing repeats of a case in a run, such as `3/4`."""
+    """Return the number of passing repeats of a case in a run, such as `3/4`, or the sign of one without a grade."""
     passed, graded = case.passed(place)
+    if not graded:
+        played = (row for row in case.repeats if row.outcomes[place] is not None)
+        return _mark(next(played, case.telling), place, is_current=is_current)
     before, after = "[]" if is_current else "  "
-    words = Content(f"{passed}/{graded}") if graded else muted(SYMBOLS.not_run)
+    words = Content(f"{passed}/{graded}")
     return Content.assemble((before, "bold $focus"), words, (after, "bold $focus"))
 
 

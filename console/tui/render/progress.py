@@ -27,6 +27,8 @@ from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_wor
 Used = tuple[ModelFacts, RoleSpending]
 FAILING = 3
 """Consecutive faults after which an endpoint counts as failing."""
+_LONG_PAUSE_S = 5.0
+"""Seconds until an endpoint asks again from which its run has no time left; shorter pauses are part of its pace."""
 SILENT_S = 60.0
 """Minimum seconds without a change in any conversation before the models count as silent."""
 
@@ -178,7 +180,7 @@ def look_words_of(overview: Overview, manifest: Manifest) -> Content:
 def is_stalled(status: Status | None, seconds: float, finished: int, now: float) -> bool:
     """Return whether no request is being answered at present.
 
-    The run is paused or waits for batches, an endpoint fails, or no conversation has advanced for twice as long as one
+    The run is paused or waits for batches, an endpoint fails or is paused for long, or no conversation has advanced for twice as long as one
     usually takes.
 
     Args:
@@ -194,7 +196,12 @@ def is_stalled(status: Status | None, seconds: float, finished: int, now: float)
     return (
         status.state != "running"
         or silent_s > max(SILENT_S, 2 * usual_s)
-        or any(endpoint.faults_in_a_row >= FAILING or endpoint.is_batched for endpoint in status.endpoints)
+        or any(
+            endpoint.faults_in_a_row >= FAILING
+            or endpoint.is_batched
+            or (endpoint.paused_until or 0.0) > now + _LONG_PAUSE_S
+            for endpoint in status.endpoints
+        )
     )
 
 
