@@ -59,7 +59,10 @@ def test_the_time_left_grows_while_nothing_is_answered_and_is_then_left_out(tmp_
         cells = run_cells(line, overview.status, is_watched=True, with_cost=False, width=width)
         shown.append(cells[-2].plain)
     assert shown == ["~5 min", "~10 min", "~12 min", "–"]
-    limited = EndpointState("m", 0, 2, why="rate limited", paused_until=240.0)
+    limited = EndpointState("m", why="rate limited", paused_until=240.0)  # other runs have all its requests
+    line = RunLine(create_run(tmp_path / "limited", run), msgspec.structs.replace(summary, state="running"))
+    words = run_cells(line, Status("running", 2, endpoints=[limited]), is_watched=True, with_cost=False, width=width)
+    assert "rate limited" in words[-1].plain
     for now, status in ((311.0, overview.status), (200.0, Status("running", 2, endpoints=[limited]))):
         overview.status = status
         facts = [line.plain for line in facts_lines(overview, run, live=True, now=now)]

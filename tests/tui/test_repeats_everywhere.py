@@ -304,9 +304,7 @@ async def test_the_grid_says_that_only_the_repeats_of_all_runs_count(opened: Any
 
 async def test_the_grid_lists_a_case_once_with_how_many_repeats_pass(opened: Any, runs: Any, workspace: Any) -> None:
     letters = _letters(1) | {"multiple_2": "bbbb"}
-    third = graded_run(
-        workspace.root / "runs", "2027-01-15-third", letters, suite="bfcl-starter", category=CATEGORY
-    )
+    third = graded_run(workspace.root / "runs", "2027-01-15-third", letters, suite="bfcl-starter", category=CATEGORY)
     async with opened((160, 45)) as (app, pilot):
         app.navigator.open_grid([*runs, third])
         await settle(app, pilot)

@@ -180,8 +180,8 @@ def look_words_of(overview: Overview, manifest: Manifest) -> Content:
 def is_stalled(status: Status | None, seconds: float, finished: int, now: float) -> bool:
     """Return whether no request is being answered at present.
 
-    The run is paused or waits for batches, an endpoint fails or is paused for long, or no conversation has advanced for twice as long as one
-    usually takes.
+    The run is paused or waits for batches, an endpoint fails or is paused for long, or no conversation has advanced
+    for twice as long as one usually takes.
 
     Args:
         status: the engine's status.
