@@ -76,7 +76,7 @@ def _index_errors_reported(root: Path) -> Generator[None]:
         yield
     except (OtherLayout, OSError, sqlite3.Error) as error:
         raise NoIndex(str(error)) from error
-    except (IndexDamaged, msgspec.DecodeError) as error:
+    except (IndexDamaged, msgspec.DecodeError, UnicodeDecodeError) as error:
         discard_index(root)
         raise NoIndex(str(error)) from error
 
@@ -116,8 +116,13 @@ class Search:
             return folder, facts
 
     def suites(self) -> list[str]:
-        """Return the names of the suites of all runs."""
-        return sorted({_decode_run(run.facts).suite for run in self._reader.runs()})
+        """Return the names of the suites of all runs.
+
+        Raises:
+            NoIndex: the index is damaged, or was removed.
+        """
+        with _index_errors_reported(self.root):
+            return sorted({_decode_run(run.facts).suite for run in self._reader.runs()})
 
     def of_case(self, suite: str, case: str) -> list[tuple[int, ConversationFacts]]:
         """Return run number and facts of all conversations about a case, oldest run first.
