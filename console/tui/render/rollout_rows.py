@@ -93,7 +93,7 @@ def _state_word(rollout: Rollout, live: bool) -> Content:
 
 
 def spoken_cell(rollout: Rollout, now: float) -> Content:
-    """Return the reason for waiting or ending, else the tail of the streamed text or the time in the state."""
+    """Return the reason for waiting or ending, else the end of the streamed text or the time in the state."""
     if rollout.why:
         return one_line(rollout.why, 200, "$undecided")
     if rollout.is_failure:
