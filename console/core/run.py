@@ -292,6 +292,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
     categories: dict[str, Tally] = {}
     updated: Moment = 0.0
     seconds: Duration = 0.0
+    seconds_per_rollout: Duration = 0.0
+    """Recent time between the endings of two rollouts of a live run; 0 if unknown."""
     damaged: Count = 0
     """Number of unreadable journal lines."""
     damaged_lines: list[int] = []

@@ -35,6 +35,8 @@ from console.core.wait import batch_words
 
 RecordT = TypeVar("RecordT", bound=AnyRecord)
 
+_RECENT, _FEWEST = 50, 3
+"""Number of endings over which the recent pace is averaged, and the fewest that give one."""
 MOST_SHARED = 1_000
 """Maximum number of interned verdicts, and of interned score sums."""
 _MOST_SCORES = 8
@@ -147,6 +149,8 @@ class RunFold(msgspec.Struct):
     seconds: float = 0.0
     """Time that engines spent on the run, without pauses between sessions and clock changes."""
     _previous_at: float = 0.0
+    _endings: list[float] = msgspec.field(default_factory=list[float])
+    """`seconds` at each of the latest endings of rollouts."""
     cases: CaseCounts = msgspec.field(default_factory=CaseCounts)
     scores_by_case: dict[str, dict[str, tuple[float, int]]] = msgspec.field(
         default_factory=dict[str, dict[str, tuple[float, int]]]
@@ -198,6 +202,13 @@ class RunFold(msgspec.Struct):
         is_open = self.sessions > 0 and self.closed is None
         return self.seconds + (max(now - self._previous_at, 0.0) if is_open else 0.0)
 
+    def seconds_per_rollout(self, now: float) -> float:
+        """Return the recent time per rollout, which grows while none ends; 0 while too few have ended."""
+        count = len(self._endings)
+        if count < _FEWEST:
+            return 0.0
+        return (self.seconds_until(now) - (self._endings[0] if count > _RECENT else 0.0)) / min(count, _RECENT)
+
     def _follow_batch(self, record: Batched) -> None:
         self.batches[record.name] = msgspec.structs.replace(record, calls=())
         if record.ended:
@@ -229,6 +240,8 @@ class RunFold(msgspec.Struct):
 
     def _finish(self, record: Finished) -> None:
         slot = record.key.slot
+        self._endings.append(self.seconds)
+        del self._endings[: -_RECENT - 1]
         category = self.categories.setdefault(self.category_of.get(record.key.case, ""), Tally())
         self.unsettled.pop(record.key, None)
         started = self.unfinished.pop(slot, None)
@@ -370,6 +383,7 @@ class RunFold(msgspec.Struct):
             categories=categories,
             updated=now,
             seconds=self.seconds_until(now) if live else self.seconds,
+            seconds_per_rollout=self.seconds_per_rollout(now) if live else 0.0,
             damaged=damaged,
             message=self.closed.message if self.closed else "",
             batch_terms=batch_terms((manifest.model, *manifest.roles.values())),

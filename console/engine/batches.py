@@ -493,7 +493,8 @@ class BatchedEndpoint:
         """Return one state for all batches: calls in them, gathered calls, and the reason for waiting."""
         waiting = sum(len(batch.waiting) for batch in self._batches)
         words = batch_words([batch.record for batch in self._batches])
-        return [EndpointState(self._model.name, in_flight=waiting, waiting=len(self._gathered), why=words)]
+        gathered = len(self._gathered)
+        return [EndpointState(self._model.name, in_flight=waiting, waiting=gathered, why=words, is_batched=True)]
 
     def retry_now(self) -> None:
         """Poll all batches now."""

@@ -723,6 +723,7 @@ def _sum(states: Sequence[EndpointState]) -> EndpointState:
         throttled=sum(state.throttled for state in states),
         faults_in_a_row=max(state.faults_in_a_row for state in states),
         is_slowed=any(state.is_slowed for state in states),
+        is_batched=any(state.is_batched for state in states),
     )
 
 

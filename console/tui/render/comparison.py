@@ -218,8 +218,10 @@ def number_lines(comparison: RunComparison, width: int, most: int) -> list[Conte
     names = {row[0] for row in rows}
     changed = [(name, str(a), str(b), f"{b - a:+}".replace("-", "−")) for name, a, b in comparison.reasons if a != b]
     rows[1:1] = [row for row in changed if row[0] not in names][: max(most - len(rows), 0)]
-    room = min(max(width - 90, 52), 64)
     wide = 1 + max(_LEAST_NUMBER, *(len(cell) for row in rows for cell in row[1:]))
+    needed = max(len(row[0]) for row in rows) + 3 * (wide + 1)
+    beside = max((line.cell_length for line in square), default=0)
+    room = max(min(max(width - 90, 52), 64), min(needed, width - beside - 5))
     made = [_row(("", "A", "B", "B − A"), room, wide, f"bold {MUTED}"), *(_row(row, room, wide, "") for row in rows)]
     if len(made) > 1 and not comparison.headline and not is_single:
         made[1] = made[1].append("   ").append(_interval(comparison))

@@ -28,8 +28,8 @@ _COUNT = Column("cases", 5, right=True)
 EVERY_CATEGORY = "every category"
 
 
-def run_line(grid: Grid, place: int) -> Content:
-    """Return the number, model, score and name of a run."""
+def run_line(grid: Grid, place: int, width: int) -> Content:
+    """Return the number, model, score and name of a run, whose name is cut to fit."""
     side = grid.sides[place]
     mark = f"  {side.manifest.simulated_note}" if side.manifest.simulated else ""
     rate, count = grid.rate(place), str(len(grid.shared))
@@ -37,14 +37,15 @@ def run_line(grid: Grid, place: int) -> Content:
     repeats = [side.manifest.rollouts for side in grid.sides]
     if min(repeats) < max(repeats):
         basis += f" ({'repeat 1' if min(repeats) == 1 else f'repeats 1 to {min(repeats)}'} only)"
-    return Content.assemble(
+    numbers = Content.assemble(
         (f"{place + 1}  ", "bold $focus"),
         one_line(side.model, 24, "bold"),
         (mark, "$undecided"),
         f"  {score_words(grid, rate)}",
         (f" of {basis} graded in all   ", MUTED),
-        one_line(side.title, 60, MUTED),
     )
+    name = one_line(side.title, 60, MUTED)
+    return numbers.append(lines.fit_name(name, min(max(width - numbers.cell_length, 0), name.cell_length)))
 
 
 def score_words(grid: Grid, rate: Interval | None) -> str:
@@ -238,10 +239,13 @@ def case_name(case: GridCase) -> str:
 
 
 def _passed(case: GridCase, place: int, *, is_current: bool) -> Content:
-    """Return the number of passing repeats of a case in a run, such as `3/4`."""
+    """Return the number of passing repeats of a case in a run, such as `3/4`, or the sign of one without a grade."""
     passed, graded = case.passed(place)
+    if not graded:
+        played = (row for row in case.repeats if row.outcomes[place] is not None)
+        return _mark(next(played, case.telling), place, is_current=is_current)
     before, after = "[]" if is_current else "  "
-    words = Content(f"{passed}/{graded}") if graded else muted(SYMBOLS.not_run)
+    words = Content(f"{passed}/{graded}")
     return Content.assemble((before, "bold $focus"), words, (after, "bold $focus"))
 
 

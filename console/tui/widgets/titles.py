@@ -75,7 +75,7 @@ class PaneTitle(Widget):
             if pane.id == self.pane:
                 room = pane.outer_size.width - _BORDER_CELLS
                 pane.border_title = (lines.fit(left, room) if 0 < room < left.cell_length else left) or None
-                pane.border_subtitle = right or None
+                pane.border_subtitle = (_cut(right, room) if 0 < room < right.cell_length else right) or None
 
     def render(self) -> Content:
         width = self.size.width

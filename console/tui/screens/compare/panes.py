@@ -56,7 +56,7 @@ class SummaryPane(Static):
 
 PLOT_WIDTH = 9
 """Width in cells of the dot plot in a row."""
-_WHY = Column("why", 24, 6, worth=16)
+_WHY = Column("why", 24, 6, worth=12)
 COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), _WHY)
 REPEAT_COLUMNS = (
     Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("Δ", 2, right=True),
@@ -72,7 +72,7 @@ def _marked(columns: Sequence[Column], sorting: Sorting | None) -> tuple[Column,
     if sorting.column in (BY_ID, BY_REPEATS):
         return marked_columns(columns, "case" if sorting.column == BY_ID else "Δ", sorting.label[-1])
     *others, why = columns
-    return (*others, Column(f"Δ {sorting.label}", 10, right=True), why)
+    return (*others, Column(f"Δ {sorting.label}", 2 + len(sorting.label), right=True), why)
 
 
 class ChangeList(RowList):

@@ -21,7 +21,7 @@ _ORDERS: dict[str, tuple[str, _SortKey, bool]] = {
     "cost": ("cost", lambda line: line.tally.cost_usd, True),
     "time": ("time", lambda line: line.summary.seconds if line.summary else 0.0, True),
     "tokens": ("tokens", lambda line: line.tally.input_tokens + line.tally.output_tokens, True),
-    "turns": ("calls", lambda line: line.tally.calls, True),
+    "calls": ("calls", lambda line: line.tally.calls, True),
     "id": ("id", lambda line: line.name, False),
     "repeats": ("repeats", lambda line: max(line.tally.cases, default=0), True),
 }
@@ -29,7 +29,7 @@ _ORDERS: dict[str, tuple[str, _SortKey, bool]] = {
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "time": number_format.duration,
     "tokens": number_format.count,
-    "turns": number_format.count,
+    "calls": number_format.count,
     "id": str,
     "repeats": number_format.count,
 }

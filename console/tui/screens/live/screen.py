@@ -301,7 +301,7 @@ class LiveScreen(RunScreen):
         if self.has_class("-several-runs") is not has_others:
             self.set_class(has_others, "-several-runs")
             self.refresh_keys()
-        if self.feed is not None and not self.feed.is_live:  # the number of live runs still changes, and what r does
+        if self.feed is not None:  # the list has its newest figures; the number of live runs changes, and what r does
             self._draw_figures(self.feed)
             self.refresh_keys()
 

@@ -60,8 +60,11 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
     """Return the cells of a case."""
     annotation = controller.triage.annotation(rollout.slot)
     name = controller.views.suite_view.case_name(rollout)
-    detail = controller.views.suite_view.case_detail(rollout) or _detail(rollout, controller.triage.section_of(rollout))
-    value = controller.triage.sorted_by(rollout)
+    triage = controller.triage
+    group = triage.group_of(rollout)
+    title = "" if group is not None and group.is_case else rollout.title  # the same for all repeats
+    detail = controller.views.suite_view.case_detail(rollout) or _detail(rollout, triage.section_of(rollout), title)
+    value = triage.sorted_by(rollout)
     return (
         state_mark(rollout, live=live),
         one_line(name, lines.LONGEST_ID, MUTED if annotation.is_seen else ""),
@@ -70,12 +73,12 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
     )
 
 
-def _detail(rollout: Rollout, group: Group | None) -> str:
-    """Return the detail that distinguishes the cases of a group."""
+def _detail(rollout: Rollout, group: Group | None, title: str) -> str:
+    """Return the detail that distinguishes the cases of a group; `title` if there is no better one."""
     is_shared = group is None or group.subject or (len(group.path) > 1 and group.path[-1])
     if is_shared:
-        return rollout.function or rollout.title
-    return rollout.subject or rollout.function or rollout.title
+        return rollout.function or title
+    return rollout.subject or rollout.function or title
 
 
 def group_line(head: Head, largest: int, width: int) -> Content:
