@@ -102,7 +102,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--show", metavar="WHAT", default="",
                         help="print reply, result or anything --set can change, as sent; makes no calls")  # fmt: skip
     parser.add_argument("--decide", action="store_true",
-                        help="find the step that decided a failed case, with 8 (or K) continuations per point")  # fmt: skip
+                        help="find the deciding step of a failed case by 8 (or K) continuations per point")  # fmt: skip
     add_rollout(parser)
     add_budget_arguments(parser)
 
