@@ -191,7 +191,7 @@ def _keep(args: TryArguments, folder: "RunFolder") -> None:
     paths = presets_files()
     path = load_presets(paths).files.get(args.keep, paths[-1])
     save_preset(path, args.keep, changed_preset(folder))
-    args.output.info(f"kept in {path}; the whole suite with it: eval-console run --preset {args.keep}")
+    args.output.info(f"saved in {path}; to play the whole suite with it: eval-console run --preset {args.keep}")
 
 
 def show_tried(args: TryArguments, folder: "RunFolder") -> int:
