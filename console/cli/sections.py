@@ -1,4 +1,4 @@
-"""Sections of a report as readable text."""
+"""Sections of a report as text for the terminal."""
 
 from console.cli.output import Output, terminal_width
 from console.insight.report import Section, footnotes
@@ -17,7 +17,7 @@ def show_section(output: Output, section: Section) -> None:
 
 
 def _show_table(output: Output, section: Section) -> None:
-    """Write the rows with their notes; if these do not fit, mark the names with `*` and write them below the table."""
+    """Write the rows with their notes; if these do not fit, names get a `*`, and the notes follow the table."""
     shown = section.shown()
     if not any(row.note for row in shown):
         output.rows(section.headings, [row.indented for row in shown], right=section.right)

@@ -78,11 +78,8 @@ class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
     """Faults since the last good answer, except those caused by the request; three mark the endpoint as failing."""
     is_slowed: bool = False
     """True if requests wait because rate limits have lowered their number in flight or their pace."""
-
-    @property
-    def is_batched(self) -> bool:
-        """True if its calls go through batches, which have no limiter."""
-        return not self.limit
+    is_batched: bool = False
+    """True if its calls go through batches, which have no limiter."""
 
 
 def slowed_words(endpoints: Iterable[EndpointState]) -> str:

@@ -35,6 +35,8 @@ from console.core.wait import batch_words
 
 RecordT = TypeVar("RecordT", bound=AnyRecord)
 
+_RECENT, _FEWEST = 50, 3
+"""Number of endings over which the recent pace is averaged, and the fewest that give one."""
 MOST_SHARED = 1_000
 """Maximum number of interned verdicts, and of interned score sums."""
 _MOST_SCORES = 8
@@ -62,7 +64,7 @@ _SUMS: dict[tuple[float, int], tuple[float, int]] = {}
 
 
 def plain_verdict(outcome: Outcome, reason: str | None, scores: dict[str, float] = _NO_SCORES) -> Verdict:
-    """Return a verdict without messages and details, interned for rollouts with the same ending."""
+    """Return a verdict without messages and details, interned so that rollouts with equal endings share it."""
     if len(scores) > _MOST_SCORES:
         return Verdict(outcome, reason, scores=scores, detail=_NO_NUMBERS)
     ending = (outcome, reason, tuple(scores.items()))
@@ -129,7 +131,7 @@ class RunFold(msgspec.Struct):
     """Latest ending of each rollout."""
     unfinished: dict[Slot, Key] = msgspec.field(default_factory=dict[Slot, Key])
     unsettled: dict[Key, dict[str, RoleSpending]] = msgspec.field(default_factory=dict[Key, dict[str, RoleSpending]])
-    """Spending by role in conversations that have not ended: already paid, but without a result so far."""
+    """Spending by role in conversations that have not ended: already paid for, but without a result."""
     category_of: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     ungraded: set[str] = msgspec.field(default_factory=set[str])
     sessions: int = 0
@@ -141,19 +143,21 @@ class RunFold(msgspec.Struct):
     batches: dict[str, Batched] = msgspec.field(default_factory=dict[str, Batched])
     """Batches of calls that have not ended, by name."""
     beyond: tuple[Slot, ...] = ()
-    """Graded rollouts that had started when the looks decided, but were not looked at."""
+    """Graded rollouts that had started when a look decided the run, but were not part of that look."""
     first_at: float = 0.0
     last_at: float = 0.0
     seconds: float = 0.0
     """Time that engines spent on the run, without pauses between sessions and clock changes."""
     _previous_at: float = 0.0
+    _endings: list[float] = msgspec.field(default_factory=list[float])
+    """`seconds` at each of the latest endings of rollouts."""
     cases: CaseCounts = msgspec.field(default_factory=CaseCounts)
     scores_by_case: dict[str, dict[str, tuple[float, int]]] = msgspec.field(
         default_factory=dict[str, dict[str, tuple[float, int]]]
     )
     """Sum and number of each named score, by case."""
     _score_sums: dict[str, tuple[float, int]] = msgspec.field(default_factory=dict[str, tuple[float, int]])
-    """Sum of the case means of each named score, and the number of cases with it."""
+    """Sum of the case means of each named score, and the number of cases that have it."""
 
     def apply(self, record: AnyRecord) -> None:
         self._add_time(record)
@@ -198,6 +202,13 @@ class RunFold(msgspec.Struct):
         is_open = self.sessions > 0 and self.closed is None
         return self.seconds + (max(now - self._previous_at, 0.0) if is_open else 0.0)
 
+    def seconds_per_rollout(self, now: float) -> float:
+        """Return the recent time per rollout, which grows while none ends; 0 while too few have ended."""
+        count = len(self._endings)
+        if count < _FEWEST:
+            return 0.0
+        return (self.seconds_until(now) - (self._endings[0] if count > _RECENT else 0.0)) / min(count, _RECENT)
+
     def _follow_batch(self, record: Batched) -> None:
         self.batches[record.name] = msgspec.structs.replace(record, calls=())
         if record.ended:
@@ -229,6 +240,8 @@ class RunFold(msgspec.Struct):
 
     def _finish(self, record: Finished) -> None:
         slot = record.key.slot
+        self._endings.append(self.seconds)
+        del self._endings[: -_RECENT - 1]
         category = self.categories.setdefault(self.category_of.get(record.key.case, ""), Tally())
         self.unsettled.pop(record.key, None)
         started = self.unfinished.pop(slot, None)
@@ -335,7 +348,7 @@ class RunFold(msgspec.Struct):
         return self.closed.reason if self.closed else "interrupted"
 
     def is_shown_by_look(self, manifest: Manifest, *, live: bool) -> bool:
-        """Return whether the newest look gives the run's score, since first finishers are not a fair sample.
+        """Return whether the newest look determines the run's score, because first finishers are not a fair sample.
 
         That applies to every partly played run with looks, regardless of how it ended.
         """
@@ -370,6 +383,7 @@ class RunFold(msgspec.Struct):
             categories=categories,
             updated=now,
             seconds=self.seconds_until(now) if live else self.seconds,
+            seconds_per_rollout=self.seconds_per_rollout(now) if live else 0.0,
             damaged=damaged,
             message=self.closed.message if self.closed else "",
             batch_terms=batch_terms((manifest.model, *manifest.roles.values())),

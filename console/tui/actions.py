@@ -87,7 +87,7 @@ def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:
 _SORT_LETTERS = (
     ("t", "time"), ("c", "cost"), ("k", "tokens"), ("n", "turns"), ("i", "id"), ("r", "repeats"),
 )  # fmt: skip
-"""Columns that lists are sorted by."""
+"""Columns by which lists are sorted."""
 
 
 def _sorts(
@@ -401,7 +401,7 @@ def _answer(key: str, part: str, meaning: str, footer: str = "", pair: str = "")
 _LABEL = (
     _answer("p", "passes", "pass", "pass"),
     _answer("f", "fails", "fail", "fail"),
-    _answer("u", "unclear", "cannot tell", "cannot tell"),
+    _answer("u", "unclear", "unclear", "unclear"),
     _answer("1", "grade1", "grade, bad to good", "grade", pair="answer.grade5"),
     *(_answer(str(grade), f"grade{grade}", f"grade {grade}") for grade in (2, 3, 4)),
     _answer("5", "grade5", "grade 5", pair="answer.grade1"),
@@ -589,7 +589,7 @@ ALIASES: Mapping[str, str] = {
     "view.layout": "diff columns",
     "fold": "expand collapse more",
 }
-"""Additional words by which the palette finds actions, keyed by id or by the first part of an id."""
+"""Additional words by which the palette finds actions, keyed by an action's id or its first part."""
 
 
 @runtime_checkable

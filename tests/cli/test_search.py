@@ -67,3 +67,12 @@ def test_a_damaged_index_is_replaced(console, home: Path, damage):
         ended = console(*line)
         assert ended.code in (Exit.OK, Exit.USAGE), ended.err
         assert console("search", "booking").out == expected.out
+
+
+def test_facts_that_are_no_text_are_indexed_again(console, home: Path):
+    console(*RUN, "-m", "sim/hasty")
+    expected = console("search", "booking")
+    index = search_path(home / "runs")
+    index.write_bytes(index.read_bytes().replace(b"_missing", b"\xff" * 8))
+    assert console("search", "booking").code == Exit.USAGE
+    assert console("search", "booking").out == expected.out

@@ -130,27 +130,22 @@ def test_pace_is_unknown_before_it_is_known():
     now = [100.0]
     pace = Pace(lambda: now[0])
     assert pace.tokens_per_s() is None
-    assert pace.seconds_left(5) is None
-    assert pace.seconds_left(0) == 0
-    pace.apply(Opened(at=100, pid=1))
-    for at in (101, 102, 103, 104):
-        pace.apply(finished("a", Outcome.PASSED, at=at))
-    now[0] = 104.0
-    assert pace.seconds_left(10) == 10
     pace.wrote(400)
     assert pace.tokens_per_s() == 200
     now[0] = 120.0
     assert pace.tokens_per_s() is None
 
 
-def test_the_time_left_does_not_grow_because_the_journal_is_read_late():
-    now = [5_000.0]
-    pace = Pace(lambda: now[0])
-    for at in range(100, 160):
-        pace.apply(finished("a", Outcome.PASSED, at=at))
-    assert pace.seconds_left(10) == 10
-    now[0] += 49  # nothing ended meanwhile
-    assert pace.seconds_left(10) == 20
+def test_the_time_left_follows_the_latest_endings_without_the_time_between_sessions():
+    run = overview(Opened(at=100, pid=1), *(finished(f"{at}", Outcome.PASSED, at=at) for at in (101, 102)))
+    assert run.fold.seconds_per_rollout(102) == 0
+    run.apply(finished("103", Outcome.PASSED, at=103))
+    assert run.fold.seconds_per_rollout(103) == 1
+    run.apply(Opened(at=5_000, pid=2))
+    for second in range(2, 104, 2):
+        run.apply(finished(f"slower {second}", Outcome.PASSED, at=5_000 + second))
+    assert run.fold.seconds_per_rollout(5_102) == 2
+    assert run.fold.seconds_per_rollout(5_202) == 4, "nothing ended meanwhile"
 
 
 def test_calls_of_every_step_are_functions_of_a_rollout():

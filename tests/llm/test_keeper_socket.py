@@ -1,8 +1,8 @@
 """Processes of one machine over the socket: each is a way of its own to the keeper, most of them in one event loop."""
 
 import asyncio
-import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +13,7 @@ import pytest
 
 from console.engine.background import start_task
 from console.llm.endpoint import Watch
+from console.llm.limits import keeper_socket
 from console.llm.limits.keeper_socket import LocalKeepers, endpoint_digest, keepers_folder
 from console.llm.limits.limiter import Limiter
 from console.llm.limits.share import LimitShare
@@ -133,7 +134,9 @@ def test_sockets_go_where_paths_are_short_enough(tmp_path: Path, monkeypatch: py
     assert not keepers_folder().is_relative_to(long)
 
 
-async def test_a_killed_process_is_followed_by_another(endpoint: str) -> None:
+@pytest.fixture
+def other(endpoint: str) -> Iterator[subprocess.Popen[str]]:
+    """Another process, which keeps the limits of the endpoint."""
     program = (
         "import asyncio\n"
         "from console.engine.background import start_task\n"
@@ -147,20 +150,43 @@ async def test_a_killed_process_is_followed_by_another(endpoint: str) -> None:
         "    await asyncio.sleep(600)\n"
         "asyncio.run(main())\n"
     )
-    other = subprocess.Popen(  # noqa: ASYNC220  it is the test's own
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     try:
-        assert other.stdout is not None
-        assert await asyncio.to_thread(other.stdout.readline) == "lease\n"
-        engine, server = Engine(endpoint, 4), Server()
-        await server.serve(engine, 0.0)
-        other.kill()
-        await asyncio.gather(*(server.serve(engine, 0.01) for _ in range(20)))
-        assert server.most <= 4
-        assert server.served == 21
-        await engine.end()
+        assert process.stdout is not None
+        assert process.stdout.readline() == "lease\n"
+        yield process
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            other.kill()
-        other.wait(60)
+        process.kill()
+        process.communicate()
+
+
+async def test_a_killed_process_is_followed_by_another(endpoint: str, other: subprocess.Popen[str]) -> None:
+    engine, server = Engine(endpoint, 4), Server()
+    await server.serve(engine, 0.0)
+    other.kill()
+    await asyncio.gather(*(server.serve(engine, 0.01) for _ in range(20)))
+    assert server.most <= 4
+    assert server.served == 21
+    await engine.end()
+
+
+@pytest.mark.parametrize("is_connected", [False, True])
+async def test_nobody_waits_for_a_suspended_process(
+    endpoint: str, other: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch, *, is_connected: bool
+) -> None:
+    """As with ctrl+z: a stopped process still listens, and has the lock."""
+    monkeypatch.setattr(keeper_socket, "SILENT_S", 0.2)
+    server = Server()
+    engine = Engine(endpoint, 4, rpm=60_000)
+    if is_connected:
+        await server.serve(engine, 0.0)
+    other.send_signal(signal.SIGSTOP)
+    await asyncio.gather(*(server.serve(engine, 0.01) for _ in range(20)))
+    assert server.most <= 4
+    other.send_signal(signal.SIGCONT)
+    third = Engine(endpoint, 4)
+    for slot in [await third.limiter.acquire(Watch(), max_wait_s=60) for _ in range(3)]:
+        third.limiter.throttled(slot, 30.0)
+    await until(lambda: engine.limiter.pause_s > 0)
+    for each in (engine, third):
+        await each.end()

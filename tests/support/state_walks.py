@@ -393,7 +393,7 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             batch = Batched(NOON, "b-1", "gpt-x", total=len(keys), id="batch_1", done=2, submitted_at=NOON - 7200)
             engine.recorder.write(batch)
             waits = [Activity(key, "waiting", NOON - 6, "in a batch") for key in keys]
-            in_batches = EndpointState("gpt-x", len(keys), waiting=3, why=batch_words([batch]))
+            in_batches = EndpointState("gpt-x", len(keys), waiting=3, why=batch_words([batch]), is_batched=True)
             engine.status = Status("running", 9, waits, [in_batches])
             drawn = ("9 in batches", "live_multiple_8-4-1  in a batch")  # the strip, and the title of the conversation
             await see(lambda: all(words in text_of(app) for words in drawn))

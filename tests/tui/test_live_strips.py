@@ -10,7 +10,7 @@ from support.recorded_runs import plain_run
 from support.screen_text import assert_until, see, settle, text_of
 
 from console.core.case import Key, Setting
-from console.core.live import Activity, Status
+from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished, Opened
 from console.core.run import Manifest, ModelFacts, Tally
@@ -44,21 +44,29 @@ def test_a_narrow_strip_says_how_far_the_setup_is_and_then_the_cases(tmp_path: P
 
 @pytest.mark.parametrize("width", [80, 160])
 def test_the_time_left_grows_while_nothing_is_answered_and_is_then_left_out(tmp_path: Path, width: int) -> None:
-    """One of eleven cases took 30 s, with two at once."""
-    run = Manifest(id="r", at=100.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=11)
+    """Three of 13 cases took 90 s, with two at once."""
+    run = Manifest(id="r", at=100.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=13)
     overview = Overview()
     overview.apply(Opened(at=100.0, pid=1))
-    overview.apply(Finished(at=130.0, key=Key("case-1"), verdict=Verdict(Outcome.PASSED)))
-    overview.status = Status("running", 2, [Activity(Key("case-2"), "asking", since=130.0)])
+    for number in (1, 2, 3):
+        ended = Finished(at=100.0 + 30 * number, key=Key(f"case-{number}"), verdict=Verdict(Outcome.PASSED))
+        overview.apply(ended)
+    overview.status = Status("running", 2, [Activity(Key("case-4"), "asking", since=190.0)])
     shown: list[str] = []
-    for now in (130.0, 160.0, 249.0, 251.0):
+    for now in (190.0, 280.0, 309.0, 311.0):
         summary = overview.fold.summary(run, live=True, now=now, damaged=0, journal_bytes=0)
         line = RunLine(create_run(tmp_path / str(now), run), summary)
         cells = run_cells(line, overview.status, is_watched=True, with_cost=False, width=width)
         shown.append(cells[-2].plain)
-    assert shown == ["~5 min", "~10 min", "~25 min", "–"]
-    facts = [line.plain for line in facts_lines(overview, run, live=True, now=251.0)]
-    assert any("ETA" in line and "–, nothing is answered at present" in line for line in facts)
+    assert shown == ["~5 min", "~10 min", "~12 min", "–"]
+    limited = EndpointState("m", why="rate limited", paused_until=240.0)  # other runs have all its requests
+    line = RunLine(create_run(tmp_path / "limited", run), msgspec.structs.replace(summary, state="running"))
+    words = run_cells(line, Status("running", 2, endpoints=[limited]), is_watched=True, with_cost=False, width=width)
+    assert "rate limited" in words[-1].plain
+    for now, status in ((311.0, overview.status), (200.0, Status("running", 2, endpoints=[limited]))):
+        overview.status = status
+        facts = [line.plain for line in facts_lines(overview, run, live=True, now=now)]
+        assert any("ETA" in line and "–, nothing is answered at present" in line for line in facts)
 
 
 def test_figures_have_no_mean_of_blame_which_only_failures_have() -> None:

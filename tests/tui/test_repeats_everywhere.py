@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,9 @@ async def test_the_repeats_of_a_case_are_opened_and_hidden(opened: Any, runs: An
         assert controller.cursor.slot == ("multiple_1", 2), "its first failure"
         await pilot.press("right")
         assert [slot_of(key) for key in rows.keys[1:5]] == [("multiple_1", repeat) for repeat in range(4)]
+        assert not [line for line in frame(app).splitlines() if line.count("multiple_1") > 1 and "r3" in line], (
+            "its question is the same for all repeats"
+        )
         await pilot.press("n")
         assert controller.cursor.slot == ("multiple_1", 3)
         await pilot.press("left")
@@ -299,14 +303,15 @@ async def test_the_grid_says_that_only_the_repeats_of_all_runs_count(opened: Any
 
 
 async def test_the_grid_lists_a_case_once_with_how_many_repeats_pass(opened: Any, runs: Any, workspace: Any) -> None:
-    third = graded_run(
-        workspace.root / "runs", "2027-01-15-third", _letters(1), suite="bfcl-starter", category=CATEGORY
-    )
+    letters = _letters(1) | {"multiple_2": "bbbb"}
+    third = graded_run(workspace.root / "runs", "2027-01-15-third", letters, suite="bfcl-starter", category=CATEGORY)
     async with opened((160, 45)) as (app, pilot):
         app.navigator.open_grid([*runs, third])
         await settle(app, pilot)
         screen = app.screen
         assert isinstance(screen, GridScreen)
+        (broken,) = (line for line in text_of(app).splitlines() if " multiple_2 " in line)
+        assert re.search(r"multiple_2 +\[\d/4\] +\d/4 +! ", broken), "played, though without a grade"
         assert len({case.telling.slot[0] for case in screen.controller.rows.values()}) == len(screen.controller.rows)
         (case,) = (case for case in screen.controller.rows.values() if case.telling.slot[0] == "multiple_1")
         assert [case.passed(place) for place in range(3)] == [(2, 4), (3, 4), (0, 4)]

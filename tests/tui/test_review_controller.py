@@ -25,6 +25,7 @@ from console.store.notes import Note, Notes
 from console.suites.run_suite import RunSuite
 from console.suites.suite import Report
 from console.tui.data.throttle import Throttle
+from console.tui.screens.review import listing
 from console.tui.screens.review.case_list import empty_text, end_of_list_text, list_title, status_text
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.controller import ReviewController
@@ -504,6 +505,16 @@ def test_portions_of_a_slow_list_become_rarer(run: RunDouble) -> None:
     assert 3 <= len(portions) <= 6
 
 
+def test_the_first_portion_of_a_long_list_comes_before_any_time_is_up(
+    run: RunDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(9 * SLICE):
+        run.end(f"n{number}")
+    monkeypatch.setattr(listing, "FIRST_PORTION", 2 * SLICE)
+    portions = listings(Triage().request(), run.overview.rollouts.all(), clock=lambda: 0.0)
+    assert [round(len(portion.order) / SLICE) for portion in portions] == [3, 9]
+
+
 def test_a_thread_that_computes_rests_as_long_but_never_for_long() -> None:
     computed, rests = iter([0.0, 0.004, 0.004, 0.005, 0.005, 2.0, 2.0]), list[float]()
     throttle = Throttle(lambda: next(computed), rests.append)
@@ -528,8 +539,8 @@ def test_cases_with_repeats_are_sorted_by_the_value_that_they_show() -> None:
     triage.repeats = 2
     for column, order in ((None, "abc"), ("time", "bca"), ("id", "abc"), (None, "abc")):
         triage.sorting = Sorting(column) if column else None
-        for listing in listings(triage.request(), RolloutList.of(rollouts)):
-            triage.use_listing(listing)
+        for each in listings(triage.request(), RolloutList.of(rollouts)):
+            triage.use_listing(each)
         assert "".join(leaf.rollouts[0].key.case for leaf in triage.leaves) == order
         if column == "time":
             assert [triage.sorted_by(leaf.rollouts[0]) for leaf in triage.leaves] == ["3.0 s", "2.5 s", "2.0 s"]

@@ -36,9 +36,9 @@ class Hit:
     """A conversation that matches."""
 
     rollout: Rollout
-    """Without its message and its streamed text."""
+    """The conversation, without its messages and streamed text."""
     passage: Passage | None
-    """The first passage with most of the terms; None if the journal no longer has it."""
+    """The first passage that contains most of the terms; None if the journal no longer has it."""
 
     @property
     def key(self) -> Key:
@@ -54,12 +54,12 @@ class RunHits:
     count: int
     """Number of matching rollouts found so far."""
     hits: list[Hit]
-    """The first of them, those that ended most recently at the top."""
+    """The first hits, most recently ended at the top."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Indexed part of the runs folder."""
+    """How much of the runs folder is indexed."""
 
     runs: int = 0
     conversations: int = 0
@@ -76,7 +76,7 @@ def _index_errors_reported(root: Path) -> Generator[None]:
         yield
     except (OtherLayout, OSError, sqlite3.Error) as error:
         raise NoIndex(str(error)) from error
-    except (IndexDamaged, msgspec.DecodeError) as error:
+    except (IndexDamaged, msgspec.DecodeError, UnicodeDecodeError) as error:
         discard_index(root)
         raise NoIndex(str(error)) from error
 
@@ -116,8 +116,13 @@ class Search:
             return folder, facts
 
     def suites(self) -> list[str]:
-        """Return the names of the suites of all runs."""
-        return sorted({_decode_run(run.facts).suite for run in self._reader.runs()})
+        """Return the names of the suites of all runs.
+
+        Raises:
+            NoIndex: the index is damaged, or was removed.
+        """
+        with _index_errors_reported(self.root):
+            return sorted({_decode_run(run.facts).suite for run in self._reader.runs()})
 
     def of_case(self, suite: str, case: str) -> list[tuple[int, ConversationFacts]]:
         """Return run number and facts of all conversations about a case, oldest run first.

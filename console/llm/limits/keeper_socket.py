@@ -1,7 +1,8 @@
 """Keepers of this machine: one local socket per endpoint, served by the first process that needs it.
 
-When that process ends, another connected one takes over: the one that gets the file lock next to the socket. Only the
-user has access to the folder. Without a usable folder, nothing is shared.
+When that process ends, another connected one takes over: the one that gets the file lock next to the socket. While it
+is suspended, with its terminal or in a debugger, the others do without it. Only the user has access to the folder.
+Without a usable folder, nothing is shared.
 """
 
 import asyncio
@@ -23,6 +24,10 @@ from console.llm.limits.keeper import FromKeeper, Keeper, ToKeeper
 
 _RETRY_S = 0.02
 _CLOSE_S = 1.0
+SILENT_S = 3.0
+"""Seconds without a message after which a keeper is probed, and then without an answer until it counts as suspended."""
+_PROBE = b"\n"
+"""A line that a keeper returns as it is."""
 _LONGEST = 70
 """Maximum number of bytes in the folder's path; socket paths are limited to 107."""
 _encode = msgspec.json.Encoder().encode
@@ -129,12 +134,32 @@ class LocalKeepers:
 
 
 async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: Peer) -> None:
-    """Pass messages both ways until the connection ends."""
+    """Pass messages both ways until the connection ends, or until a keeper that was silent can be joined again."""
+    is_connected = is_silent = False
+    is_probed = True
     try:
-        peer.connected(lambda message: writer.write(_encode(message) + b"\n"))
-        while line := await reader.readline():
-            with contextlib.suppress(ValueError):
-                peer.received(_from_keeper(line))
+        writer.write(_PROBE)
+        while True:
+            try:
+                async with asyncio.timeout(None if is_silent else SILENT_S):
+                    line = await reader.readline()
+            except TimeoutError:
+                if is_probed:
+                    is_silent = True
+                    peer.alone()
+                else:
+                    is_probed = True
+                    writer.write(_PROBE)
+                continue
+            if not line or (is_silent and is_connected):
+                return
+            if not is_connected:
+                is_connected, is_silent = True, False
+                peer.connected(lambda message: writer.write(_encode(message) + b"\n"))
+            is_probed = False
+            if line != _PROBE:
+                with contextlib.suppress(ValueError):
+                    peer.received(_from_keeper(line))
     except (ConnectionError, asyncio.LimitOverrunError):
         pass
     finally:
@@ -165,6 +190,9 @@ class _KeeperServer:
         self._writers[number] = writer
         try:
             while line := await reader.readline():
+                if line == _PROBE:
+                    writer.write(_PROBE)
+                    continue
                 with contextlib.suppress(ValueError):
                     self._wait_until(self._keeper.receive(number, _to_keeper(line), time.monotonic()))
         except (ConnectionError, asyncio.LimitOverrunError):

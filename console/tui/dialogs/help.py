@@ -180,7 +180,7 @@ def groups_of(actions: Sequence[Action], word: str) -> dict[str, list[Action]]:
 
 
 def _is_first(action: Action, actions: Sequence[Action]) -> bool:
-    """Return whether this action precedes its partner in the table and represents the pair."""
+    """Return whether this action precedes its partner in the table, and so represents the pair."""
     return next(other for other in actions if other.id in (action.id, action.pair)).id == action.id
 
 

@@ -80,7 +80,7 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
 
 
 def _share_paired(comparison: RunComparison, *, wide: bool) -> Content:
-    """Return how many cases of the smaller of two runs of different suites were paired, and by what."""
+    """Return how many cases of the smaller of two runs of different suites were paired, and on what basis."""
     pairing, paired = comparison.pairing, len(comparison.pairs)
     smaller = paired + min(comparison.only_a, comparison.only_b)
     how = f": {pairing.by_prompt} by prompt, {pairing.by_id} by id" if wide else ""
@@ -309,7 +309,7 @@ def _dot_line(case: CasePair, means: tuple[float, float] | None, room: int, most
 
 
 def number_blocks(comparison: RunComparison, disputed: Sequence[int], apart: Section | None, width: int) -> list[Block]:
-    """Return the blocks: significance, cases, categories, error types, scores of people; `disputed` is by side."""
+    """Return the blocks: significance, cases, categories, error types, and scores by people; `disputed` is by side."""
     if comparison.single is not None:
         return [Block("single", difference(comparison))]
     blocks = [Block("test", block_title("significance"), body=tuple(_test_lines(comparison)))]
@@ -334,7 +334,7 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], apart: Sec
 
 _TESTS = {MCNEMAR: "exact McNemar"}
 _METHODS = {NEWCOMBE: "Newcombe"}
-"""Capitalized names of tests and methods named after people."""
+"""Names of tests and methods that are capitalized because they are named after people."""
 
 
 def _test_lines(comparison: RunComparison) -> list[Content]:

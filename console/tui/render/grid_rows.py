@@ -123,7 +123,7 @@ def _value(grid: Grid, rate: Interval | None, top: float, width: int, *, is_curr
 
 
 def reason_lines(grid: Grid, category: str | None, current: int, width: int) -> list[Content]:
-    """Return the basis of the cell under the cursor, then failure reasons by run, those that differ first."""
+    """Return the scope of the cell under the cursor, then failure reasons by run; those that differ come first."""
     rate = grid.rate(current, category)
     head = Content.assemble(
         (f"{current + 1} ", "bold $focus"),
@@ -231,7 +231,7 @@ def case_cells(case: GridCase, shown: range, current: int, why: str | None = Non
 
 
 def case_name(case: GridCase) -> str:
-    """Return the title of a scored case, the id of any other, or the number of a repeat. Foreign text."""
+    """Return the title of a scored case, the id of any other, or the number of a repeat. Untrusted text."""
     row = case.telling
     if case.is_repeat:
         return f"  repeat {row.slot[1] + 1}"
@@ -239,10 +239,13 @@ def case_name(case: GridCase) -> str:
 
 
 def _passed(case: GridCase, place: int, *, is_current: bool) -> Content:
-    """Return the number of passing repeats of a case in a run, such as `3/4`."""
+    """Return the number of passing repeats of a case in a run, such as `3/4`, or the sign of one without a grade."""
     passed, graded = case.passed(place)
+    if not graded:
+        played = (row for row in case.repeats if row.outcomes[place] is not None)
+        return _mark(next(played, case.telling), place, is_current=is_current)
     before, after = "[]" if is_current else "  "
-    words = Content(f"{passed}/{graded}") if graded else muted(SYMBOLS.not_run)
+    words = Content(f"{passed}/{graded}")
     return Content.assemble((before, "bold $focus"), words, (after, "bold $focus"))
 
 

@@ -27,6 +27,8 @@ from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_wor
 Used = tuple[ModelFacts, RoleSpending]
 FAILING = 3
 """Consecutive faults after which an endpoint counts as failing."""
+_LONG_PAUSE_S = 5.0
+"""Seconds until an endpoint asks again from which its run has no time left; shorter pauses are part of its pace."""
 SILENT_S = 60.0
 """Minimum seconds without a change in any conversation before the models count as silent."""
 
@@ -110,6 +112,11 @@ def rollouts_left(overview: Overview, manifest: Manifest) -> int:
     return max(manifest.cases - tally.done - tally.setup_done, 0)
 
 
+def time_left(seconds_per_rollout: float, left: int) -> str:
+    """Return the estimated time for this many rollouts; empty if there are none or the pace is unknown."""
+    return number_format.about(seconds_per_rollout * left or None)
+
+
 def _setup_begun(overview: Overview, manifest: Manifest) -> list[Rollout]:
     if not manifest.setup:
         return []
@@ -148,7 +155,7 @@ def progress_line(
         parts[0] = outcome_words(tally, with_setup=False)  # the score matters more
     if live:
         pace = overview.pace.tokens_per_s()
-        eta = "–" if _is_stuck(overview, now) else number_format.about(overview.pace.seconds_left(left)) if left else ""
+        eta = "–" if _is_stuck(overview, now) else time_left(overview.fold.seconds_per_rollout(now), left)
         parts.append(Content(f"ETA {eta}" if eta else ""))
         parts.append(muted(f"≈{number_format.count(pace)} tok/s{trend and ' '}{trend}" if pace else ""))
         parts.append(_at_once(overview))
@@ -173,8 +180,8 @@ def look_words_of(overview: Overview, manifest: Manifest) -> Content:
 def is_stalled(status: Status | None, seconds: float, finished: int, now: float) -> bool:
     """Return whether no request is being answered at present.
 
-    The run is paused or waits for batches, an endpoint fails, or no conversation has advanced for twice as long as one
-    usually takes.
+    The run is paused or waits for batches, an endpoint fails or is paused for long, or no conversation has advanced
+    for twice as long as one usually takes.
 
     Args:
         status: the engine's status.
@@ -189,7 +196,12 @@ def is_stalled(status: Status | None, seconds: float, finished: int, now: float)
     return (
         status.state != "running"
         or silent_s > max(SILENT_S, 2 * usual_s)
-        or any(endpoint.faults_in_a_row >= FAILING or endpoint.is_batched for endpoint in status.endpoints)
+        or any(
+            endpoint.faults_in_a_row >= FAILING
+            or endpoint.is_batched
+            or (endpoint.paused_until or 0.0) > now + _LONG_PAUSE_S
+            for endpoint in status.endpoints
+        )
     )
 
 
@@ -324,7 +336,7 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool, now: floa
         _fact("retries", number_format.count(tally.retries) + slowed_by(tally.rate_limits)),
     ]
     if live and overview.status is not None:
-        lines.append(_fact("ETA", _time_left(overview, rollouts_left(overview, manifest), now)))
+        lines.append(_fact("ETA", _eta(overview, rollouts_left(overview, manifest), now)))
         # Roles that ask the same server with the same key share one limiter.
         lines += [_endpoint(endpoint) for endpoint in dict.fromkeys(overview.status.endpoints)]
         if overview.status.workers:
@@ -351,10 +363,10 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool, now: floa
     return lines
 
 
-def _time_left(overview: Overview, left: int, now: float) -> str:
+def _eta(overview: Overview, left: int, now: float) -> str:
     if _is_stuck(overview, now):
         return "–, nothing is answered at present"
-    words = number_format.about(overview.pace.seconds_left(left))
+    words = time_left(overview.fold.seconds_per_rollout(now), left)
     return f"{words}, if the pace holds" if words else "not known yet"
 
 

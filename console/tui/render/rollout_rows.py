@@ -17,7 +17,7 @@ from console.tui.data.runs import RunLine
 from console.tui.render import lines
 from console.tui.render.columns import Column, Face
 from console.tui.render.lines import stacked
-from console.tui.render.progress import is_stalled, lost_words, outcome_words
+from console.tui.render.progress import is_stalled, lost_words, outcome_words, time_left
 from console.tui.render.row_cells import score_words, suite_and_name
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_counts, outcome_sign, state_word
@@ -93,7 +93,7 @@ def _state_word(rollout: Rollout, live: bool) -> Content:
 
 
 def spoken_cell(rollout: Rollout, now: float) -> Content:
-    """Return the reason for waiting or ending, else the tail of the streamed text or the time in the state."""
+    """Return the reason for waiting or ending, else the end of the streamed text or the time in the state."""
     if rollout.why:
         return one_line(rollout.why, 200, "$undecided")
     if rollout.is_failure:
@@ -268,12 +268,8 @@ def _speed(line: RunLine, summary: Summary) -> str:
 
 
 def _time_left(line: RunLine, summary: Summary) -> str:
-    """Return the estimated time left, at the pace so far."""
-    tally = summary.tally
-    left = summary.planned - tally.done - tally.setup_done
-    if not line.is_live or not tally.finished or left <= 0 or not summary.seconds:
-        return ""
-    return number_format.about(summary.seconds / tally.finished * left)
+    left = summary.planned - summary.tally.done - summary.tally.setup_done
+    return time_left(summary.seconds_per_rollout, left) if line.is_live else ""
 
 
 def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) -> Content:

@@ -65,7 +65,7 @@ class PaneTitle(Widget):
         self._right = Content.empty()
 
     def tell(self, left: Content, right: Content | None = None) -> None:
-        """Update the name and note; foreign parts must be sanitized."""
+        """Update the name and note; untrusted parts must be sanitized."""
         right = right or Content.empty()
         if same(left, self._left) and same(right, self._right):
             return

@@ -29,7 +29,6 @@ def playing(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     }
     engine = FakeEngine(workspace.root / "runs", cases=64, suite="aidan", name="0117-1551-aidan-gpt-x", roles=roles)
     monkeypatch.setattr(RunFeed, "now", lambda _: engine.recorder.at)
-    monkeypatch.setattr(Pace, "seconds_left", lambda *_: 240.0)
     monkeypatch.setattr(Pace, "tokens_per_s", lambda *_: 812.0)
     return engine
 

@@ -26,7 +26,6 @@ def playing(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     """An engine with one agent whose two sub-agents have asked, at a moment that never passes."""
     engine = FakeEngine(workspace.root / "runs", cases=1, suite="agents", name="0117-1551-agents-gpt-x")
     monkeypatch.setattr(RunFeed, "now", lambda _: engine.recorder.at)
-    monkeypatch.setattr(Pace, "seconds_left", lambda *_: 240.0)
     monkeypatch.setattr(Pace, "tokens_per_s", lambda *_: 812.0)
     recorder = engine.recorder
     case = Case("report", "agents", {"input": "Write a report on bees."}, "Write a report on bees.")

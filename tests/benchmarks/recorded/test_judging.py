@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +56,10 @@ class Table:
         text = request["messages"][0]["content"]
         if request["model"] == "grader":
             self.judged += 1
+            [(first, second)] = BOTH.findall(text)
             if self.stop_at and self.judged >= self.stop_at:
                 self.reached.set()
-            [(first, second)] = BOTH.findall(text)
+                return replace(self.judge(first, second), latency_s=600.0)
             return self.judge(first, second)
         guest = re.findall(r"\d", text)[0]
         if guest == "0":  # all say the same
@@ -189,6 +191,7 @@ def test_killed_and_capped_it_goes_on_and_pays_one_call_twice_at_most(played, co
         assert table.reached.wait(60)
         process.send_signal(signal.SIGKILL)
         process.wait()
+    table.stop_at = 0
     folder = find_run(home / "runs", "kind-vs-wordy")
     kept, sent = (
         sum(isinstance(record, Asked) for record in JournalReader(folder.journal_path).iter_all()),

@@ -33,9 +33,7 @@ MORE = "more"
 """Key of the row that folds and unfolds the settings that few runs need."""
 
 KeyUse = Literal["typed", "kept", "taken back", "passed on", "unused"]
-"""Effect of a key on the editor: it changed the text, ended editing, ended it and restored the text, ended it and is to
-be handled by others, or had none.
-"""
+"""Effect of a key: text changed; editing ended; ended and reverted; ended, key left to others; none."""
 
 _ENDS = ("tab", "shift+tab", "up", "down")
 

@@ -40,6 +40,11 @@ def replay_line(replay: Replay, width: int) -> Content:
     return head.append(bar).append(tail)
 
 
+def _read_until(run: WatchedRun) -> float:
+    """Return the time until which a run has been read, so that the time left does not grow while reading."""
+    return run.now() if run.is_read else run.overview.fold.last_at
+
+
 MOST_FACTS = 7
 """Maximum number of lines of general facts below those of a suite's own view."""
 
@@ -110,7 +115,7 @@ class ProgressPane(Vertical):
             run.overview,
             run.manifest,
             live=run.is_live,
-            now=run.now(),
+            now=_read_until(run),
             width=width,
             average=average,
             trend=trend,
@@ -145,7 +150,7 @@ class FactsPane(Static):
         if not self.display:
             return
         of_suite = self.view.facts(list(run.overview.rollouts.values()), self.size.width or width)
-        of_run = facts_lines(run.overview, run.manifest, live=run.is_live, now=run.now())
+        of_run = facts_lines(run.overview, run.manifest, live=run.is_live, now=_read_until(run))
         tell(self, Content("\n").join([*of_suite, *of_run[:MOST_FACTS]] if of_suite else of_run))
 
 

@@ -38,7 +38,7 @@ _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
 ROOM_FOR_NAMES, _LEAST_ROOM_FOR_NAMES = 46, 28
 """Maximum and minimum width, in cells, reserved in the top line for the names of the screen and the run."""
 _LEAST_REASON = 12
-"""Width, in cells, to which a reason is cut before its subject is; the subject distinguishes groups with one reason."""
+"""Maximum width of a reason, in cells, before its subject is cut, which distinguishes such groups."""
 
 
 def row_content(controller: ReviewController, key: str, width: int, *, live: bool) -> Content | tuple[Content, ...]:
@@ -58,8 +58,11 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
     """Return the cells of a case."""
     annotation = controller.triage.annotation(rollout.slot)
     name = controller.views.suite_view.case_name(rollout)
-    detail = controller.views.suite_view.case_detail(rollout) or _detail(rollout, controller.triage.section_of(rollout))
-    value = controller.triage.sorted_by(rollout)
+    triage = controller.triage
+    group = triage.group_of(rollout)
+    title = "" if group is not None and group.is_case else rollout.title  # the same for all repeats
+    detail = controller.views.suite_view.case_detail(rollout) or _detail(rollout, triage.section_of(rollout), title)
+    value = triage.sorted_by(rollout)
     return (
         state_mark(rollout, live=live),
         one_line(name, lines.LONGEST_ID, MUTED if annotation.is_seen else ""),
@@ -68,12 +71,12 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
     )
 
 
-def _detail(rollout: Rollout, group: Group | None) -> str:
-    """Return the detail that distinguishes the cases of a group."""
+def _detail(rollout: Rollout, group: Group | None, title: str) -> str:
+    """Return the detail that distinguishes the cases of a group; `title` if there is no better one."""
     is_shared = group is None or group.subject or (len(group.path) > 1 and group.path[-1])
     if is_shared:
-        return rollout.function or rollout.title
-    return rollout.subject or rollout.function or rollout.title
+        return rollout.function or title
+    return rollout.subject or rollout.function or title
 
 
 def group_line(head: Head, largest: int, width: int) -> Content:
@@ -111,7 +114,7 @@ def _group_label(head: Head, room: int) -> Content:
 
 
 def case_line(controller: ReviewController, head: Head, width: int) -> Content:
-    """Return the line of a case with the outcome of each of its rollouts, or the id of the only one listed."""
+    """Return the line of a case with the outcome of each of its rollouts, or the id of the only listed one."""
     rollouts, triage = head.group.rollouts, controller.triage
     outcomes = rollouts.count_by(attrgetter("outcome"))
     annotation = triage.annotation(head.group.lead.slot)

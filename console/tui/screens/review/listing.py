@@ -29,6 +29,8 @@ SLICE = 512
 """Rollouts filtered between checks for cancellation, at which other threads may run."""
 PORTION_AFTER_S = 0.3
 """Seconds until the first partial list; doubled after each, since it costs as much as a complete one."""
+FIRST_PORTION = 50_000
+"""Rollouts whose list takes a few frames; the first partial list has no more of them."""
 
 GroupPath = tuple[str, ...]
 WHOLE_CASES = (GroupBy.REPEATS, GroupBy.NONE)
@@ -149,14 +151,15 @@ def listings(
 ) -> Iterator[Listing]:
     """Yield partial lists of what has been filtered so far, then the complete one, unless `stopped`."""
     kept, matching = rollouts.pick(()), request.matcher(rollouts.rollouts)
-    shown_at, pause_s = clock(), PORTION_AFTER_S
+    shown_at, pause_s, most = clock(), PORTION_AFTER_S, FIRST_PORTION
     for start in range(0, len(rollouts), SLICE):
         if stopped():
             return
         kept.numbers.extend(matching(rollouts.numbers[start : start + SLICE]))
-        if kept and not request.lists_whole_cases and clock() - shown_at > pause_s:
+        is_due = len(kept) > most or clock() - shown_at > pause_s
+        if kept and is_due and not request.lists_whole_cases:
             yield _listing(request, kept, kept, len(rollouts), is_whole=False)
-            shown_at, pause_s = clock(), 2 * pause_s
+            shown_at, pause_s, most = clock(), 2 * pause_s, len(rollouts)
     listed = kept
     if request.lists_whole_cases:  # a case with any matching rollout is listed with all of them
         names = rollouts.rollouts.cases()
@@ -256,7 +259,7 @@ class Lister:
         self._request: ListRequest | None = None
         """The request being processed in a thread."""
         self._next: Callable[[], None] | None = None
-        """Repeats a request that arrived meanwhile."""
+        """Repeats a request that arrived while another list was being built."""
 
     @property
     def is_listing(self) -> bool:

@@ -337,14 +337,12 @@ class ReviewScreen(RunScreen):
         feed, controller, width = self.feed, self.controller, self.size.width
         if feed is None:
             return
-        labeling = self._labels.progress
+        labeling = Content.styled(f"{words}   " if (words := self._labels.progress) else "", "$live")
         title = title_words(feed.manifest, width)
-        room = width - len(labeling) - self.services.badge.cell_length
+        room = width - labeling.cell_length - self.services.badge.cell_length
         names = min(len(self.heading) + 7 + subject_of(title).cell_length, ROOM_FOR_NAMES)
         status = status_text(controller, feed.overview, feed.manifest, room, names, live=feed.is_live)
-        if labeling:
-            status = Content.styled(labeling, "$live").append("   ").append(status)
-        self.top_line.tell(title=title, status=status)
+        self.top_line.tell(title=title, status=labeling.append(status))
         title = list_title(controller, feed.manifest, is_searching=self.search.is_running, is_live=feed.is_live)
         triage = controller.triage
         order = triage.sorting.label if triage.sorting is not None else ""
