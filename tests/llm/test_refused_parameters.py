@@ -13,6 +13,7 @@ from console.config.models import load_models
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind
 from console.llm.providers import open_endpoint
+from console.llm.servers import parameter_trial
 from console.llm.servers.parameter_trial import try_model
 from console.llm.servers.refused_parameters import RefusedParameter, refused_parameter, what_to_write
 from console.llm.transport.faults import provider_error_of
@@ -110,6 +111,16 @@ async def test_a_trial_of_a_server_that_refuses_everything_says_so(key: str) -> 
     assert adapted == model
     assert [trial.fault.kind for trial in trials if trial.fault is not None] == [FaultKind.AUTH] * 2
     assert server.counts["chat"] == 2
+
+
+async def test_a_trial_does_not_wait_for_a_server_that_drips(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parameter_trial, "_LONGEST_S", 0.3)
+    with OpenAIServer(lambda request: Scripted("word " * 10_000, itl_s=0.1)) as server:
+        model = ModelConfig(name="x", model_id="m", base_url=server.base_url, api_key_env="TEST_KEY")
+        async with asyncio.timeout(60):
+            adapted, trials = await try_model(model)
+    assert adapted == model
+    assert [trial.fault.kind for trial in trials if trial.fault is not None] == [FaultKind.DEADLINE] * 2
 
 
 def test_a_sentence_for_every_form() -> None:

@@ -15,6 +15,8 @@ from console.llm.remote_endpoint import RemoteEndpoint
 from console.llm.servers.refused_parameters import RefusedParameter, without_refused
 
 _MOST_REFUSALS = 8
+_LONGEST_S = 120.0
+"""Seconds for an answer of a few words; a local server may load the model first."""
 _SENT_BY_SUITES: dict[str, Any] = {"temperature": 0.7, "max_tokens": 200, "store": False}
 """Parameters that suites send, regardless of models.toml."""
 _SENT_WITH_TOOLS: dict[str, Any] = {"tool_choice": "auto", "parallel_tool_calls": True}
@@ -56,7 +58,8 @@ async def try_model(model: ModelConfig) -> tuple[ModelConfig, list[Trial]]:
     Raises:
         UsageError: the model has no key.
     """
-    limits = msgspec.structs.replace(model.limits, max_tries=1, max_wait_s=0.0)
+    longest_s = min(model.limits.timeout_s, _LONGEST_S)
+    limits = msgspec.structs.replace(model.limits, max_tries=1, max_wait_s=0.0, timeout_s=longest_s)
     adapted, trials = msgspec.structs.replace(model, limits=limits), list[Trial]()
     for name, tools, more in (("without tools", [], {}), ("with tools", [_TOOL], _SENT_WITH_TOOLS)):
         question = "Look up number 7." if tools else "Say yes."
