@@ -17,7 +17,7 @@ from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, outcome_sign
 
-_COLUMNS = (Column("", 1), Column("name", 26, 2), Column("about", 20, 3))
+_COLUMNS = (Column("", 1), Column("name", 26, 2, is_name=True), Column("about", 20, 3))
 
 
 class JumpTarget(NamedTuple):

@@ -39,7 +39,7 @@ FAILURES = (
     Column("", 1),
     Column("case", 20, 2, is_name=True),
     Column("why", 24, 4),
-    Column("", 7, right=True),
+    Column("", 7, right=True, from_width=44),
 )
 PROBLEMS = (Column("at", 8), Column("case", 14, 2, is_name=True), Column("what", 30, 6))
 

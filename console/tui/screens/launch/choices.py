@@ -139,7 +139,7 @@ class SuiteChoices(ChoiceList):
         room = self.room - CURSOR_CELLS
         if part.group and not part.category:
             whole = name.append_text(f" · {row.parts} categor{'y' if row.parts == 1 else 'ies'}", MUTED)
-            fits = whole.cell_length + count.cell_length < room
+            fits = whole.cell_length <= lines.room_beside(count, room)
             name = whole if fits else name.append_text(f" · {row.parts}", MUTED)
         return lines.spread(name, count, room)
 

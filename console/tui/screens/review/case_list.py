@@ -33,8 +33,6 @@ COLUMNS = (
     Column("function", 10, 2, worth=16),
 )
 """Columns of the list, filled by `case_cells`."""
-_SORTED_COLUMNS = (*COLUMNS[:3], Column("value", 8, right=True))
-"""Columns of a sorted list; unlike a description, the sorted value is never omitted."""
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
 """Width of a group's bar, its width in a narrow list, and the list width from which the wide one is used."""
 ROOM_FOR_NAMES, _LEAST_ROOM_FOR_NAMES = 46, 28
@@ -248,12 +246,16 @@ class CaseList(RowList):
         *,
         cursor: str | None,
         empty: Content,
-        has_values: bool = False,
+        value_width: int = 0,
     ) -> None:
-        """Show rows, drawn by `draw` for a width in cells, with the cursor on a key; None keeps the cursor."""
-        mark, *others = _SORTED_COLUMNS if has_values else COLUMNS
+        """Show rows, drawn by `draw` for a width in cells, with the cursor on a key; None keeps the cursor.
+
+        Values, unlike descriptions, are never omitted; `value_width` is that of their column, 0 without values.
+        """
+        mark, *others, description = COLUMNS
         indent = 2 * rows.depth if rows else 0
-        self.columns = (msgspec.structs.replace(mark, width=mark.width + indent), *others)
+        last = Column("value", value_width, right=True) if value_width else description
+        self.columns = (msgspec.structs.replace(mark, width=mark.width + indent), *others, last)
         self.show(
             rows or (),
             draw=lambda key: draw(key, self.room),
