@@ -26,7 +26,7 @@ HEAD = "| what | trials | wrong | skipped tests | what must hold | seconds | mad
 ROWS = (
     (
         "signals at named points of a run of every suite, then resumed",
-        "the results of an undisturbed run, nothing paid twice but calls in flight",
+        "the results of an undisturbed run, nothing paid for twice except calls in flight",
         "EVAL_CONSOLE_KILLS=all pytest --timeout 0 tests/engine/test_kill.py tests/engine/test_kill_suites.py",
     ),
     (

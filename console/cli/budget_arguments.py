@@ -1,4 +1,7 @@
-"""Command-line options for budgets: money, tokens, time, errors. A resumed run keeps its own unless given new ones."""
+"""Command-line options for budgets: money, tokens, time, errors.
+
+A resumed run keeps its own budget unless a new one is given.
+"""
 
 import argparse
 

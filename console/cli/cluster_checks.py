@@ -14,7 +14,7 @@ _AREA = "cluster"
 
 
 def check_cluster(target: ComputeTarget, models: Path | None) -> list[Finding]:
-    """Connect, start a worker on each node with room, and compare it."""
+    """Connect, start a worker on each node that has room, and compare its environment with this machine's."""
     from console.config.models import key_state, load_models
     from console.config.paths import find_models_file
     from console.config.secrets import key_variable

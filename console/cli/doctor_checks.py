@@ -59,7 +59,7 @@ EXTRAS = {
     "images": ("textual_image", "pictures in Review"),
     "language": ("py3langid", "checks of an answer's language"),
 }
-"""Extras of the package: a module of each, and its purpose."""
+"""Extras of the package, each with one of its modules and its purpose."""
 
 
 def check_python() -> list[Finding]:
@@ -344,7 +344,7 @@ def check_runs(runs: Path | None) -> list[Finding]:
 
 
 def check_journals(runs: Path | None) -> list[Finding]:
-    """Check that every journal line is intact, and that no journal changed after it was summarized."""
+    """Check that every journal line is intact, and that no journal has changed since it was summarized."""
     findings: list[Finding] = []
     lines = checked = 0
     for run in list_runs(find_runs_root(runs)):

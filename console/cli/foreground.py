@@ -14,7 +14,7 @@ from console.engine.queue import RetryScope
 from console.store.runs import RunFolder
 
 COLLECTED_FROM = 20_000
-"""Number of rollouts above which collecting an engine's memory is worth its 50 ms or more."""
+"""Number of rollouts above which garbage collection in an engine is worth its 50 ms or more."""
 
 
 def play(

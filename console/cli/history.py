@@ -90,7 +90,7 @@ def read_played(folder: RunFolder) -> list[PlayedRollout]:
 
 
 def save_overview(folder: RunFolder) -> None:
-    """Save overview and summary of a played long run, so that opening it does not require reading the journal."""
+    """Save overview and summary of a long run at its end, so that opening it does not require reading the journal."""
     with contextlib.suppress(OSError, UsageError):
         status = journal_status(folder.journal_path)
         if status.size >= SAVED_FROM_BYTES:
@@ -125,7 +125,7 @@ def report_of(history: History, data_path: Path | None) -> Report:
 
 
 def shown_results(history: History, suite: Suite) -> Sequence[Result]:
-    """Return the results for a report: those seen by the newest look, if it determines the run's score."""
+    """Return the results for a report: those included in the newest look, if it determines the run's score."""
     summary = history.summary
     if not summary.is_shown_by_look:
         return history.results

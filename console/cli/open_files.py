@@ -9,7 +9,7 @@ from typing import cast
 from console.core.fault import UsageError
 
 LEAST = 20
-"""Minimum limit: with fewer, not even one call can connect."""
+"""Minimum limit; below it, not even one call can connect."""
 PLENTY = 256
 _HINT = "Raise the limit, for example with `ulimit -n 1024`."
 

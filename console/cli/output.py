@@ -1,4 +1,4 @@
-"""Output of the headless verbs: the only module that prints, and that makes foreign text visible.
+"""Output of the headless verbs: the only module that prints, and that makes untrusted text visible.
 
 Data goes to stdout, messages to stderr. JSON is ASCII-escaped, so that no control character reaches a terminal. The few
 escape sequences written, for colors and the progress line, surround text that is already clean. Output of a suite's
@@ -51,7 +51,7 @@ class Output:
     ) -> None:
         """Write JSON only if `machine`, no progress if `quiet`, and color only to terminals that want it.
 
-        With `ascii_only`, the program's symbols are written in ASCII; foreign letters stay.
+        With `ascii_only`, the program's symbols are written in ASCII; other letters stay.
         """
         self.machine = machine
         self._clean = to_ascii if ascii_only else str
@@ -332,7 +332,7 @@ _separations: list[contextlib.ExitStack] = []
 
 
 def join_descriptors() -> None:
-    """End `separate_descriptors` early, for the app, which draws on the terminal by itself."""
+    """End `separate_descriptors` early, for the app, which draws on the terminal itself."""
     while _separations:
         _separations.pop().close()
 

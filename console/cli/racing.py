@@ -86,7 +86,7 @@ class _Lane:
         return f"{self._manifest.model.name} {count(self._fold.tally.finished)} of {count(self._manifest.cases)}"
 
     def read(self, last_shown: int) -> int:
-        """Show the looks of the race with numbers above `told`, and return the newest number shown."""
+        """Show the race's looks numbered above `told`, and return the highest number shown."""
         while records := self._reader.read_new():
             for record in records:
                 self._fold.apply(without_output(record))

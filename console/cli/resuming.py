@@ -1,4 +1,4 @@
-"""Resumes a run, for `resume` and `retry`."""
+"""Continues a run, for `resume` and `retry`."""
 
 import dataclasses
 

@@ -11,7 +11,7 @@ from console.suites.leaderboard import LeaderboardRules
 
 
 def listed_runs(args: Arguments) -> list[ListedRun]:
-    """Return all readable runs, newest first; others are reported on stderr."""
+    """Return all readable runs, newest first; report the others on stderr."""
     runs: list[ListedRun] = []
     for listed in read_summaries(args.runs_root):
         try:

@@ -118,7 +118,7 @@ def report_played(output: Output, prepared: "PreparedRun", ending: "Ending", fai
 
 
 def show_report(output: Output, history: History, report: Report | None, columns: "ScoreColumns | None" = None) -> None:
-    """Print the results of a run and, if given, the scores by decided keys and by people's labels."""
+    """Print the results of a run and, if given, the scores with corrected keys and with people's labels."""
     summary = history.summary
     if output.machine:
         corrected = {"corrected": columns.fields} if columns is not None else {}
@@ -169,7 +169,7 @@ def _fields(history: History, report: Report | None) -> dict[str, Any]:
 
 
 def _labels(history: History) -> dict[str, Any]:
-    """Return the labels of failures, if a model has given any."""
+    """Return the labels of failures, if a model has labeled any."""
     annotations = Notes(history.folder.path).annotations()
     labels = [
         {"case": case, "rollout": rollout, **msgspec.to_builtins(annotation.label)}

@@ -1,4 +1,4 @@
-"""Sections of a report as readable text."""
+"""Sections of a report as text for the terminal."""
 
 from console.cli.output import Output, terminal_width
 from console.insight.report import Section, footnotes
@@ -17,7 +17,7 @@ def show_section(output: Output, section: Section) -> None:
 
 
 def _show_table(output: Output, section: Section) -> None:
-    """Write the rows with their notes; if these do not fit, mark them with `*` and write them below the table."""
+    """Write the rows with their notes; if these do not fit, names get a `*`, and the notes follow the table."""
     shown = section.shown()
     if not any(row.note for row in shown):
         output.rows(section.headings, [row.indented for row in shown], right=section.right)
@@ -25,7 +25,10 @@ def _show_table(output: Output, section: Section) -> None:
     rows = [(*row.indented, row.note) for row in shown]
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
     fits = sum(widths) + 2 * len(widths) <= terminal_width()
-    beside = rows if fits else [(*row[:-1], "*" if row[-1] else "") for row in rows]
-    output.rows((*section.headings, ""), beside, right=section.right)
-    for note, names in () if fits else footnotes(shown):
+    if fits:
+        output.rows((*section.headings, ""), rows, right=section.right)
+        return
+    marked = [(f"{name} *" if note else name, *cells) for name, *cells, note in rows]
+    output.rows(section.headings, marked, right=section.right)
+    for note, names in footnotes(shown):
         output.prose(f"* {note} ({names})", "faint")

@@ -60,7 +60,7 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
     selection.add_argument("--ids", action="append", default=[], metavar="A,B|@FILE", help="only these cases")
     selection.add_argument("--only-failed-of", metavar="RUN", help="only the cases failed by this run")
     selection.add_argument("--sample", type=int, metavar="N", help="N random cases of each suite")
-    selection.add_argument("--seed", type=int, metavar="S", help="seed of the draw (default 0)")
+    selection.add_argument("--seed", type=int, metavar="S", help="seed for --sample (default 0)")
     selection.add_argument("-r", "--rollouts", type=int, metavar="N", help="play each case N times")
     how = parser.add_argument_group("how to run it")
     how.add_argument("-c", "--concurrency", type=int, metavar="N", help="conversations at once")
@@ -78,13 +78,13 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--batch", action="store_true",
                      help="ask through batch APIs: at half price, answered within a day")  # fmt: skip
     how.add_argument("--queue", action="store_true", help="play in the background, after the runs already queued")
-    end = parser.add_argument_group("when to end it (what is looked at, and when, is fixed before the first call)")
+    end = parser.add_argument_group("when to end it (the interim looks are fixed before the first call)")
     end.add_argument(
         "--until",
         metavar="RULE",
         help="decided (worse than --baseline or not), best (of the models), or 2pt (± 2 points)",
     )
-    end.add_argument("--by", choices=("category",), help="with --until decided: ask the question of each category")
+    end.add_argument("--by", choices=("category",), help="with --until decided: decide each category separately")
     end.add_argument("--baseline", metavar="RUN", help="compare with this run")
     add_budget_arguments(parser)
 

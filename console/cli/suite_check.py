@@ -91,7 +91,7 @@ class _Played:
         """Defects of the suite."""
         self.warning = ""
         self.printed = ""
-        """Output of the suite's code. Foreign text."""
+        """Output of the suite's code. Untrusted text."""
 
     def judge(self, *, by_score: bool) -> None:
         """Report odd verdicts on the right and wrong answer; they are defects unless a judge or a score decides."""
@@ -108,7 +108,7 @@ class _Played:
             self.warning = "a wrong answer passes too"
 
     def watch_tools(self) -> None:
-        """Warn of a tool that reports an error to a correct call, which may be a mistake in its code."""
+        """Warn about a tool that reports an error for a correct call, which may be a bug in its code."""
         output = self.right.output if self.right is not None else None
         calls = cast("dict[str, Any]", output).get("calls") if isinstance(output, dict) else None
         for call in cast(list[Any], calls) if isinstance(calls, list) else ():
@@ -210,7 +210,7 @@ def _spread_over(cases: Sequence[Case]) -> list[Case]:
 def _prices(
     args: Arguments, suite: Suite, setting: Setting, cases: Sequence[Case], played: Sequence[_Played]
 ) -> dict[str, Any]:
-    """Return the calls and tokens of a complete run, from the suite's estimate or else from the cases played."""
+    """Return the calls and tokens of a complete run, from the suite's estimate or else from the cases played here."""
     run: dict[str, Any] = _estimated(suite, setting, cases) or _measured(len(cases), played)
     if not run:
         return run

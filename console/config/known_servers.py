@@ -18,7 +18,7 @@ class KnownServer(NamedTuple):
     """Value of `base_url`; empty for the provider's default."""
     key_variable: str = ""
     needs: str = ""
-    """Requirements that the user must provide, such as their own address; empty if none."""
+    """Requirements that users must provide themselves, such as their own address; empty if there are none."""
     port: int = 0
     """Usual port of a program on this machine; 0 for a service."""
     id_prefix: str = ""

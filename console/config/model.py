@@ -116,7 +116,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     rename: dict[str, _Filled] = {}
     """Parameters to send under another name: `{ max_tokens = "max_completion_tokens" }`."""
     accept: tuple[_Filled, ...] = ()
-    """List of words of this server to accept although this program does not know them: finish reasons of complete
+    """Values in this server's replies to accept although this program does not know them: finish reasons of complete
     answers, such as `"FUNCTION_CALL"`, and types of parts to ignore, such as `"container_upload"`; the message about
     such a reply names the entry; reasons that name a failure (`error`, `abort`) are never accepted."""
     price_source: str = ""

@@ -93,7 +93,7 @@ def _block_of(lines: list[str], name: str) -> tuple[int, int]:
 
 
 def _check_result(path: Path, lines: list[str], text: str, name: str) -> None:
-    """Refuse to write a file that would not parse, or in which another preset would change."""
+    """Raise an error if the new file would not parse, or would change another preset."""
     try:
         before = tomli.loads("\n".join(lines) + "\n")
         after = tomli.loads(text)

@@ -25,7 +25,7 @@ REDACTED = "[redacted]"
 SHORTEST_SECRET = 8
 SHORTEST_PIECE = 12
 _SHORTEST_WORD = 16
-"""A value shorter than this that has only letters counts as a word, not as a key."""
+"""A value shorter than this that consists of letters only counts as a word, not a key."""
 _PLACEHOLDERS = frozenset({"sk-no-key-required", "no-key-required", "your-api-key-here", "your_api_key_here"})
 _PROBE = 6
 """Length of a probe; a text that contains none of a secret's probes contains no piece of the secret."""

@@ -21,11 +21,11 @@ LABELS = {
     "machinery": "an error, a time limit or a cut stopped it, not the model's own words",
     "other": "none of these",
 }
-"""The rubric a model labels failures by: each label with its meaning."""
+"""The rubric by which a model labels failures: each label with its meaning."""
 
 
 class Label(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A model's opinion on the cause of a failure; never a result. All strings are foreign."""
+    """A model's opinion on the cause of a failure; never a result. All strings are untrusted."""
 
     name: str
     """One of `LABELS`."""
@@ -59,7 +59,7 @@ class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     grader: str = ""
     """Digest of the grader whose verdict it was."""
     grades: dict[str, int] = {}
-    """Grades from 1 to 5, if the reader gave some, by criterion; under an empty name if the answer has no criteria."""
+    """Grades from 1 to 5 by criterion, if the reader gave any; the key is empty if the answer has no criteria."""
     round: int | None = None
     """Number of the judged answer within a loop, from 0; None for a whole rollout."""
     remark: str = ""
@@ -68,7 +68,7 @@ class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PeopleVerdict(msgspec.Struct, frozen=True):
-    """Readers' verdicts on an answer. Names are foreign text."""
+    """Readers' verdicts on an answer. Names are untrusted text."""
 
     by_reader: dict[str, str]
     """One of `VERDICTS` by reader."""
@@ -97,7 +97,7 @@ class PeopleVerdict(msgspec.Struct, frozen=True):
 
 
 class Annotation(msgspec.Struct, frozen=True):
-    """Current notes on one rollout. All strings are foreign."""
+    """Current notes on one rollout. All strings are untrusted."""
 
     tag: str = ""
     """The cause of a failure in a reader's judgment; empty if not tagged."""

@@ -1,4 +1,4 @@
-"""ASCII replacements for the program's own symbols; foreign letters are left alone."""
+"""ASCII replacements for the program's own symbols; other letters are left alone."""
 
 from collections.abc import Mapping
 

@@ -28,7 +28,7 @@ class CapturedOutput:
 
     @property
     def text(self) -> str:
-        """All captured text without trailing newlines. Foreign text."""
+        """All captured text without trailing newlines. Untrusted text."""
         return "".join(self._parts).rstrip("\n")
 
 
@@ -37,7 +37,7 @@ _collected: ContextVar[CapturedOutput | None] = ContextVar("captured_output", de
 
 @contextmanager
 def capture_output() -> Generator[CapturedOutput]:
-    """Capture what is printed inside the block, nested captures included."""
+    """Capture what is printed inside the block, including that of nested captures."""
     outer, printed = _collected.get(), CapturedOutput()
     token = _collected.set(printed if outer is None else outer)
     try:
@@ -47,7 +47,7 @@ def capture_output() -> Generator[CapturedOutput]:
 
 
 def capture(text: str) -> bool:
-    """Keep printed text; return False if no capture is active and the text is the program's own."""
+    """Store printed text; return False if no capture is active, so that the text is the program's own."""
     printed = _collected.get()
     if printed is None:
         return False

@@ -38,7 +38,7 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     data: dict[str, Any] = {}
     """The dataset entry in the suite's own format, ground truth included; JSON values."""
     title: str = ""
-    """One line for lists, such as the question. Foreign text."""
+    """One line for lists, such as the question. Untrusted text."""
     depends_on: tuple[str, ...] = ()
     """Ids of cases of the same run that must finish first."""
     graded: bool = True
@@ -61,4 +61,4 @@ class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
     options: dict[str, Any] = {}
     """Suite options after validation, defaults filled in; JSON values."""
     extras: dict[str, Any] = {}
-    """Further facts about the origin of outputs, set by the suite and not by users; JSON values."""
+    """Additional facts about the origin of outputs, set by the suite and not by users; JSON values."""

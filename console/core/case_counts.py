@@ -48,7 +48,7 @@ class CaseCounts(msgspec.Struct):
             self.cluster_of[case.id] = intern(f"{case.category}\n{case.cluster}")
 
     def cluster(self, case: str) -> str:
-        """Return the cluster a case names; empty if none."""
+        """Return the cluster of a case; empty if it has none."""
         return self.cluster_of.get(case, "").partition("\n")[2]
 
     def count(self, case: str, passed: int, graded: int, tallies: Sequence[Tally]) -> None:

@@ -133,7 +133,7 @@ class ScriptedAnswers(msgspec.Struct, frozen=True):
     right: Utterance
     wrong: tuple[Utterance, ...] = ()
     recorded: Utterance | None = None
-    """Another model's recorded answer here, which every simulated model then repeats."""
+    """The recorded answer of another model at this point, which every simulated model repeats."""
 
 
 class ChatRequest(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ class Mark(StrEnum):
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One argument or attribute. Values are literal source text, foreign."""
+    """One argument or attribute. Values are literal untrusted source text."""
 
     mark: Mark
     name: str
@@ -70,7 +70,7 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
     turns: tuple[Mark, ...] = ()
     """Result of each turn for graders that judge turns: SAME, DIFFERS, or OMITTED if not judged."""
     fault: str = ""
-    """Reason why the suite's code could not compare; nothing else is set then. Foreign text."""
+    """Reason why the suite's code could not compare; nothing else is set then. Untrusted text."""
     has_end: bool = False
     """True if the last of `turns` is a judgment of the whole conversation at its end."""
 
@@ -80,7 +80,7 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
         return tuple(pair for pair in self.pairs if pair.kind != "blame")
 
     def is_end(self, number: int) -> bool:
-        """Return whether a turn number (from 0) denotes the end of the conversation."""
+        """Return whether a turn number (from 0) stands for the end of the conversation."""
         return self.has_end and number == len(self.turns) - 1
 
     def turn_name(self, number: int) -> str:

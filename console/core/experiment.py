@@ -89,23 +89,23 @@ class Experiment(msgspec.Struct, frozen=True, omit_defaults=True):
     beginnings: dict[str, Beginning] = {}
     """By case id; conversations of other cases are played from the start."""
     strata: tuple[Stratum, ...] = ()
-    """Filter that the cases were drawn from; empty if they were named."""
+    """Filter that the cases were drawn from; empty if they were named individually."""
     seed: Count = 0
     """Seed of random draws and of simulated models, which would otherwise repeat themselves."""
     label: str = ""
     """The filter that selected its cases, as typed."""
     luck: Amount = 0.0
-    """Variance of the recorded mean due to chance; 0 if nothing is estimated for the whole run."""
+    """Variance of the recorded mean due to chance; 0 if no effect on the whole run is estimated."""
 
     @property
     def control(self) -> int | None:
-        """Index of the unchanged arm, if the experiment has one as well as others."""
+        """Index of the unchanged arm, if the experiment has one in addition to others."""
         return self.arms.index(()) if len(self.arms) > 1 and () in self.arms else None
 
     def drawn(
         self, now: Mapping[str, float], base: Mapping[str, float], clusters: Mapping[str, tuple[str, str]]
     ) -> "list[DrawnStratum]":
-        """Return, by stratum, the changes of drawn cases that have a value both before and after.
+        """Return the changes of drawn cases by stratum, for cases with a value both before and after.
 
         Args:
             now: mean of each case in an arm.
@@ -133,7 +133,7 @@ class Experiment(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def words(self) -> str:
-        """Describe the change and its place in a few words. May contain foreign text."""
+        """Describe the change and its place in a few words. May contain untrusted text."""
         labels = dict.fromkeys(change.label for arm in self.arms for change in arm)
         changed = f"{', '.join(labels)} changed" if labels else "nothing changed"
         starts = [start for start in self.beginnings.values() if start.replies is not None]
@@ -157,7 +157,7 @@ class Applied:
         """Index of the first changed message, by number of the change; set by the first request."""
 
     def to(self, request: Request) -> Request:
-        """Return a request with the changes applied; a change whose subject is missing has no effect."""
+        """Return a request with the changes applied; a change whose target is missing has no effect."""
         for number, change in enumerate(self._changes):
             request = self._with(request, change, number)
         return request

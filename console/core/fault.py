@@ -106,7 +106,7 @@ class Fault(Exception):
 
     @property
     def is_halting(self) -> bool:
-        """True if three in a row stop a fresh run: a mistyped key costs 3 calls, not 3,000."""
+        """True if three in a row stop a new run: a mistyped key costs 3 calls, not 3,000."""
         return self.kind in HALTING or self.is_of_endpoint
 
 

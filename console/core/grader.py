@@ -30,7 +30,7 @@ class Grader(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def differences(a: Grader, b: Grader, *, same_cases: bool = False) -> Iterator[str]:
-    """Yield the differences of two graders as text, such as `judge gpt-4o → o1`. Values are foreign text.
+    """Yield the differences of two graders as text, such as `judge gpt-4o → o1`. Values are untrusted text.
 
     Args:
         a: one grader.

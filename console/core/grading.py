@@ -20,7 +20,7 @@ def grading_differences(a: Manifest, b: Manifest) -> list[str]:
 def grading_words(a: Manifest, b: Manifest) -> str:
     """Return a line on differences in the grading of two runs, with a command to grade them alike; empty without any.
 
-    Parts are foreign text.
+    Parts are untrusted text.
     """
     if (a.grader is None) != (b.grader is None):
         return f"{NOT_RECORDED} for {'A' if a.grader is None else 'B'}, a run of an earlier version"
@@ -32,7 +32,7 @@ def grading_words(a: Manifest, b: Manifest) -> str:
 
 
 def regrade_command(*runs: Manifest) -> str:
-    """Return the command that grades runs alike, with the judge of the last one. Parts are foreign text."""
+    """Return the command that grades runs alike, with the judge of the last one. Parts are untrusted text."""
     judges = {role.name for run in runs if (role := run.roles.get("judge")) is not None}
     judge = runs[-1].roles.get("judge")
     option = f" --judge {quote(judge.name)}" if judge is not None and len(judges) > 1 else ""
@@ -42,7 +42,7 @@ def regrade_command(*runs: Manifest) -> str:
 def mixed_grading(runs: Iterable[Manifest]) -> str:
     """Return a line on differences in the grading of runs listed together; empty if they were graded alike.
 
-    Parts are foreign text.
+    Parts are untrusted text.
     """
     listed: Sequence[Manifest] = [run for run in runs if run.grader is not None]
     if not listed:

@@ -1,4 +1,4 @@
-"""Foreign JSON, read like Python's json module but several times as fast, and canonical JSON for digests.
+"""Untrusted JSON, read like Python's json module but several times as fast, and canonical JSON for digests.
 
 NaN, infinities and lone surrogates are accepted, as Python writes them. Nesting beyond `DEEPEST` levels is refused, so
 that recursive callers cannot overflow the stack.

@@ -45,7 +45,7 @@ class KeyNumbers:
         return self._others.get(Key(case, rollout, attempt), -1) if self._others else -1
 
     def add(self, case: str, rollout: int, attempt: int = 1) -> int:
-        """Return the number of a key, assigning the next one at its first appearance."""
+        """Return the number of a key, assigning the next free one at its first appearance."""
         number = self.get(case, rollout, attempt)
         if number >= 0:
             return number
@@ -92,7 +92,7 @@ class KeyNumbers:
         return self.in_order(lambda case: map(Key, repeat(case), count()), lambda key: key)
 
     def saved(self) -> SavedNumbers:
-        """Return the numbers to be saved."""
+        """Return the numbers in the form in which they are saved."""
         numbers = self._of_case.items()
         return SavedNumbers(
             {case: of if isinstance(of, int) else of.tobytes() for case, of in numbers}, list(self._others.items())
@@ -100,7 +100,7 @@ class KeyNumbers:
 
     @classmethod
     def restored(cls, saved: SavedNumbers) -> "KeyNumbers":
-        """Return saved numbers, whose dict is used further.
+        """Restore saved numbers, using their dict without copying it.
 
         Raises:
             ValueError: they have another format.

@@ -1,4 +1,4 @@
-"""Interim looks at a live run: their subjects and times, fixed in the manifest, and their results.
+"""Interim looks at a live run: which rollouts they cover, fixed in the manifest, and their results.
 
 The rollouts finished at any moment are not a fair sample of a run: quick cases finish first, and failures are often
 slow. So a run is looked at only when all of its first n rollouts in planned order have ended, with n fixed before the
@@ -19,7 +19,7 @@ class Rule(StrEnum):
     """Rule by which looks end a run."""
 
     DECIDED = "decided"
-    """End when the run is shown to be worse than its baseline, or not worse."""
+    """End when the run is shown to be worse than its baseline, or to be not worse."""
     WIDTH = "width"
     """End when the interval of the headline is narrow enough."""
     BEST = "best"
@@ -49,12 +49,12 @@ class Until(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A part of a run that has looks of its own."""
+    """A question that has looks of its own: the whole run or one category."""
 
     at: tuple[Count, ...]
     """For each look: number of graded rollouts, in the whole planned order, that must have ended."""
     rollouts: tuple[Count, ...] = ()
-    """Number of them that belong to this question; empty if all do."""
+    """Number of those rollouts that belong to this question; empty if all do."""
     shares: tuple[Amount, ...] = ()
     """Share of the question's independent units at each look; empty if nothing is decided."""
     constant: Amount = 0.0
@@ -75,7 +75,7 @@ class Expected(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class LookPlan(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Order of the cases and times of the looks; part of the manifest."""
+    """Order of the cases, and the points at which looks are taken; part of the manifest."""
 
     questions: tuple[Question, ...]
     """The first one covers the whole run."""
@@ -126,7 +126,7 @@ class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     low: Amount | None = None
     high: Amount | None = None
     left_out: Count = 0
-    """Number of broken, undecided and unplayed rollouts among these."""
+    """Number of broken, undecided and unplayed rollouts among the first `rollouts`."""
     difference: Amount | None = None
     """B - A over these rollouts, if the question is whether B is worse."""
     below: Amount | None = None
@@ -137,7 +137,7 @@ class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     category: str = ""
     """Category of the question; empty for the whole run."""
     only: tuple[str, ...] = ()
-    """Categories of the rollouts, if they do not include all categories of the run."""
+    """Categories of the rollouts, if the look does not cover all categories of the run."""
     standings: tuple[Contender, ...] = ()
     """In a race, all its models, best first, once all remaining ones have reached this look."""
 

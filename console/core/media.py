@@ -58,7 +58,7 @@ class Media(NamedTuple):
     """`image`, `audio` or `file`."""
     reference: MediaReference
     name: str = ""
-    """Name of a file, as the suite gave it. Foreign text."""
+    """Name of a file, as the suite gave it. Untrusted text."""
 
     @property
     def placeholder(self) -> str:

@@ -1,4 +1,4 @@
-"""Foreign names as file names, and comparison of typed names.
+"""Untrusted names as file names, and comparison of typed names.
 
 macOS treats names that differ only in case or Unicode form as one; Linux tells them apart. So file names made here
 never rely on either, and names are compared in one Unicode form.
@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 
 def slug(text: str, limit: int = 40) -> str:
-    """Reduce foreign text to lower-case letters, digits, `.`, `_` and `-`."""
+    """Reduce untrusted text to lower-case letters, digits, `.`, `_` and `-`."""
     return re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-.")[:limit]
 
 

@@ -13,7 +13,7 @@ Count = Annotated[int, msgspec.Meta(ge=-LARGEST_COUNT, le=LARGEST_COUNT)]
 """A count or an index, within the range of exact integers in a float."""
 _LARGEST_AMOUNT = 1e15
 Amount = Annotated[float, msgspec.Meta(ge=-_LARGEST_AMOUNT, le=_LARGEST_AMOUNT)]
-"""An amount of money, or a score."""
+"""An amount of money, or a score; limited to magnitudes that calculations can handle."""
 
 
 def is_amount(value: float) -> bool:

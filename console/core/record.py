@@ -66,7 +66,7 @@ class Asked(Record, frozen=True):
     address: str = ""
     """Address of the model that answered; empty if the model has only one."""
     kept: bool = False
-    """True if the reply was taken from an earlier play of the conversation, at no cost."""
+    """True if the reply was reused from an earlier play of the conversation, at no cost."""
 
 
 class Embedded(Record, frozen=True):
@@ -82,7 +82,7 @@ class Embedded(Record, frozen=True):
     model: str = ""
     tokens: Count | None = None
     address: str = ""
-    """Address of the model that answered, as in `Asked`; so is `kept`."""
+    """Address of the embedding model that answered, as in `Asked`."""
     kept: bool = False
 
 
@@ -181,7 +181,7 @@ class Looked(Record, frozen=True):
 
     look: Look
     beyond: tuple[Slot, ...] = ()
-    """If decided against a baseline: number of graded rollouts that had started but were not looked at."""
+    """If decided against a baseline: number of graded rollouts that had started but were not part of the look."""
 
 
 class Steered(Record, frozen=True):
@@ -218,7 +218,7 @@ class Batched(Record, frozen=True):
     missing: bool = False
     """True if the provider no longer had it or its results when last asked; a resume then abandons it."""
     ended: str = ""
-    """End of the batch, such as `completed` or `expired`, once all of its answers are journaled."""
+    """How the batch ended, such as `completed` or `expired`; set once all of its answers are journaled."""
 
 
 def call_name(run: str, request: str) -> str:

@@ -141,7 +141,7 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.scales.get(score, (-math.inf, math.inf)) if score else (0.0, 1.0)
 
     def largest_change(self, score: str) -> float:
-        """Return the largest difference of two values of a score, or of pass rates if empty; infinite if unknown."""
+        """Return the largest difference between two values of a score, or of pass rates; infinite if unknown."""
         least, most = self.scale_of(score)
         return most - least
 
@@ -199,7 +199,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
     output_tokens: Count = 0
     cost_usd: Amount = 0.0
     cost_unknown: Count = 0
-    """Rollouts of unknown cost, unfinished ones included; the sum is then a lower bound."""
+    """Number of rollouts with unknown cost, including unfinished ones; the sum is then a lower bound."""
     calls: Count = 0
     retries: Count = 0
     rate_limits: Count = 0
@@ -207,7 +207,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
     cases: dict[int, dict[int, int]] = {}
     """Number of cases by graded rollouts (first key) and passed rollouts (second key)."""
     clustered: dict[int, dict[int, int]] = {}
-    """Like `cases`, for cases that name a cluster."""
+    """Like `cases`, for cases that belong to a cluster."""
     clusters: dict[int, dict[float, int]] = {}
     """Number of clusters by graded cases (first key) and sum of their pass rates (second key)."""
 
@@ -274,7 +274,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """`queued`, `starting`, `running`, `interrupted`, `completed`, `decided`, `stopped`, `budget`, `halted`."""
     scores: dict[str, Amount] = {}
     headline: str = ""
-    """Same as in the manifest, as are the three below."""
+    """Same as in the manifest, as are the three fields below."""
     further_headlines: tuple[str, ...] = ()
     units: dict[str, str] = {}
     suite_cases: dict[str, Count] = {}
@@ -327,11 +327,11 @@ class Summary(msgspec.Struct, omit_defaults=True):
     parent: str = ""
     """Run this one is a branch of."""
     grader: Grader | None = None
-    """Same as in the manifest, as are the two below."""
+    """Same as in the manifest, as are the two fields below."""
     regraded: str = ""
     judge_repeats: Count = 1
     note: str = ""
-    """A reader's note on the run; this and the two below are never in summary.json."""
+    """A reader's note on the run; this field and the two below are never in summary.json."""
     pinned: bool = False
     """True if a reader wants it at the top of lists."""
     archived: bool = False
@@ -339,11 +339,11 @@ class Summary(msgspec.Struct, omit_defaults=True):
     look: Look | None = None
     """Newest look at the whole run; None before the first."""
     is_shown_by_look: bool = False
-    """True if the newest look gives its score, because conversations that finished first are not a fair sample."""
+    """True if the newest look determines its score, because conversations that finish first are not a fair sample."""
     decision: str = ""
     """Decision of its looks, if any."""
     looks: list[Look] = []
-    """All looks at a run that they may end; empty for others."""
+    """All looks at a run that looks may end; empty for other runs."""
     checksum: int = 0
     """crc32 of this summary as JSON without this field; in summary.json only."""
 

@@ -3,7 +3,7 @@
 import re
 
 _LABEL = re.compile(r" *[^ ]+: ")
-"""Pattern of a label such as `weather_query: success rate`, with a name without blanks."""
+"""Pattern of a label such as `weather_query: success rate`, in which the name has no spaces."""
 _DATE_OF_RUN = re.compile(r"\d{4}-\d\d-\d\dT(?=\d{4}-)")
 """Date at the beginning of a run's id, dropped first, since every command accepts the rest."""
 _LEAST = 8

@@ -61,7 +61,7 @@ class RoleSpending(msgspec.Struct):
 
 
 def add_call(spending: dict[str, RoleSpending], record: Asked | Embedded) -> None:
-    """Add a call to its role, unless its answer was kept from an earlier play."""
+    """Add a call to its role, unless its answer was reused from an earlier play."""
     if record.kept:
         return
     spending.setdefault(record.role, RoleSpending()).add(record)

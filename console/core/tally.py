@@ -64,7 +64,7 @@ _SUMS: dict[tuple[float, int], tuple[float, int]] = {}
 
 
 def plain_verdict(outcome: Outcome, reason: str | None, scores: dict[str, float] = _NO_SCORES) -> Verdict:
-    """Return a verdict without messages and details, interned for rollouts with the same ending."""
+    """Return a verdict without messages and details, interned so that rollouts with equal endings share it."""
     if len(scores) > _MOST_SCORES:
         return Verdict(outcome, reason, scores=scores, detail=_NO_NUMBERS)
     ending = (outcome, reason, tuple(scores.items()))
@@ -131,7 +131,7 @@ class RunFold(msgspec.Struct):
     """Latest ending of each rollout."""
     unfinished: dict[Slot, Key] = msgspec.field(default_factory=dict[Slot, Key])
     unsettled: dict[Key, dict[str, RoleSpending]] = msgspec.field(default_factory=dict[Key, dict[str, RoleSpending]])
-    """Spending by role in conversations that have not ended: already paid, but without a result so far."""
+    """Spending by role in conversations that have not ended: already paid for, but without a result."""
     category_of: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     ungraded: set[str] = msgspec.field(default_factory=set[str])
     sessions: int = 0
@@ -143,7 +143,7 @@ class RunFold(msgspec.Struct):
     batches: dict[str, Batched] = msgspec.field(default_factory=dict[str, Batched])
     """Batches of calls that have not ended, by name."""
     beyond: tuple[Slot, ...] = ()
-    """Graded rollouts that had started when the looks decided, but were not looked at."""
+    """Graded rollouts that had started when a look decided the run, but were not part of that look."""
     first_at: float = 0.0
     last_at: float = 0.0
     seconds: float = 0.0
@@ -157,7 +157,7 @@ class RunFold(msgspec.Struct):
     )
     """Sum and number of each named score, by case."""
     _score_sums: dict[str, tuple[float, int]] = msgspec.field(default_factory=dict[str, tuple[float, int]])
-    """Sum of the case means of each named score, and the number of cases with it."""
+    """Sum of the case means of each named score, and the number of cases that have it."""
 
     def apply(self, record: AnyRecord) -> None:
         self._add_time(record)
@@ -348,7 +348,7 @@ class RunFold(msgspec.Struct):
         return self.closed.reason if self.closed else "interrupted"
 
     def is_shown_by_look(self, manifest: Manifest, *, live: bool) -> bool:
-        """Return whether the newest look gives the run's score, since first finishers are not a fair sample.
+        """Return whether the newest look determines the run's score, because first finishers are not a fair sample.
 
         That applies to every partly played run with looks, regardless of how it ended.
         """

@@ -1,4 +1,4 @@
-"""Makes foreign text visible: control and invisible characters become readable marks, and nothing is deleted.
+"""Makes untrusted text visible: control and invisible characters become readable marks, and nothing is deleted.
 
 Pure string work. Line feeds stay, tabs become four spaces, every other control character, bidirectional control,
 invisible character (zero-width, soft hyphen, tag, variation selector, byte order mark) and lone surrogate is replaced

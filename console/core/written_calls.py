@@ -1,4 +1,4 @@
-"""Calls that a model has written as text: on a server without a tool parser they never arrive as calls. Pure."""
+"""Tool calls that a model wrote as text: without a tool parser on the server, they do not arrive as calls. Pure."""
 
 import re
 from collections.abc import Collection
@@ -17,7 +17,7 @@ _FENCE = "```json"
 
 
 def written_call(text: str, tools: Collection[str]) -> str:
-    """Return the notation of a tool call written in a text, such as `<tool_call>`; empty if there is none."""
+    """Return the notation in which a text contains a tool call, such as `<tool_call>`; empty if it contains none."""
     if not text or not any(name in text for name in tools):
         return ""
     mark = next((mark for mark in _MARKS if mark in text), "")

@@ -17,12 +17,12 @@ from types import TracebackType
 from typing import Any
 
 Report = Callable[[str, Exception], None]
-"""Called in the event loop with the name of what failed and the error."""
+"""Called in the event loop with the name of the failed task or thread, and the error."""
 _NAME = "background"
 """Key of a failed task's name in the context of the loop's exception handler."""
 _PROGRAM = __name__.partition(".")[0]
 _STARTERS = ("asyncio", "concurrent", "threading")
-"""Packages whose frames precede those of the code that was started."""
+"""Packages whose frames come before those of the started code in a traceback."""
 
 
 def start_task(work: Coroutine[Any, Any, None], name: str) -> "asyncio.Task[None]":

@@ -2,7 +2,7 @@
 
 A batch is journaled before it is submitted, and its id before it is waited for. After a kill, a batch whose submission
 was not confirmed is searched for at the provider for a while, as it may not be listed yet, and repeated calls wait for
-the batch that contains them: none is paid twice. Only a call that its batch did not answer goes into another one.
+the batch that contains them: none is paid for twice. Only a call that its batch did not answer goes into another one.
 """
 
 import asyncio
@@ -40,16 +40,16 @@ _IN_BATCH = "in a batch"
 """State of a conversation in a batch; the batch's own progress is shown once for the run."""
 _LOOKING = "looking for a batch that may have been submitted"
 LISTED_S = 60.0
-"""Seconds for which a provider may not list a batch that it has accepted."""
+"""Seconds for which a provider may fail to list a batch that it has accepted."""
 _LONGEST_S = 86_400.0
-"""Seconds after which every batch has ended."""
+"""Seconds after which any batch is certain to have ended."""
 _LIMITED_S = 60.0
 """Seconds before a single call refused by the provider's limit on queued tokens is submitted again."""
 AnswerT = TypeVar("AnswerT")
 
 
 class BatchHost(Protocol):
-    """The parts of the engine that batches need."""
+    """The parts of the engine that batches use."""
 
     @property
     def run_id(self) -> str: ...
@@ -386,7 +386,7 @@ class BatchedEndpoint:
                 was_damaged = True
                 raise Fault(FaultKind.BAD_ANSWER, damage)
             if damage and not count:
-                hint = "Resume the run to read them again; nothing is paid twice."
+                hint = "Resume the run to read them again; nothing is paid for twice."
                 raise Fault(FaultKind.DATA, f"its answers cannot be read: {damage}", hint=hint)
 
         await self._persist(batch, read)
@@ -432,7 +432,7 @@ class BatchedEndpoint:
         await self._end(batch, state.ended)
 
     async def _say_missing(self, batch: _Batch, fault: Fault) -> None:
-        """Return if an earlier session has reported that the provider does not have this batch; otherwise report it."""
+        """Return if an earlier session has reported that the provider lacks this batch; otherwise report it."""
         if batch.record.missing and batch.is_recorded:
             return
         await self._step(batch, missing=True)

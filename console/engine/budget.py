@@ -102,7 +102,7 @@ class BudgetMeter:
         self._sent_lengths.pop(key, None)
 
     def add_call(self, record: Asked | Embedded, facts: ModelFacts) -> None:
-        """Count a journaled call, unless its reply was kept; without a usage report, usage is estimated from length."""
+        """Count a journaled call unless its reply was reused; a missing usage report is estimated from length."""
         if record.kept:
             return
         if isinstance(record, Embedded):

@@ -1,8 +1,8 @@
 """A circuit breaker for refusals: it sets conversations aside until either the run or the case is known to be at fault.
 
 Until a model has answered once, at most three calls are risked on an unproven key, address or request format (a
-mistyped key costs 3 calls, not 3,000). A model that the first three conversations did not need, such as a judge of few
-cases, is not waited for.
+mistyped key costs 3 calls, not 3,000). The run does not wait for a model that the first three conversations did not
+need, such as a judge of few cases.
 """
 
 from collections.abc import Iterable
@@ -46,7 +46,7 @@ class CircuitBreaker:
         return fault.kind in (FaultKind.BAD_REQUEST, FaultKind.BAD_TOOL_SCHEMA) and fault.role not in self._unproven
 
     def note_end(self, *, has_answer: bool) -> None:
-        """Count a conversation that has ended, and was not set aside."""
+        """Count a conversation that ended without being set aside."""
         self._answered += has_answer
 
     def set_aside(self, role: str, job: Job, finished: Finished) -> bool:

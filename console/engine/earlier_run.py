@@ -26,7 +26,7 @@ class EarlierRun:
     repeats: int = 1
     """Number of gradings of each."""
     asked_anew: frozenset[str] = frozenset()
-    """Roles whose answers are not taken over."""
+    """Roles that are called again instead of reusing their answers."""
     is_imported: bool = False
     """True if the run was imported from another tool."""
     beginnings: Mapping[str, Beginning] | None = None

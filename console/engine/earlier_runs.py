@@ -57,14 +57,14 @@ class EarlierUse:
     """Average use of one rollout in earlier runs, over all roles."""
 
     is_simulated: bool
-    """True if a simulated model played them, which counts only without other runs."""
+    """True if these runs used a simulated model; such runs count only if there are no others."""
 
     runs: int
     """Number of earlier runs in the average."""
     newest: str
-    """Name of the newest of them."""
+    """Name of the newest of these runs."""
     rollouts: int
-    """Number of their graded rollouts."""
+    """Number of graded rollouts in these runs."""
     calls: float
     input_tokens: float
     output_tokens: float

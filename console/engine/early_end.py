@@ -35,7 +35,7 @@ class EarlyEnd:
             prepared: its plan, cases and suite.
             fold: its results so far, kept up to date by the engine.
             append: journals a record.
-            end: ends the run, given a reason and its words.
+            end: ends the run, given a reason and its description.
             is_ending: returns True once nothing is left to decide.
             to_the_end: play everything, regardless of the looks' decisions.
         """
@@ -105,7 +105,7 @@ class EarlyEnd:
 
     @property
     def waiting_words(self) -> str:
-        """Names the runs of the race that this one waits for; empty if it waits for none."""
+        """Name the runs of the race that this one waits for; empty if it waits for none."""
         return f"waits for {self._race.behind}" if self._race is not None and self.waits_for_rivals else ""
 
     def may_start(self, at_once: int) -> Callable[[Slot], bool] | None:

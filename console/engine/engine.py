@@ -260,7 +260,7 @@ class Engine:
             self.host.end("halted", fault.advice)
 
     def _resolve_refusals(self) -> None:
-        """Attribute refusals at the end: to the run if no model ever answered, else to their cases."""
+        """Attribute remaining refusals when the run ends: to the run if no model ever answered, else to their cases."""
         if verdict := self.host.circuit_breaker.verdict:
             self.host.end("halted", verdict)
         for job, finished in self.host.circuit_breaker.pop_refused():

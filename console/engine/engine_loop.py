@@ -104,7 +104,7 @@ class EngineLoop:
         os._exit(_BROKEN_CODE)
 
     def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Handle an exception that nothing else handles: from a callback, or from a task that was not awaited."""
+        """Handle an exception that nothing else handles, such as one from a callback or a task nobody awaits."""
         error, handle = context.get("exception"), context.get("handle")
         of_context = getattr(handle, "_context", None)
         if not isinstance(error, BaseException) or not self._attribute(error, of_context):

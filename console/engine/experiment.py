@@ -122,7 +122,7 @@ def rehearse(prepared: PreparedRun) -> list[str]:
 
 
 def _outside(play: EarlierPlay) -> list[str]:
-    """Return warnings about external tools that the beginning has called."""
+    """Return warnings about external tools called in the repeated beginning."""
     names = [effect.kind for effect in play.effects.in_order if isinstance(effect, Performed)]
     tools = dict.fromkeys(name for name in names if name.startswith(OUTSIDE_TOOL))
     return [

@@ -28,7 +28,7 @@ _MOST_READ = 200
 """Maximum number of recordings read to find those of a category."""
 _CHARACTERS_A_TOKEN = 4
 _EXACT = 0.05
-"""Number of calls below which they are ignored."""
+"""Number of calls below which these calls are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,10 @@ class SearchUse:
     """Expected use of a search for the deciding step of a conversation."""
 
     likely: Use
-    """The geometric mean of the cheapest and the most expensive search that finds a step."""
+    """Geometric mean of the cheapest and the most expensive search that finds the step."""
     most: Use
     start: Use
-    """Continuations from the start; the whole search if none of them passes."""
+    """Cost of the continuations from the start, which are the whole search if none of them passes."""
     basis: str = ""
     """The basis of the estimate, as text."""
 
@@ -189,10 +189,10 @@ class _Continued:
     sums: list[Use]
     """Use of the first N replies starting at the point."""
     between: Use
-    """Calls of other roles between two replies; the next field has those after the last."""
+    """Calls of other roles between two replies; those after the last reply are in the next field."""
     end: Use
     written: Use
-    """Use of the reply that a reader has written, which needs no call."""
+    """Use of a reply written by the reader, which needs no call."""
     basis: str
 
     @property
@@ -267,7 +267,7 @@ class _Recordings:
         return [self._recording(*place) for place in self._by_case[slot[0]] if place != (0, slot)]
 
     def _others(self, case_id: str, category: str) -> list[_Recording]:
-        """Return recordings of other cases, from the same category if there are enough."""
+        """Return recordings of other cases, restricted to the same category if it has enough."""
         number, run = len(self._runs) - 1, self._runs[-1]
         of_category, rest = list[_Recording](), list[_Recording]()
         for slot in self._order[:_MOST_READ]:
@@ -346,7 +346,7 @@ class _Recordings:
         return (after - before) * (usage.input / before if usage is not None else 1 / _CHARACTERS_A_TOKEN)
 
     def _tokens(self, sent: float) -> Use:
-        """Return the use of sending more tokens, or fewer."""
+        """Return the use of sending this many tokens more, or fewer."""
         model = self._manifest.model
         price = 0.0 if model.simulated else price_of(model, abs(sent), 0, 0)
         return Use(0, sent, price and math.copysign(price, sent), self._nothing.is_free)

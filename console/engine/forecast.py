@@ -47,7 +47,7 @@ class RunForecast:
     cap_usd: float | None
     """Cost at which the run stops; None if there is no cap."""
     protocols: Mapping[str, "RunForecast"] = field(default_factory=dict[str, "RunForecast"])
-    """The same run under each protocol the suite offers, the chosen one included; empty if only one."""
+    """The same run under each protocol that the suite offers, including the chosen one; empty if it offers only one."""
     most_usd: float | None = None
     """Cost if every conversation reaches its maximum length; None if there is no maximum or price."""
     bound: str = ""
@@ -55,7 +55,7 @@ class RunForecast:
     terms: str = ""
     """Terms of its batches, such as `half price`; empty if all calls are sent one by one."""
     basis: str = ""
-    """Basis of the estimate, as text. May contain foreign text."""
+    """Basis of the estimate, as text. May contain untrusted text."""
     detectable: Detectable | None = None
     """Detectable difference from another run of the same cases; None if a score replaces passing."""
     looks: LookPlan | None = None
@@ -68,7 +68,7 @@ class Forecast:
 
     runs: list[RunForecast] = field(default_factory=list[RunForecast])
     refusals: list[UsageError] = field(default_factory=list[UsageError])
-    """Errors of runs that cannot start. May contain foreign text."""
+    """Errors of runs that cannot start. May contain untrusted text."""
     warnings: list[str] = field(default_factory=list[str])
     models: list[Mapping[str, ModelConfig]] = field(default_factory=list[Mapping[str, ModelConfig]])
     """Models of each run by role."""
@@ -117,7 +117,7 @@ class Forecast:
 
     @property
     def bases(self) -> list[str]:
-        """Bases of the estimates, each once, with its suites if there are several."""
+        """Bases of the estimates without duplicates, each with its suites if there are several."""
         suites: dict[str, dict[str, None]] = {}
         for run in self.runs:
             suites.setdefault(run.basis, {})[run.suite] = None
@@ -125,7 +125,7 @@ class Forecast:
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """Models without a price, each once; the cost is then a lower bound."""
+        """Models without a price, without duplicates; the cost is then a lower bound."""
         return tuple(dict.fromkeys(name for run in self.runs for name in run.unpriced))
 
     @property
@@ -167,7 +167,7 @@ class Forecast:
 
 
 def never_stale() -> bool:
-    """Return False, for forecasts that are always needed."""
+    """Return False, for forecasts that are needed regardless of later changes."""
     return False
 
 

@@ -29,7 +29,7 @@ LOOK_EVERY_S = 2.0
 HELD_AFTER_DELETION_S = 900.0
 """Seconds a run waits after its journal was deleted, so that the user can see why it ends."""
 SET_S = 10.0
-"""Minimum drift between wall and monotonic clock, in seconds, that means the clock was set or the machine slept."""
+"""Minimum gap in seconds between wall and monotonic clock: the clock was set, or the machine slept."""
 UNSYNCED_BYTES = 1 << 20
 """Number of bytes after which a journal is synced, in addition to the sync after each case."""
 

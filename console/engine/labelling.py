@@ -1,7 +1,7 @@
 """Labels failures with a model, by a rubric: one call at a time, each label saved as it arrives.
 
 Labels change no result. A failure already labeled by the same model for the same prompt is skipped, so an interrupted
-run of the labeler continues where it stopped, and at most the call in flight is paid twice.
+run of the labeler continues where it stopped, and at most the call in flight is paid for twice.
 """
 
 import json
@@ -83,7 +83,7 @@ class Question:
         return self.key.slot
 
     def messages(self, more: str = "") -> list[Message]:
-        """Return the messages to send, with `more` appended."""
+        """Return the messages to send, followed by `more`."""
         rubric = "\n".join(f"- {name}: {meaning}" for name, meaning in LABELS.items())
         return [{"role": "user", "content": _PROMPT % (rubric, self.text) + more}]
 
@@ -99,12 +99,12 @@ class Answer:
     key: Key
     label: Label | None = None
     problem: str = ""
-    """Reason why there is no label. Foreign text."""
+    """Reason why there is no label. May contain untrusted text."""
     fault: Fault | None = None
     cost_usd: float | None = 0.0
     """Cost of all calls for the question; None if unknown."""
     problems: tuple[str, ...] = ()
-    """Why each reply could not be parsed, with its first words. Foreign text."""
+    """Why each reply could not be parsed, with its first words. May contain untrusted text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class LabellingPlan:
     labelled: int
     """Number of failures the model has already labeled."""
     unreadable: tuple[Key, ...]
-    """Failures whose replies could not be parsed in all tries."""
+    """Failures for which no try gave a reply that could be parsed."""
 
     @property
     def input_tokens(self) -> float:

@@ -50,7 +50,7 @@ class Ending:
 
     closed: Closed
     folder: RunFolder
-    """The run's folder, which may have been renamed meanwhile."""
+    """The run's folder, which may have been renamed during the run."""
     signal: int | None = None
     """Signal that ended it, if any."""
 

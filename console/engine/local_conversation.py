@@ -26,7 +26,7 @@ from console.suites.suite import BEFORE_FIRST, EarlierOutput, Suite
 _LONG = 20_000
 """Replies with more characters are graded in a thread, as decoding them may take a second."""
 PLAYING: "ContextVar[LocalConversation | None]" = ContextVar("playing", default=None)
-"""The conversation to which tasks and callbacks belong."""
+"""The conversation that started the current task or callback."""
 
 
 class EngineContext(StageContext, Protocol):
@@ -155,7 +155,7 @@ class LocalConversation:
 
     @property
     def _seconds(self) -> float:
-        """Duration of the conversation in seconds; for a regrade, the duration of the earlier play."""
+        """Duration of the conversation in seconds; for a regrade, that of the earlier play."""
         earlier = self.recorded.earlier
         if earlier is not None and earlier.is_closed and earlier.finished is not None:
             return earlier.finished.seconds

@@ -107,7 +107,7 @@ def forecast_ends(plan: LookPlan, detectable: Detectable, earlier: Interval | No
     Args:
         plan: a plan with a rule.
         detectable: variability between two runs of these cases, from earlier runs.
-        earlier: rate of the baseline, or of the newest run of the suite; None: any rate is possible.
+        earlier: pass rate of the baseline, or of the newest run of the suite; None if any rate is possible.
     """
     until = plan.until
     if until is None:
@@ -233,9 +233,9 @@ class Looks:
         )
         self._due.reverse()
         self._is_open = bytearray(len(self._slots))
-        """1 for each rollout, in planned order, that has not ended."""
+        """1 for each rollout, in planned order, that has not ended yet."""
         self._settled = 0
-        """Length of the prefix that has ended."""
+        """Number of leading rollouts in planned order that have all ended."""
         self._taken = list(taken)
         self.decided_categories = {
             look.category
@@ -246,7 +246,7 @@ class Looks:
         self.decision = decision_of(taken) if self._is_over() else ""
 
     def open(self, slots: Iterable[Slot]) -> None:
-        """Expect these rollouts to end; all others have ended."""
+        """Set the rollouts that are still expected to end; all others have ended."""
         for slot in slots:
             if (place := self._slots.place(slot)) is not None:
                 self._is_open[place] = 1
@@ -293,7 +293,7 @@ class Looks:
         return self._until is not None
 
     def may_start(self, slot: Slot, at_once: int) -> bool:
-        """Return whether a rollout is needed soon: the next look may be the last, and setup may delay it for long."""
+        """Return whether a rollout should start now: the next look may be the last, and setup may delay it for long."""
         if not self._due:
             return True
         soon = self._due[-2:][0][0]
@@ -312,7 +312,7 @@ class Looks:
         return bool(self._is_open[place]) and self._case[self._slots[place][0]].category not in self.decided_categories
 
     def _note(self, looks: list[Look], fold: RunFold) -> None:
-        """Process the newest look: an answered category passes its share of alpha on to the others."""
+        """Process the newest look: a category that is decided passes its share of alpha on to the others."""
         look = looks[-1]
         self._taken.append(look)
         if look.decision and look.category and look.decision != Decision.CANNOT_TELL:
@@ -329,7 +329,7 @@ class Looks:
             self.decision = decision_of(self._taken)
 
     def _is_over(self) -> bool:
-        """Return whether every open question has been answered."""
+        """Return whether every question is decided."""
         if self._until is None:
             return False
         asked = {question.category for question in self._questions if question.category} or {""}

@@ -156,7 +156,7 @@ def failed_ids(run: RunFolder) -> tuple[str, ...]:
 
 
 def _filled_from(preset: Preset, previous: RunFolder) -> Preset:
-    """Take suite, model, mode and options from the previous run unless given."""
+    """Take suite, model, mode and options from the previous run, except those that are given."""
     import dataclasses
 
     manifest = previous.manifest()
@@ -179,7 +179,7 @@ def _filled_from(preset: Preset, previous: RunFolder) -> Preset:
 
 
 def _ids_by_suite(ids: tuple[str, ...], preset: Preset, paths: WorkspacePaths) -> dict[str, tuple[str, ...]]:
-    """Return the given ids by the suite that has them."""
+    """Return the given ids by the suite that contains them."""
     catalog, left = Catalog(find_data_roots(paths.data)), dict.fromkeys(ids)
     shares: dict[str, tuple[str, ...]] = {}
     all_ids: list[str] = []

@@ -46,7 +46,7 @@ class Merged:
     rollouts: int
     """Number of rollouts in the whole plan."""
     missing: list[Slot]
-    """Rollouts that did not end in any run."""
+    """Rollouts that did not end in any of the runs."""
     doubled: int
     """Number of rollouts present in more than one run."""
     damages: list[str]

@@ -93,7 +93,7 @@ class Plan:
 
     @property
     def asks_models(self) -> bool:
-        """True if models other than graders may be called."""
+        """True if models that are not graders may be called."""
         return not (self.regraded or self.is_pairwise)
 
 
@@ -377,7 +377,7 @@ def paths_next_to(run: RunFolder, paths: WorkspacePaths) -> WorkspacePaths:
 
 
 def gone_models(manifest: Manifest, paths: WorkspacePaths) -> list[ModelConfig]:
-    """Return stand-ins for models that answered but are no longer in models.toml; they are not called."""
+    """Return placeholders for models that answered but are no longer in models.toml; they are not called."""
     book = load_models(find_models_file(paths.models), paths.data)
     answered = {"model": manifest.model, **manifest.roles}
     return [
@@ -414,7 +414,7 @@ def _check_same_data(manifest: Manifest, now: Manifest, run: RunFolder) -> None:
 
 
 def _check_same_looks(manifest: Manifest, now: Manifest) -> None:
-    """Check that a run that its looks may end would still be looked at as planned."""
+    """Check that a run that looks may end would still be looked at as planned."""
     planned, current = manifest.looks, now.looks
     if planned is None or planned.until is None or current is None or current.until is None:
         return

@@ -41,7 +41,7 @@ class PlayedConversation(Protocol):
 
     @property
     def fault(self) -> Fault | None:
-        """Fault that broke the conversation, unless caused by the suite."""
+        """Fault that broke the conversation; None if the suite caused it."""
         ...
 
     async def play(self) -> Finished:
@@ -65,7 +65,7 @@ class Player(ABC):
         """Prepare for playing.
 
         Args:
-            epoch: number of this session of the run, from 1; leftovers of an earlier one are refused.
+            epoch: number of this session of the run, from 1; messages left over from an earlier one are rejected.
 
         Raises:
             UsageError: no worker is available, or one has other data or versions.

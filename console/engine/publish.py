@@ -18,7 +18,7 @@ from console.engine.background import start_task, stop
 FLUSH_S = 0.1
 STATUS_S = 0.5
 SOON_S = 0.015
-"""Minimum seconds between flushes of beginnings, so that simultaneous ones share a flush."""
+"""Minimum seconds between flushes of the first words of answers, so that simultaneous ones share a flush."""
 BEGINNING = 64
 """Length of an answer's beginning, which is sent immediately; long enough for tags before the first word."""
 BACKLOG_BYTES = 4 << 20

@@ -45,7 +45,7 @@ class PlannedJobs:
         self.places = array("I", range(len(self._order)))
         """Positions of the remaining jobs in the plan."""
         self.attempts: dict[Slot, int] = {}
-        """Attempts after the first."""
+        """Attempts of retried rollouts, from 2."""
 
     def __len__(self) -> int:
         return len(self.places)
@@ -158,7 +158,7 @@ class JobQueue:
                 self._first.appendleft(job)
 
     def drop_dependents(self, slot: Slot) -> list[Job]:
-        """Remove and return all jobs that depend on a rollout without an answer, directly or indirectly."""
+        """Remove and return all jobs that depend, directly or indirectly, on a rollout without an answer."""
         lost: list[Job] = []
         for job, _ in self._waiting_for(slot):
             if self._blocked.pop(job.slot, None) is not None:

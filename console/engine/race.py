@@ -230,7 +230,7 @@ class Race:
 
 
 class _Lane:
-    """One run of a race, as its journal shows it."""
+    """One run of a race, as read from its journal."""
 
     def __init__(self, folder: RunFolder, slots: Sequence[Slot], at: Sequence[int], headline: str) -> None:
         self.folder = folder

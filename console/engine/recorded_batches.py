@@ -42,5 +42,5 @@ class RecordedBatches:
 
 
 def name_of(call: str) -> str:
-    """Return the name of a call, which equal calls share."""
+    """Return the name of a call; equal calls have the same name."""
     return call.rpartition("-")[0]

@@ -46,7 +46,7 @@ class ConversationEffects:
     records: list[AnyRecord] = field(default_factory=list[AnyRecord])
     """All records in order, for a worker that continues the conversation."""
     earlier: "EarlierPlay | None" = None
-    """An earlier play of the conversation whose answers are kept."""
+    """An earlier play of the conversation whose answers are reused."""
     in_order: list[Effect] = field(default_factory=list[Effect])
     """All effects in order."""
     failed_role: str = ""
@@ -106,16 +106,16 @@ class ConversationEffects:
 
 @dataclass(slots=True)
 class EarlierPlay:
-    """An earlier play of a conversation, whose effects a new play takes over."""
+    """An earlier play of a conversation, whose effects a new play reuses."""
 
     effects: ConversationEffects
     finished: Finished | None = None
     asked_anew: frozenset[str] = frozenset()
-    """Roles whose answers are not taken over."""
+    """Roles that are called again instead of reusing their answers."""
     is_closed: bool = False
-    """True if only judges, and the roles asked again, may be called."""
+    """True if only judges, and the roles called again, may be called."""
     is_taken_whole: bool = False
-    """True if another tool played it, so that all calls are taken over at once, regardless of the requests now made."""
+    """True if another tool played it; all calls are then reused at once, regardless of the requests now made."""
     replies: int | None = None
     """Number of the model's replies to repeat, each for an equal request, before the new play goes live.
 

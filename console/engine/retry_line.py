@@ -31,7 +31,7 @@ class RetryLine:
 
     @property
     def has_room(self) -> bool:
-        """True if a new conversation may start, which may have to wait here later."""
+        """True if a new conversation may start; it may later have to wait here."""
         return self._without_slot < MOST_WITHOUT_SLOT
 
     def is_next(self, *, others_wait: bool) -> bool:
@@ -64,7 +64,7 @@ class RetryLine:
 
         Args:
             seconds: minimum wait, unless `retry_now` ends it.
-            lines_up: called when the time is over and only a slot is missing.
+            lines_up: called when the time is over and the conversation only needs a slot.
             keeps_slot: keep the conversation's slot meanwhile.
         """
         if keeps_slot:

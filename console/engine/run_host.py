@@ -206,7 +206,7 @@ class RunHost:
             self.running.cancel(key)
 
     def _is_cancellable(self, key: Key, state: str) -> bool:
-        """Return whether a conversation in this state is cancelled when the run ends: it may never end by itself."""
+        """Return whether ending the run cancels a conversation in this state, because it may never end by itself."""
         return state == "waiting" or (state in self._external_states and not self.budget_meter.holds(key))
 
     # Pauses and budget -----------------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ class RunHost:
 
     @property
     def is_paused(self) -> bool:
-        """True while the user, the disk or a provider pauses the run, which prevents starts."""
+        """True while the user, the disk or a provider pauses the run, so that nothing new may start."""
         return bool(self.pause_reason or self.provider_pause.left_s)
 
     @property
@@ -251,7 +251,7 @@ class RunHost:
         self.budget_meter.release((key, n))
 
     async def wait_to_retry(self, key: Key, seconds: float) -> None:
-        """Wait for the next try, without a slot unless a model is still unproven."""
+        """Wait for the next try, giving up the slot unless a model is still unproven."""
         lines_up = partial(self.state, key, "waiting", "for a free slot, to retry")
         await self.retry_line.wait(seconds, lines_up, keeps_slot=self.circuit_breaker.is_careful)
         await self.wait_while_paused(key)
@@ -273,7 +273,7 @@ class RunHost:
             self.end("budget", str(reached))
 
     def end(self, reason: str, message: str = "") -> None:
-        """Start nothing more; calls in flight may finish, waiting conversations are cancelled and stay resumable."""
+        """Start no new calls; calls in flight may finish, waiting conversations are cancelled and stay resumable."""
         if self.ending is None:
             self.ending = (reason, message)
             self.phase = "stopping"
@@ -281,7 +281,7 @@ class RunHost:
             self.running.cancel_in(self._is_cancellable)
 
     def cancel(self, reason: str = "stopped", message: str = "") -> None:
-        """Start nothing more and cancel everything in flight, which stays resumable."""
+        """Start no new calls and cancel everything in flight, which stays resumable."""
         self.end(reason, message)
         self.is_cancelled = True
         self.changed.set()

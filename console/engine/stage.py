@@ -36,13 +36,13 @@ class Unanswered(Fault):
     """Raised if a conversation that repeats a recorded one makes a request without a recorded answer."""
 
     def __init__(self, words: str, asks: list[Any], asked: list[Any]) -> None:
-        """Store the unavailable action, the request, and the last request of its role in the earlier play."""
+        """Store the name of the unavailable action, the request, and its role's last request in the earlier play."""
         words = f"cannot be {words}: it makes a request that was never answered"
         super().__init__(FaultKind.UNANSWERED, words, hint="Play the case again with `eval-console branch` or `run`.")
         same = next((number for number, pair in enumerate(zip(asks, asked, strict=False)) if pair[0] != pair[1]),
                     min(len(asks), len(asked)))  # fmt: skip
         self.detail = {"asks": asks[same:], "asked": asked[same:]}
-        """Both texts, starting at their first difference."""
+        """Both requests as text, starting at their first difference."""
 
 
 class StageContext(Protocol):
@@ -233,7 +233,7 @@ class JournaledStage(Stage):
 
     @property
     def key(self) -> Key:
-        """Key of the conversation; while a recorded one is repeated, its key, since requests may contain it."""
+        """Key of the conversation, or of the recorded one while its beginning is repeated: requests may contain it."""
         earlier = self._recorded.earlier
         if earlier is None or earlier.finished is None:
             return self._key
@@ -331,7 +331,7 @@ class JournaledStage(Stage):
         return reply, watch.address
 
     def _count_reply(self) -> bool:
-        """Count a reply requested from the model; return whether it is the first that is not repeated."""
+        """Count a reply requested from the model; return whether it is the first live one."""
         earlier, self._replies = self._recorded.earlier, self._replies + 1
         if earlier is None or earlier.replies is None:
             return self._replies == 1
@@ -364,7 +364,7 @@ class JournaledStage(Stage):
         return Reply(change.after["content"], calls, finish="tool_calls" if calls else "stop")
 
     def take_over_all(self) -> None:
-        """Journal all calls of an earlier play except those of judges, in order, unless an earlier session did."""
+        """Journal, once, all calls of an earlier play in order, except those of judges."""
         earlier = self._recorded.earlier
         for effect in earlier.effects.in_order if earlier is not None else ():
             n = self._issue()
@@ -414,7 +414,7 @@ class JournaledStage(Stage):
         return CallWatch(self._host, self._key, n, role)
 
     async def _answered(self, role: str, n: int, call: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
-        """Await a call; attach the role to a fault, and record an answer of the model."""
+        """Await a call; add the role to a fault, and record that the model has answered."""
         try:
             answer = await call()
         except Fault as fault:
@@ -501,7 +501,7 @@ def _kept_apart(messages: Sequence[Message]) -> tuple[Sequence[Any], dict[str, b
 
 
 def _content(contents: Mapping[str, bytes], reference: MediaReference) -> bytes:
-    """Return the bytes of a part that the suite sends; a change of a recorded request may contain another one."""
+    """Return the bytes of a content part, which may come from the recorded run if a change refers to it."""
     if (data := contents.get(str(reference))) is None:
         raise Fault(FaultKind.DATA, f"the suite does not send the file {reference.file_name} of this request")
     return data

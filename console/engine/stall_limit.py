@@ -64,7 +64,7 @@ class StallLimit:
 
     @contextlib.contextmanager
     def watching(self) -> Generator[None]:
-        """Watch while the block runs; only in the main thread, as signals are handled nowhere else.
+        """Watch the loop while the block runs; only in the main thread, as signals are handled nowhere else.
 
         An earlier alarm is restored afterwards.
         """

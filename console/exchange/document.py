@@ -25,7 +25,7 @@ ANNOTATION_FIELDS = (
 )
 """Annotations by readers and model labels that are exported."""
 AnnotationFields = Mapping[str, str]
-"""A reader's annotations of one rollout, by kind. Foreign text."""
+"""A reader's annotations of one rollout, by kind. Untrusted text."""
 
 
 def annotation_fields(annotation: Annotation) -> AnnotationFields:
@@ -95,7 +95,7 @@ class RunDocument:
     judging: Judging | None = None
     """None for runs without a model as judge."""
     columns: ScoreColumns | None = None
-    """None if there are no decisions on keys and labels of answers."""
+    """None if there are neither decisions on keys nor labels of answers."""
     kept_log: Path | None = None
     """The original Inspect log; only for runs imported from one."""
 

@@ -39,14 +39,14 @@ LABEL_KEYS = {"p": PASSED, "f": FAILED, "u": UNCLEAR}
 
 
 class ShownAnswer(NamedTuple):
-    """An answer in the form shown to a reader. Foreign text."""
+    """An answer as shown to a reader. Untrusted text."""
 
     title: str
     question: str
-    """The question or criteria by which it is graded."""
+    """The question or criteria by which the answer is graded."""
     answer: str
     round: int | None = None
-    """Number within a loop, from 0."""
+    """Number of the answer within a loop, from 0."""
 
 
 class LabelQueue:
@@ -67,11 +67,11 @@ class LabelQueue:
         self.folder = folder
         self.reader = reader or user_name() or "reader"
         self.remark = ""
-        """Remark on the next verdict."""
+        """Remark that will be stored with the next verdict."""
         self.grades: dict[str, int] = {}
         """Grades given to the current answer so far, by criterion."""
         self.labeled: list[JudgedAnswer] = []
-        """Answers labeled in this session since `turn_to`, in order."""
+        """Answers labeled in this session since the last `turn_to`, in order."""
         self.settles = settles
         self._run, self._notes = RunReader(folder), Notes(folder.path)
         self._suite = open_run_suite(self._run.manifest, data)
@@ -91,18 +91,18 @@ class LabelQueue:
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """Names of the criteria of the current answer; empty if it has at most one. Foreign text."""
+        """Names of the criteria of the current answer; empty if it has at most one. Untrusted text."""
         names = judged_scores(self.current.rollout) if self.current is not None else []
         return tuple(names) if len(names) > 1 else ()
 
     @property
     def criterion(self) -> str:
-        """Name of the criterion that the next grade is for; empty without criteria."""
+        """Name of the criterion that the next grade applies to; empty without criteria."""
         return next((name for name in self.criteria if name not in self.grades), "")
 
     @property
     def readers_words(self) -> str:
-        """Verdicts of the disagreeing readers on the current answer, while settling; else empty. Foreign text."""
+        """Verdicts of the disagreeing readers on the current answer, while settling; else empty. Untrusted text."""
         if self.current is None or not self.settles:
             return ""
         annotation = self._notes.annotations().get(self.current.rollout.slot, NO_ANNOTATION)
@@ -110,7 +110,7 @@ class LabelQueue:
         return ", ".join(f"{who} {word}" for who, word in people.by_reader.items()) if people is not None else ""
 
     def press(self, key: str) -> bool:
-        """Give a verdict or a grade; return False if the key does neither.
+        """Record a verdict or a grade; return False if the key stands for neither.
 
         Grades of 4 or more pass. With criteria, each has a grade; the answer passes if all of them do.
 
@@ -194,7 +194,7 @@ class LabelQueue:
 
     @property
     def progress_words(self) -> str:
-        """The reader's place in the queue, and the scores reached."""
+        """The reader's position in the queue, and the scores so far."""
         annotations = self._notes.annotations()
         done, total = reader_progress(self._answers, annotations, self.reader)
         if self.settles:
@@ -233,7 +233,7 @@ class LabelLine(msgspec.Struct, frozen=True, omit_defaults=True):
     at: float = 0.0
     blind: bool = False
     round: int | None = None
-    """Of a loop, from 1."""
+    """Round of a loop, from 1."""
     grades: dict[str, int] = {}
     remark: str = ""
     settled: bool = False

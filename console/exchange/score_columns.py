@@ -1,4 +1,4 @@
-"""Scores of a run next to the one as graded: with readers' key decisions, and corrected by people; never combined."""
+"""Scores of a run next to the original one: by corrected keys, and corrected by people's labels; never combined."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

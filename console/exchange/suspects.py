@@ -27,7 +27,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(slots=True)
 class SuiteAnswers:
-    """Graded answers of several runs. Texts are foreign."""
+    """Graded answers of several runs. Texts are untrusted."""
 
     runs: dict[str, RunFolder] = field(default_factory=dict[str, RunFolder])
     """The run read for each model."""
@@ -37,7 +37,7 @@ class SuiteAnswers:
     prompts: dict[str, str] = field(default_factory=dict[str, str])
     digests: dict[str, str] = field(default_factory=dict[str, str])
     doubts: dict[str, str] = field(default_factory=dict[str, str])
-    """Reasons to doubt a case other than its answers, by case."""
+    """Reasons, other than its answers, to doubt a case; by case."""
 
     def mark(self, case: str) -> str:
         """Return the reason for doubting a case in a few words; empty if there is none."""
@@ -83,7 +83,7 @@ def read_answers(runs: Sequence[RunFolder], data: Path | None) -> SuiteAnswers:
 
 
 def given_answer(suite: RunSuite, conversation: Conversation, played: Rollout) -> GivenAnswer:
-    """Return the answer to a case in a normal form, which is the same for answers that the grader treats as equal."""
+    """Return the answer to a case in a normal form, which is equal for answers that the grader treats as equal."""
     comparison = suite.compare(conversation.case, conversation.finished)
     return GivenAnswer(played.outcome is Outcome.PASSED, _answer(comparison, actual_text(conversation)))
 
@@ -100,7 +100,7 @@ def _graded_both_ways(reader: RunReader) -> set[str]:
 
 
 def _contradicts_itself(played: Rollout) -> bool:
-    """Return whether the judge, asked again about an answer, once decided otherwise."""
+    """Return whether the judge, when asked again about an answer, decided differently."""
     for name, track in played.tracks.items():
         again = played.tracks.get(f"{repeat_prefix(2)}{name}")
         limit = track.threshold or 0.0
@@ -123,7 +123,7 @@ def _answer(comparison: Comparison | None, text: str) -> str:
 
 
 def expected_lines(comparison: Comparison | None) -> list[str]:
-    """Return the expected answer, calls with their arguments. Foreign text."""
+    """Return the expected answer, calls with their arguments. Untrusted text."""
     parts: list[str] = []
     for pair in comparison.expectations if comparison is not None else ():
         if pair.expected:

@@ -132,7 +132,7 @@ def failing_points(run: RunFolder, cases: Iterable[str], data: Path | None) -> d
 
 
 def _failing_turn(comparison: Comparison | None) -> int:
-    """Return the first turn that is not as expected; 0 if the comparison does not distinguish turns."""
+    """Return the first turn that differs from the expected one; 0 if the comparison does not distinguish turns."""
     if comparison is None:
         return 0
     judged = [n for n, mark in enumerate(comparison.turns) if mark is Mark.DIFFERS and not comparison.is_end(n)]

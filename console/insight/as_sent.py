@@ -46,7 +46,7 @@ class Point:
     """A request to the model in a recorded conversation, from which the conversation can continue."""
 
     replies: int
-    """Number of the model's replies before it."""
+    """Number of the model's replies before this point."""
     exchange: Exchange
     rollout: int = 0
 
@@ -142,7 +142,7 @@ def change_of(conversation: Conversation, point: Point, what: str, text: str) ->
 
 
 def check_change(point: Point, change: Change) -> None:
-    """Check that a change affects a recorded request, for a text to be sent in many conversations.
+    """Check that a change to be made in many conversations affects a recorded request.
 
     Raises:
         UsageError: it would change nothing there.
@@ -191,7 +191,7 @@ def _last_words(request: Request) -> str:
 
 
 def diff_of(change: Change) -> list[str]:
-    """Return a change as the lines of a diff, with three lines of context. Foreign text."""
+    """Return a change as the lines of a diff, with three lines of context. Untrusted text."""
     before, after = (_lines(change, value) for value in (change.before, change.after))
     if change.before is None:
         return [f"+{line}" for line in after]
@@ -347,7 +347,7 @@ def _restored(text: str, before: str) -> str:
 
 
 def called_words(reply: Reply) -> str:
-    """Return a summary of a reply in a few words. Foreign text."""
+    """Return a summary of a reply in a few words. Untrusted text."""
     names = [call.name for call in reply.tool_calls]
     if names:
         counts = {name: names.count(name) for name in names}

@@ -21,7 +21,7 @@ class CaseInRun:
 
     @property
     def fault(self) -> str:
-        """Error in the suite's comparison. Foreign text."""
+        """Error in the suite's comparison. Untrusted text."""
         return self.comparison.fault if self.comparison is not None else ""
 
 
@@ -38,5 +38,5 @@ class CaseInBoth(NamedTuple):
 
     @property
     def before_difference(self) -> int:
-        """Index of the passage from which to show both conversations, just before they part."""
+        """Index of the first passage to show in both conversations, just before they diverge."""
         return max(self.shared - 2, 0)

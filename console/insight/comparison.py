@@ -37,7 +37,7 @@ class PairOutcome(StrEnum):
     GAINED = "gained"
     NEITHER = "both fail"
     AS_OFTEN = "as often"
-    """Some repeats pass, the same number in A and in B."""
+    """Some repeats pass, and equally many in A and in B."""
     LEFT_OUT = "left out"
 
 
@@ -51,7 +51,7 @@ class RolloutPair:
     change: float = 0.0
     """B minus A, of the headline score or of passing (-1, 0, 1)."""
     is_scored: bool = False
-    """True if the headline score is compared instead of passing."""
+    """True if the headline score is compared instead of the outcome."""
 
     @property
     def slot(self) -> Slot:
@@ -70,7 +70,7 @@ class CasePair:
     repeats: tuple[RolloutPair, ...]
     """In run order."""
     outcome: PairOutcome
-    """Change in how many repeats pass, or in the mean headline score."""
+    """Change in the number of repeats that pass, or in the mean headline score."""
     change: float
     """B minus A, of the number of passed repeats or of the mean headline score."""
 
@@ -107,7 +107,7 @@ class CasePair:
 
     @property
     def is_scored(self) -> bool:
-        """True if the headline score is compared instead of passing."""
+        """True if the headline score is compared instead of the outcome."""
         return any(pair.is_scored for pair in self.repeats)
 
     @property
@@ -117,7 +117,7 @@ class CasePair:
 
     @property
     def name(self) -> str:
-        """Id of the case, with the repeat if there is only one. Foreign text."""
+        """Id of the case, with the repeat if there is only one. Untrusted text."""
         return self.a.key.case if len(self.repeats) > 1 else str(self.a.key)
 
     def mean_scores(self, headline: str) -> tuple[float, float] | None:
@@ -210,7 +210,7 @@ class Agreement:
         return None if self.same + self.other == 0 else self.other == 0
 
     def words(self, subject: Literal["case", "prompt"]) -> str:
-        """Describe the verdict, such as `same cases` or `prompt differs in 8 cases`."""
+        """Describe whether the sides agree, such as `same cases` or `prompt differs in 8 cases`."""
         if self.verdict is None:
             return f"{subject}s not known"
         if self.verdict:
@@ -232,10 +232,10 @@ class RunComparison:
     cases: tuple[CasePair, ...]
     """The same pairs by case, in the order of A."""
     only_a: int
-    """Number of rollouts that are only in A."""
+    """Number of rollouts that exist only in A."""
     only_b: int
     beyond: int
-    """Number of rollouts in both runs that B played beyond its deciding look, and so not compared."""
+    """Number of rollouts in both runs that are excluded because B played them after the look that decided it."""
     counts: PairCounts
     categories: dict[str, PairCounts]
     reasons: tuple[tuple[str, int, int], ...]

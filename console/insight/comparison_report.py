@@ -67,7 +67,7 @@ def comparison_sections(comparison: RunComparison) -> Iterator[Section]:
 
 
 def _early_end(comparison: RunComparison) -> Iterator[Section]:
-    """Yield the decisions of looks about either run, and B's score on all cases, estimated with the help of A."""
+    """Yield what the looks at either run decided, and B's score on all cases, estimated with the help of A."""
     lines = [
         f"{name} {words}"
         for name, side in (("A", comparison.a), ("B", comparison.b))
@@ -151,20 +151,20 @@ def _cost(spent: Spent, side: ComparisonSide) -> str:
 
 
 def comparability_notes(comparison: RunComparison) -> list[str]:
-    """Return a sentence for each way in which the runs may not be comparable. Parts are foreign text."""
+    """Return a sentence for each way in which the runs may not be comparable. Parts are untrusted text."""
     words = (pairing_words(comparison), grading_words(comparison.a.manifest, comparison.b.manifest))
     return [sentence for sentence in words if sentence]
 
 
 def served_words(comparison: RunComparison) -> str:
-    """Name the known servers of the runs. Parts are foreign text."""
+    """Name the known servers of the runs. Parts are untrusted text."""
     a, b = comparison.a, comparison.b
     asked = [manifest.model.model_id for manifest in (a.manifest, b.manifest)]
     return comparison_words(a.overview.fold, b.overview.fold, asked)
 
 
 def pairing_words(comparison: RunComparison) -> str:
-    """Describe number and method of paired rollouts in runs of different suites; empty for runs of one suite."""
+    """Describe how many rollouts in runs of different suites were paired, and how; empty for runs of one suite."""
     pairing, paired = comparison.pairing, len(comparison.pairs)
     if not pairing.is_across_suites:
         return ""
@@ -202,7 +202,7 @@ def passed_words(case: CasePair) -> tuple[str, str]:
 
 
 def change_words(pair: CasePair | RolloutPair) -> tuple[str, str]:
-    """Describe the change of a case or one of its repeats, and its reason. Parts are foreign text."""
+    """Describe the change of a case or one of its repeats, and its reason. Parts are untrusted text."""
     if isinstance(pair, CasePair) and len(pair.repeats) > 1 and not pair.is_scored and pair.counted:
         return " → ".join(passed_words(pair)), change_words(pair.telling)[1]
     if pair.is_scored and pair.change:

@@ -49,17 +49,17 @@ class ComparisonSide:
 
     @property
     def name(self) -> str:
-        """Run id. Foreign text."""
+        """Run id. Untrusted text."""
         return self.manifest.id
 
     @property
     def title(self) -> str:
-        """Given name of the run, or its id. Foreign text."""
+        """Name that the user gave the run, or else its id. Untrusted text."""
         return self.manifest.name or self.name
 
     @property
     def model(self) -> str:
-        """Name of the model under test. Foreign text."""
+        """Name of the model under test. Untrusted text."""
         return self.manifest.model.name
 
     def request_digest(self, slot: Slot) -> str:

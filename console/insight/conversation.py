@@ -423,7 +423,7 @@ class Forest:
         return [[self._calls[number] for number in thread] for thread in self._tree.threads()]
 
     def passages(self) -> list[Passage]:
-        """Return the passages of the main conversation, and one for each other thread where its first call ended."""
+        """Return the passages of the main conversation, with one for each other thread where its first call ended."""
         if self._woven is None:
             main, *asides = self._tree.threads() or [[]]
             self._draw_main(main)

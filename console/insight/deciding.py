@@ -12,7 +12,7 @@ from console.insight.number_format import rate
 from console.insight.report import Bar, Row, Section
 
 HERE = "◀ here"
-"""Mark of the step that decided a conversation."""
+"""Mark on the step that decided a conversation."""
 _LONGEST_BALANCED = 200
 """Number of replies up to which splits are balanced by cost; longer conversations are halved."""
 _PRICE_OF_A_POINT = 0.25
@@ -35,14 +35,14 @@ class Branch:
     """0 for a branch of the recorded run, 1 for a branch of such a branch, and so on."""
 
     def words(self, recorded_model: str) -> str:
-        """Describe the change and its place. Foreign text."""
+        """Describe the change and its place. Untrusted text."""
         other = f"{self.model}, " if self.model != recorded_model else ""
         return other + self.experiment.words
 
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """Number of passes among the continuations of a conversation from one point."""
+    """Number of passed continuations of a conversation from one point."""
 
     passed: int
     graded: int
@@ -66,7 +66,7 @@ class Fall:
 
 
 Curve = Mapping[int, Chance]
-"""Chances by the number of repeated replies."""
+"""Chances by number of repeated replies."""
 
 
 def curve_of(branches: Iterable[Branch], case: str, rollout: int, model: str) -> dict[int, Chance]:
@@ -102,7 +102,7 @@ def next_point(curve: Curve, replies: int) -> int | None:
 
 
 def searches_left(curve: Curve, replies: int) -> list[list[int]]:
-    """Return the points still to be continued from, for each step that may be the deciding one."""
+    """Return the points that still have to be played, for each step that may be the deciding one."""
     if 0 not in curve:
         return [[0, *points] for points in _searches(0, replies, replies)]
     return _searches(*_bracket(curve, replies), replies)
@@ -174,7 +174,7 @@ def _splits(replies: int) -> list[list[int]]:
 
 
 def decided_words(points: Sequence[Point], curve: Curve) -> str:
-    """Return a sentence about the step that decided a conversation. Foreign text."""
+    """Return a sentence about the step that decided a conversation. Untrusted text."""
     if 0 not in curve:
         return "nothing was played yet"
     start = curve[0]
@@ -195,7 +195,7 @@ def decided_words(points: Sequence[Point], curve: Curve) -> str:
 
 
 def curve_section(points: Sequence[Point], curve: Curve) -> Section:
-    """Return the curve as a table: steps, chances with their intervals, and the replies there; the fall is marked."""
+    """Return the curve as a table of steps, chances with intervals, and replies at each step; the fall is marked."""
     fall = fall_of(curve, len(points))
     rows: list[Row] = []
     for replies, chance in sorted(curve.items()):

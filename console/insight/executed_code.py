@@ -1,7 +1,7 @@
 """Code run for a model (cave-bench), read from a conversation: cells, tool results, turns and the sandbox. Pure.
 
 The notes are `cell` (code, output, calls, reads, writes, error), `tool` (tool, arguments, text), `turn` (its end) and
-`sandbox` (the code's confinement). Their values are foreign and may have any type.
+`sandbox` (the code's confinement). Their values are untrusted and may have any type.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ _NEAR = 12
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One executed piece of code. Texts are foreign."""
+    """One executed piece of code. Texts are untrusted."""
 
     code: str
     output: str
@@ -37,7 +37,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """Outcome of a turn before judging. Texts are foreign."""
+    """Outcome of a turn before judging. Texts are untrusted."""
 
     steps: int = 0
     tokens: int = 0
@@ -54,13 +54,13 @@ class Confinement:
     """Sandbox of the code."""
 
     missing: tuple[str, ...]
-    """Those of files, network, processes and system calls that are not confined."""
+    """Of files, network, processes and system calls, those that are not confined."""
     text: str
     """Sandbox level, as recorded."""
 
 
 def read_cell(data: Any, turn: int = 0, step: int = 0) -> Cell:
-    """Read a `cell` note."""
+    """Parse a `cell` note."""
     whole = _mapping(data)
     output = str(whole.get("output", ""))
     length = whole.get("length")
@@ -78,7 +78,7 @@ def read_cell(data: Any, turn: int = 0, step: int = 0) -> Cell:
 
 
 def read_turn_end(data: Any) -> TurnEnd:
-    """Read a `turn` note."""
+    """Parse a `turn` note."""
     whole, answer = _mapping(data), _mapping(_mapping(data).get("validator"))
     tokens = _listed(whole.get("tokens"))
     trouble = str(answer.get("trouble") or "")
@@ -92,7 +92,7 @@ def read_turn_end(data: Any) -> TurnEnd:
 
 
 def read_confinement(data: Any) -> Confinement:
-    """Read a `sandbox` note."""
+    """Parse a `sandbox` note."""
     whole = _mapping(data)
     words = {"files": "files", "network": "network", "processes": "processes", "syscalls": "system calls"}
     missing = tuple(word for name, word in words.items() if not whole.get(name))

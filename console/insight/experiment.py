@@ -59,9 +59,9 @@ class Part:
 
     cases: int
     passed: int
-    """Cases that pass now, in most of their rollouts."""
+    """Number of cases that now pass in most of their rollouts."""
     expected: float | None
-    """Cases expected to pass without any change; None if unknown."""
+    """Number of cases expected to pass without any change; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class ArmResult:
     chosen: Part
     guard: Part
     lost_of_passed: tuple[int, int]
-    """Of the guard's cases that had passed: the number that now fail, and the total."""
+    """Of the guard's cases that had passed, the number that now fail; and the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class TriedFix:
     chose_failures: bool
     """True if all chosen cases had failed."""
     other_model: str
-    """The model that played, if it differs from the recorded run's. Foreign text."""
+    """The model that played, if it differs from the recorded run's. Untrusted text."""
     decided: str = ""
     """The look whose interval is shown, if looks may end the experiment."""
 

@@ -56,17 +56,17 @@ class Group:
     """Rollouts that share a property."""
 
     path: tuple[str, ...]
-    """Identifier: recorded values from the top level down. Foreign text."""
+    """Identifier: recorded values from the top level down. Untrusted text."""
     label: str
-    """Display name: our words for a known reason, else foreign text."""
+    """Display name: our words for a known reason, else untrusted text."""
     rollouts: RolloutList
     """Members in run order, including those of subgroups."""
     parts: list["Group"] = field(default_factory=list["Group"])
     """Subgroups, largest first; the last one collects subjects that occur once."""
     is_case: bool = False
-    """True if the members are all rollouts of one case."""
+    """True if all members are rollouts of one case."""
     subject: str = ""
-    """Subject shared by all members if there are no subgroups. Foreign text."""
+    """Subject shared by all members if there are no subgroups. Untrusted text."""
 
     @property
     def has_cases(self) -> bool:
@@ -226,7 +226,7 @@ def _by_tag(annotation: Annotation) -> tuple[str, str]:
 
 
 def _by_label(annotation: Annotation) -> tuple[str, str]:
-    """Keep labels by simulated models separate, because they prove nothing about the case."""
+    """Keep labels by simulated models separate, because they say nothing about the case."""
     label = annotation.label
     if label is None:
         return "", "not labeled"
@@ -249,7 +249,7 @@ def _by_outcome(rollout: Rollout) -> tuple[str, str]:
 
 
 def _by_blame(rollout: Rollout, annotation: Annotation, is_contested: bool) -> tuple[str, str]:
-    """Name the party; readers' verdicts override decisions on the key, which override the suite's rules."""
+    """Return the party at fault; readers' verdicts override decisions on the key, which override the suite's rules."""
     ruled = next((name for name in rollout.scores if name.startswith(BLAME_PREFIX)), "").removeprefix(BLAME_PREFIX)
     readers_passed = annotation.people.passed if annotation.people is not None else None
     if rollout.outcome is Outcome.BROKEN:

@@ -2,7 +2,7 @@
 
     reason:unit tag:none time>30s cost>0.01 cat:live_multiple "free text"
 
-Terms are combined with *and*; `a,b` within a value means *or*; `!` before a term negates it. Foreign text is only
+Terms are combined with *and*; `a,b` within a value means *or*; `!` before a term negates it. Untrusted text is only
 compared, never used as a pattern; text comparisons ignore case. Callers that can read the journal also search it for
 free text (see `store.search`) and pass the matches to `keeps`.
 """

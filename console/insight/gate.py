@@ -30,7 +30,7 @@ class Gate:
 
     verdict: Decision
     sentence: str
-    """Reason for the verdict in one sentence. Parts may be foreign text."""
+    """Reason for the verdict in one sentence. Parts may be untrusted text."""
     metric: str
     margin: float | None
     difference: Difference | None
@@ -71,7 +71,7 @@ def judge(
 
 
 def _as_planned(comparison: RunComparison, look: Look, name: str, allowed: float | None) -> Gate:
-    """Return the answer of the look that has ended B, as planned before its first call."""
+    """Return the answer of the look that ended B, as planned before its first call."""
     plan = comparison.b.manifest.looks
     planned = plan.until.margin if plan is not None and plan.until is not None else 0.0
     if allowed not in (None, planned):

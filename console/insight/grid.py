@@ -29,11 +29,11 @@ class GridRow:
     cluster: str = ""
     """Cluster of the case; cases of one cluster are not independent."""
     reasons: tuple[str, ...] = ()
-    """Failure reason as text, by run; empty if it did not fail. May contain foreign text."""
+    """Failure reason as text, by run; empty if it did not fail. May contain untrusted text."""
     scores: tuple[float | None, ...] = ()
     """Headline score by run; empty if passing is compared."""
     title: str = ""
-    """Name of the case, if it has one in addition to its id. Foreign text."""
+    """Name of the case, if it has one in addition to its id. Untrusted text."""
 
     @property
     def differs(self) -> bool:
@@ -97,7 +97,7 @@ class ReasonCounts:
     """Failures by run for one reason, over the rollouts graded in every run."""
 
     reason: str
-    """The reason as text. May contain foreign text."""
+    """The reason as text. May contain untrusted text."""
     counts: tuple[int, ...]
     """Number of failures by run."""
 

@@ -31,7 +31,7 @@ class Judging:
     """Facts about the judge of a run."""
 
     judge: str
-    """Name of the judge's model. Foreign text, as is `second`."""
+    """Name of the judge's model. Untrusted text, as is `second`."""
     second: str
     """Empty if there is no second judge."""
     undecided: Interval | None
@@ -56,7 +56,7 @@ class Judging:
 
     @property
     def is_worth_saying(self) -> bool:
-        """True unless all there is to report is that the judge decided everything."""
+        """True unless the judge decided everything and there is nothing else to report."""
         return bool(self.undecided_count or self.agreement or self.readers or self.noise or self.people)
 
     @property
@@ -144,7 +144,7 @@ def _is_judged(rollout: Rollout, annotation: Annotation) -> bool:
 
 
 def _with_reader(rollout: Rollout, annotation: Annotation) -> tuple[bool, bool]:
-    """Return (judge passed it, reader would pass it)."""
+    """Return two flags: the judge passed it, and the reader would pass it."""
     passed = rollout.outcome is Outcome.PASSED
     return passed, passed != (annotation.tag == GRADER or bool(annotation.dispute))
 
@@ -170,7 +170,7 @@ def _above(value: float | None, threshold: float | None) -> bool | None:
 
 
 def judging_lines(judging: Judging) -> list[str]:
-    """Describe the judging in sentences. Model names are foreign text."""
+    """Describe the judging in sentences. Model names are untrusted text."""
     lines: list[str] = []
     if judging.undecided is not None:
         lines.append(

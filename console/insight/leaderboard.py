@@ -66,9 +66,9 @@ class Leaderboard:
     rows: tuple[LeaderboardRow, ...]
     rules: LeaderboardRules
     grading: str = ""
-    """Sentence about runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
+    """Sentence about runs that were graded differently; empty if all were graded alike. Parts are untrusted text."""
     units: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Unit by column, where the suite of the newest run names one. Foreign text."""
+    """Unit by column, where the suite of the newest run names one. Untrusted text."""
 
     def with_unit(self, column: str, heading: str) -> str:
         """Return the heading of a column with its unit, such as `cost (EUR)`."""
@@ -187,7 +187,7 @@ def _filled(rows: Iterable[LeaderboardRow], columns: Sequence[str]) -> tuple[Lea
 
 
 def _rank(cell: Cell | None) -> tuple[int, float]:
-    """Return the sort key of a row: complete numbers, then incomplete ones, then none; higher values first."""
+    """Return the sort key of a row: complete numbers first, then incomplete ones, then none; higher values first."""
     if cell is None or cell.value is None:
         return 2, 0.0
     return int(cell.is_incomplete), -cell.value
@@ -270,7 +270,7 @@ def with_interval(
 
 
 def with_measures(board: Leaderboard, runs: Sequence[str], measures: Mapping[str, float]) -> Leaderboard:
-    """Return the leaderboard with values by column, measured in journals, in the row of these runs."""
+    """Return the leaderboard with values measured in journals filled in, in the row that these runs belong to."""
 
     def filled(row: LeaderboardRow) -> LeaderboardRow:
         if row.runs != tuple(runs):

@@ -99,7 +99,7 @@ def difference_words(look: Look | Contender) -> str:
 
 
 def worse_beyond(look: Look, until: Until) -> float:
-    """Return the difference below which the run would have been shown to be worse at this look."""
+    """Return the difference below which this look would have shown the run to be worse."""
     return -until.margin - ((look.difference or 0.0) - (look.below or 0.0))
 
 
@@ -123,7 +123,7 @@ def race_answer(decision: str, until: Until, looks: Sequence[Look]) -> str:
     if decision == Decision.WORSE:
         return f"worse than {standings_of(looks)[0].model}"
     models = f"{len(until.models)} models"
-    return f"the best of {models}" if decision == BEST else f"cannot tell which of {models} is the best"
+    return f"the best of {models}" if decision == BEST else f"inconclusive: no clear best of {models}"
 
 
 def standings_of(looks: Sequence[Look]) -> tuple[Contender, ...]:
@@ -140,7 +140,7 @@ def _answer(summary: Summary, until: Until) -> str:
     words = {Decision.WORSE.value: "worse than", Decision.NOT_WORSE.value: "not worse than"}.get(decision)
     margin = f" (margin {points(until.margin)})" if until.margin else ""
     if words is None:
-        return f"cannot tell whether it is worse than {until.baseline}{margin}"
+        return f"inconclusive against {until.baseline}{margin}"
     return f"{words} {until.baseline}{margin}"
 
 
@@ -225,7 +225,7 @@ def _race_sections(summary: Summary) -> list[Section]:
 
 
 def sequential_fields(summary: Summary, manifest: Manifest) -> dict[str, Any]:
-    """Return the key `sequential` of a run's JSON; empty for a run that its looks cannot end."""
+    """Return the key `sequential` of a run's JSON; empty for a run that looks cannot end."""
     plan = manifest.looks
     if plan is None or plan.until is None:
         return {}

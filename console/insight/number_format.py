@@ -30,7 +30,7 @@ Show = Callable[[float], str]
 
 
 def score(interval: Interval | None) -> str:
-    """Return a rate with its 95 % interval, such as `.821 [.74 .88]`; `—` when nothing is graded."""
+    """Return a rate with its 95 % interval, such as `.821 [.74 .88]`; `—` if nothing is graded."""
     return "—" if interval is None else with_interval(interval.value, interval.low, interval.high)
 
 

@@ -54,13 +54,13 @@ class Problem:
     """Fault kind, or how the run was closed."""
     message: str
     wait_s: float | None = None
-    """Seconds until the next try; None without one."""
+    """Seconds until the next try; None if there will be no next try."""
     is_error: bool = False
-    """True if it lost or stopped something."""
+    """True if the problem lost or stopped something."""
 
 
 class LatestEndings(MutableMapping[Slot, Counted]):
-    """Latest ending of each rollout: the rollout itself, unless it lacks the details or has started again."""
+    """Latest ending of each rollout: the rollout itself, unless it lacks the details or has been started again."""
 
     def __init__(self, rollouts: Rollouts, others: dict[Slot, Counted] | None = None) -> None:
         """Start with the endings of the rollouts; `others` take precedence."""

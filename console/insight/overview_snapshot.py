@@ -32,12 +32,12 @@ class _Snapshot(msgspec.Struct, array_like=True):
     others: list[Finished]
     """Endings that differ from those in their rollouts."""
     category_of: dict[str, str] | None
-    """None if it follows from the rollouts."""
+    """None if it can be derived from the rollouts."""
     case_counts: tuple[bytes, bytes, bytes]
     """For each graded case: index of one of its rollouts, number of passed and of graded rollouts."""
     running: list[Slot]
     failures: list[Rollout]
-    """In order of finish; superseded ones are stored only here."""
+    """Failures in order of finish; superseded ones are stored only here."""
     problems: list[Problem]
     problem_count: int
     track_names: dict[str, float | None]

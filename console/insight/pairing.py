@@ -48,7 +48,7 @@ def pair_slots(a: ComparisonSide, b: ComparisonSide) -> Pairing:
 
 
 def _by_prompt(a: ComparisonSide, b: ComparisonSide, listed: Iterable[Slot]) -> dict[Slot, Slot]:
-    """Return partners for the rollouts of A whose question is also in B, repeats in order."""
+    """Return pairs for the rollouts of A whose question also occurs in B; repeats are paired in order."""
     asked: dict[str, list[Slot]] = defaultdict(list)
     for slot in b.graded_slots:
         if question := b.question_digest(slot):

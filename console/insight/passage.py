@@ -1,6 +1,6 @@
 """Passages of a transcript: messages, calls, results, scores and verdicts in order.
 
-Passages hold foreign text as recorded; front ends must sanitize it.
+Passages hold untrusted text as recorded; front ends must sanitize it.
 """
 
 import json
@@ -36,7 +36,7 @@ class PassageKind(StrEnum):
 
 
 class ShownMedia(NamedTuple):
-    """A picture, a sound or a file of a message."""
+    """An image, audio clip or file of a message."""
 
     media: "Media"
     read: Callable[[], bytes | None]
@@ -63,7 +63,7 @@ class Passage:
     complaint: str = ""
     """Parser error for a call's arguments."""
     value: float | None = None
-    """Score; for a thread, its calls."""
+    """Value of a score; for a thread, its number of calls."""
     threshold: float | None = None
     """Threshold of a score; for a failed try, seconds until the next."""
     usage: Usage | None = None
@@ -80,7 +80,7 @@ class Passage:
     passages: tuple["Passage", ...] = ()
     """Passages of a thread."""
     repeats: bool = False
-    """True if another passage already shows the same."""
+    """True if another passage already shows the same content."""
 
 
 def call_passage(call: ToolCall, *, role: str = "model", turn: int = 0, step: int = 0, n: int = 0) -> Passage:

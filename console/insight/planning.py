@@ -11,7 +11,7 @@ def detectable_words(plan: Detectable) -> str:
 
 
 def doubling_words(plan: Detectable) -> str:
-    """Describe the effect of doubling cases or rollouts, and the source of the figures."""
+    """Describe the effect of doubling cases or rollouts, and the basis of these numbers."""
     if not plan.cases:
         return ""
     earlier = f"as earlier {'simulated ' if plan.is_simulated else ''}runs differed"

@@ -15,7 +15,7 @@ _BEFORE, _AFTER = 40, 24
 
 
 class ChangedLine(NamedTuple):
-    """A line that is only in one prompt or differs from its counterpart. Foreign text."""
+    """A line that is only in one prompt or differs from its counterpart. Untrusted text."""
 
     sign: str
     """`-` for the first conversation, `+` for the second."""

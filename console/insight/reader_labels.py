@@ -1,4 +1,4 @@
-"""People's labels next to a grader's verdicts: the next answer to label, and the corrected score. Pure."""
+"""People's labels compared with a grader's verdicts: the next answer to label, and the corrected score. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,13 +62,13 @@ class ReaderScore:
     readers: JudgeAgreement | None
     """Agreement of the first two readers; None unless two labeled the same answers."""
     unsettled: int
-    """Number of answers about which readers disagree."""
+    """Number of answers on which readers disagree."""
     unclear: int
     """Number of answers that readers left undecided."""
     is_of_rounds: bool = False
     """True if single answers of loops were labeled, so that this is not a score of the run."""
     criteria: dict[str, JudgeAgreement] = field(default_factory=dict[str, JudgeAgreement])
-    """Agreement of the judge with people on each criterion, each above or below its own limit."""
+    """Agreement of the judge with people on each criterion; grades agree if both are above or both below the limit."""
 
     @property
     def labeled(self) -> int:
@@ -107,7 +107,7 @@ def _rounds(rollouts: Iterable[Rollout]) -> Iterator[JudgedAnswer]:
 
 
 def judged_scores(rollout: Rollout) -> list[str]:
-    """Return the names of the scores that the judge gave, such as those of criteria. Foreign text."""
+    """Return the names of the scores that the judge gave, such as those of criteria. Untrusted text."""
     return [name for name, track in rollout.tracks.items() if track.role == JUDGE]
 
 
@@ -155,7 +155,7 @@ def reader_score(answers: Sequence[JudgedAnswer], annotations: Mapping[Slot, Ann
 def _by_criterion(
     answers: Iterable[JudgedAnswer], people: Mapping[Place, PeopleVerdict | None]
 ) -> dict[str, JudgeAgreement]:
-    """Compare the judge's grades with those of people on each criterion, each above or below its own limit."""
+    """Compare the judge's grades with people's on each criterion, each as above or below its own limit."""
     pairs: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for answer in answers:
         verdict = people[answer.place]
@@ -201,14 +201,14 @@ def next_to_label(
 def reader_progress(
     answers: Sequence[JudgedAnswer], annotations: Mapping[Slot, Annotation], reader: str
 ) -> tuple[int, int]:
-    """Return the number of answers a reader has labeled, and the total: first those that others labeled, then all."""
+    """Return how many answers a reader has labeled and the total, first of those that others labeled, then of all."""
     readers = [_readers(_people(answer, annotations)) for answer in answers]
     own, any_reader = sum(reader in each for each in readers), sum(map(bool, readers))
     return own, any_reader if own < any_reader else len(answers)
 
 
 def unsettled(answers: Iterable[JudgedAnswer], annotations: Mapping[Slot, Annotation]) -> list[JudgedAnswer]:
-    """Return the answers about which readers disagree."""
+    """Return the answers on which readers disagree."""
     return [answer for answer in answers if (people := _people(answer, annotations)) and people.is_disputed]
 
 
@@ -234,7 +234,7 @@ def _common_verdict(people: PeopleVerdict | None) -> bool | None:
 def _strata(
     answers: Sequence[JudgedAnswer], people: Mapping[Place, PeopleVerdict | None], *, counts_unclear: bool = False
 ) -> "tuple[Stratum, Stratum]":
-    """Count labels by the grader's verdict; unclear ones only for drawing."""
+    """Count labels by the grader's verdict; unclear ones count only when drawing."""
     from console.core.statistics.double_sampling import Stratum
 
     counts = {outcome: [0, 0, 0] for outcome in _STRATA}
@@ -259,7 +259,7 @@ def _reader_pairs(verdicts: Iterable[PeopleVerdict | None]) -> list[tuple[str, s
 
 
 def progress_words(score: ReaderScore | None) -> str:
-    """Return the number of labels and the interval reached."""
+    """Return the number of labels and the interval they give."""
     if score is None:
         return "nothing labeled yet"
     labeled = plural(score.labeled, "round") if score.is_of_rounds else str(score.labeled)
@@ -268,7 +268,7 @@ def progress_words(score: ReaderScore | None) -> str:
 
 
 def score_words(score: ReaderScore) -> str:
-    """Return the judge's score, the corrected one, and the gain of further labels."""
+    """Return the judge's score, the corrected one, and the gain from further labels."""
     words = f"judge alone {rate(score.judge_alone)}"
     if score.corrected is None:
         return f"{words} · corrected once both verdicts have labels"
@@ -313,7 +313,7 @@ def _agreement_words(agreement: JudgeAgreement) -> str:
 def evidence(
     gradings: Sequence[Sequence[JudgedAnswer]], annotations: Mapping[Slot, Annotation], repeats: int
 ) -> list[ReaderScore]:
-    """Return the old and the new grading of the same answers against people's labels; empty unless both have labels."""
+    """Compare the old and the new grading of the same answers with people's labels; empty unless both have labels."""
     old, new = gradings
     of_new = {answer.rollout.slot: (answer.rollout.slot[0], answer.rollout.slot[1] // repeats) for answer in new}
     labels = {slot: annotations[before] for slot, before in of_new.items() if before in annotations}

@@ -47,7 +47,7 @@ _BARE = {
 
 
 def reason_words(reason: str, outcome: Outcome | None = None) -> str:
-    """Return a reason as text, or the outcome without one. Unknown reasons are foreign text."""
+    """Return a reason as text, or the outcome without one. Unknown reasons are untrusted text."""
     if not reason:
         return _BARE[outcome] if outcome is not None else "not finished"
     phrase = own_words().get(reason) or _WORDS.get(reason)
@@ -75,12 +75,12 @@ _CUTS = {
 
 
 def cut_words(cut: str) -> str:
-    """Return the limit that cut an answer, worded to follow *an answer that was*."""
+    """Return the limit that cut an answer, worded as the end of *an answer that was …*."""
     return _CUTS.get(cut, f"ended by {cut}")
 
 
 def cut_group(cut: str) -> str:
-    """Return the group name of failures whose answer was truncated this way."""
+    """Return the group name of failures whose answer was cut off by this limit."""
     return "answer cut at the token limit" if cut == "length" else "answer withheld by the provider's filter"
 
 

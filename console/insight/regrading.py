@@ -27,7 +27,7 @@ def flips(comparison: RunComparison) -> Section:
 
 
 def _why(old: Rollout, new: Rollout) -> str:
-    """Return the reason of the verdict that is not a pass, or of the new one if neither is."""
+    """Return the reason of the verdict that is not a pass, preferably the new one."""
     telling = old if new.outcome is Outcome.PASSED else new
     return sentence(telling.reason, telling.subject, telling.outcome)
 

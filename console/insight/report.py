@@ -29,11 +29,11 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table. Its texts may be foreign."""
+    """One row of a table. Its texts may be untrusted."""
 
     cells: tuple[str, ...]
     note: str = ""
-    """Note in an extra last column."""
+    """Note shown in an extra last column."""
     bar: Bar | None = None
     level: int = 0
     """Indentation level; 0 for the top level."""

@@ -34,7 +34,7 @@ NO_SCORES: dict[str, float] = {}
 
 
 class Rollout(msgspec.Struct, array_like=True, gc=False):
-    """Latest attempt at one rollout. Ids, titles, reasons, messages and streamed text are foreign."""
+    """Latest attempt at one rollout. Ids, titles, reasons, messages and streamed text are untrusted."""
 
     key: Key
     order: int
@@ -52,7 +52,7 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     function: str = ""
     """Name of the first function the model called."""
     functions: tuple[str, ...] = ()
-    """Names of all functions that it called, and that the case expects."""
+    """Names of all functions called, and of those that the case expects."""
     model: str = ""
     """Name of the model that answered last, as returned by the server."""
     state: str = ""
@@ -84,9 +84,9 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     cluster: str = ""
     """Cluster of its case; empty if the case is independent."""
     server: str = ""
-    """Same as in `Finished`."""
+    """Providers and fingerprints that served its replies, as in `Finished`."""
     written: str = ""
-    """Form of a call written into a text, such as `<tool_call>`."""
+    """Notation of a call written as text, such as `<tool_call>`."""
 
     @property
     def at(self) -> float:

@@ -49,7 +49,7 @@ class SavedRollouts(msgspec.Struct, array_like=True):
 
 
 def _unpack(portion: bytes) -> list[Rollout]:
-    """Decode a portion, whose file may have been written by anybody.
+    """Decode a portion, which may come from an untrusted file.
 
     Raises:
         ValueError: the portion is damaged.
@@ -83,7 +83,7 @@ class Rollouts(Mapping[Slot, Rollout]):
     """The latest attempt at each rollout, by case and rollout, in order of first start: `Rollout.order`."""
 
     def __init__(self, listed: Iterable[Rollout] = ()) -> None:
-        """Start empty, or with rollouts for listing only, which may have another order and have no slots."""
+        """Start empty, or with rollouts only for listing, which may be in any order and have no slots."""
         self._numbers = KeyNumbers()
         self._rows = list(listed)
         """Each rollout, or its kind once it is packed."""
@@ -150,7 +150,7 @@ class Rollouts(Mapping[Slot, Rollout]):
         return self._rows[number]
 
     def cases(self) -> Sequence[str]:
-        """Return the case of each rollout, so far."""
+        """Return the case of each rollout so far."""
         return self._cases
 
     def all(self) -> "RolloutList":

@@ -1,4 +1,4 @@
-"""The number of a run: the one by which the leaderboard ranks it, with a mark if it is based on a part of the suite."""
+"""The headline number of a run, by which the leaderboard ranks it; marked if it covers only part of the suite."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -79,7 +79,7 @@ def pass_rate(fold: RunFold, manifest: Manifest) -> str:
 
 
 def headline_gap(summary: Summary) -> str:
-    """Return the parts missing from a headline that has a star or no number; empty for a complete one."""
+    """Return what a headline with a star, or without a number, lacks; empty for a complete one."""
     if summary.is_shown_by_look:
         return ""
     cell = ranking_number(summary)
@@ -87,7 +87,7 @@ def headline_gap(summary: Summary) -> str:
 
 
 def headline_legend(headlines: Collection[str]) -> list[str]:
-    """Return the explanations of stars and missing numbers among formatted headlines."""
+    """Return the explanations of stars and missing numbers in formatted headlines."""
     from console.suites.leaderboard import INCOMPLETE_WORDS, STAR
 
     words = [f"{STAR} {INCOMPLETE_WORDS}"] * any(STAR in headline for headline in headlines)

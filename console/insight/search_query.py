@@ -41,7 +41,7 @@ _NO_FILTER = Filter()
 
 
 class Term(NamedTuple):
-    """A word, or several in a row."""
+    """A word, or several consecutive words."""
 
     words: tuple[str, ...]
     is_prefix: bool = False
@@ -73,7 +73,7 @@ class SearchQuery:
     runs: tuple[str, ...] = ()
     """Parts of run names, one of which must match, in lower case; empty for all runs."""
     suites: tuple[str, ...] = ()
-    """Parts of suite names, likewise."""
+    """Parts of suite names, one of which must match; empty for all suites."""
 
     @property
     def expression(self) -> str:
@@ -143,7 +143,7 @@ def composed(text: str) -> str:
 
 
 def is_searched(passage: Passage) -> bool:
-    """Return whether a passage is searched, which excludes repetitions of others and bare numbers."""
+    """Return whether a passage is searched; repetitions of other passages and bare numbers are not."""
     return not passage.repeats and passage.kind is not PassageKind.SCORE
 
 
@@ -165,7 +165,7 @@ def _index_words(text: str) -> str:
 
 
 class Excerpt(NamedTuple):
-    """Part of a passage around its matches, on one line. Foreign text."""
+    """Part of a passage around its matches, on one line. Untrusted text."""
 
     text: str
     marks: tuple[tuple[int, int], ...]
@@ -173,7 +173,7 @@ class Excerpt(NamedTuple):
 
 
 def best_passage(passages: Sequence[Passage], terms: Sequence[Term]) -> Passage | None:
-    """Return the first of the passages with most of the terms, instructions last, or None if none contains any."""
+    """Return the first of the passages that contain most of the terms, instructions last; None if none contains any."""
     best, most = None, (0, False)
     for passage in filter(is_searched, passages):
         spans = list(words_of(passage_text(passage)))

@@ -1,4 +1,4 @@
-"""Sentences about the servers of a run: model name, provider, fingerprint. Pure; parts are foreign text."""
+"""Sentences about the servers of a run: model name, provider, fingerprint. Pure; parts are untrusted text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -37,7 +37,7 @@ def comparison_words(a: Served, b: Served, asked: Sequence[str]) -> str:
 
 
 def trend_words(runs: Sequence[Served]) -> str:
-    """Return a sentence if the newest run was served differently from the previous one; empty if not or unknown."""
+    """Return a sentence if the newest run was served differently than the previous one; empty if not or unknown."""
     if len(runs) < 2 or not all(run.servers for run in runs[-2:]):
         return ""
     before, last = (server_words(run) for run in runs[-2:])

@@ -1,8 +1,8 @@
 """Suspect ground truths: cases in which models agree against the key, or whose grading contradicts the scores. Pure.
 
 Two signals rank the cases. Agreement: the share of models, weighted by their score on all other cases, that gave the
-same refused answer. Odd discrimination: passing the case is correlated negatively with that score; it counts a quarter,
-and only if there are at least five models.
+same rejected answer. Odd discrimination: passing the case is correlated negatively with that score; it counts a
+quarter, and only if there are at least five models.
 """
 
 import math
@@ -17,11 +17,11 @@ _ODD_WEIGHT = 0.25
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """A model's answer to a case. Texts are foreign."""
+    """A model's answer to a case. Texts are untrusted."""
 
     passed: bool
     answer: str
-    """In the suite's own format, equal for answers that its grader considers equal."""
+    """Answer in the suite's own format; equal for answers that its grader considers equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class Suspect:
 
     case: str
     against: float
-    """Share of the models, weighted by score, that gave the same refused answer."""
+    """Share of the models, weighted by score, that gave the same rejected answer."""
     same: int
     """Number of these models."""
     models: int
     answer: str
-    """Answer of these models. Foreign text."""
+    """Answer of these models. Untrusted text."""
     odd: float
     """Correlation of passing with the score on other cases, if negative; else 0."""
     nobody_passed: bool
@@ -46,7 +46,7 @@ class Suspect:
         return self.against - _ODD_WEIGHT * self.odd
 
     def words(self, key: str, prompt: str = "") -> str:
-        """Describe in a sentence why the key is suspect. Foreign text."""
+        """Describe in a sentence why the key is suspect. Untrusted text."""
         if self.same:
             wanted = f"; the key is {key}" if key else ""
             asked = f"; the prompt says: {prompt}" if prompt else ""
@@ -107,7 +107,7 @@ class ThreeScores:
 def three_scores(
     answers: Mapping[str, GivenAnswer], wrong: Mapping[str, str], ambiguous: frozenset[str]
 ) -> ThreeScores:
-    """Return the scores of a run's graded answers, with right answers (if known) of wrong keys, and ambiguous cases."""
+    """Return the scores of a run's graded answers, given the right answers of wrong keys, and ambiguous cases."""
     contested = wrong.keys() | ambiguous
     are_known = all(wrong[case] for case in wrong if case in answers)
     corrected = {

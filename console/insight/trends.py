@@ -47,7 +47,7 @@ class Point:
     clusters: int = 0
     method: str = ""
     name: str = ""
-    """Given name of the run. Foreign text."""
+    """Given name of the run. Untrusted text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class Trend:
     points: tuple[Point, ...]
     """Oldest first."""
     unit: str = ""
-    """Unit of the score; may be empty. Foreign text."""
+    """Unit of the score; may be empty. Untrusted text."""
     grading: str = ""
-    """Sentence on runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
+    """Sentence on runs that were graded differently; empty if all were graded alike. Parts are untrusted text."""
     served: str = ""
-    """Sentence about a different server of the last run; empty if the same or unknown. Parts are foreign text."""
+    """Sentence about a different server of the last run; empty if the same or unknown. Parts are untrusted text."""
 
     def show(self, value: float) -> str:
         """Format a value: a rate, or a score with its unit."""

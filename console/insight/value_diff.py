@@ -1,4 +1,4 @@
-"""Structural comparison of big values given as source text: one row for each path at which they differ. Pure.
+"""Structural comparison of large values given as source text: one row for each path at which they differ. Pure.
 
 Values are JSON or Python source, possibly with alternatives (`'a' | 'b'`) and optional keys (`'unit'?:`) in the
 notation of suites. Anything but a dictionary or list stays one row.
@@ -40,7 +40,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Structured:
-    """A pair whose big values are compared path by path."""
+    """A pair whose large values are compared path by path."""
 
     pair: Pair
     equal: int = 0
@@ -57,7 +57,7 @@ class _TooMuch(Exception):
 
 
 def structured(pair: Pair, *, with_equal: bool = False) -> Structured:
-    """Replace big values of a pair that differ by one row for each path; equal ones are counted or kept."""
+    """Replace values of a pair that are large and differ by one row for each path; equal ones are counted or kept."""
     is_lenient = pair.kind == "call"  # checkers of calls ignore case and punctuation
     if not pair.rows:
         return _structured_whole(pair, with_equal=with_equal)
@@ -99,7 +99,7 @@ def _row_paths(row: Row, *, is_lenient: bool) -> Sequence[Row] | None:
 
 
 def structured_together(pairs: Sequence[Pair | None]) -> list[Pair | None]:
-    """Replace big values, in pairs with a common expectation, with a row for each path in which any pair differs."""
+    """Replace large values, in pairs with a common expectation, by a row for each path in which any pair differs."""
     if not any(pair is not None and pair.rows for pair in pairs):
         wholes = [None if pair is None else Row(pair.mark, "", (pair.expected,), pair.actual) for pair in pairs]
         by_path = _paths_together(wholes, is_lenient=False)

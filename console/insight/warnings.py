@@ -18,7 +18,7 @@ _SMALLEST_SHARE = 0.2
 
 
 def rollout_warnings(ended: Ended, model: ModelFacts) -> list[tuple[str, str]]:
-    """Return (short name, sentence) for each warning; parts are foreign text."""
+    """Return (short name, sentence) for each warning; parts are untrusted text."""
     warnings: list[tuple[str, str]] = []
     if ended.cut:
         warnings.append(("cut off", f"its last answer was {cut_words(ended.cut)}; the partial answer is judged"))

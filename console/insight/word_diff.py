@@ -21,7 +21,7 @@ class Part:
 
     text: str
     differs: bool
-    """True if the other text lacks it."""
+    """True if the other text lacks this piece."""
     omitted: int = 0
     """Number of equal characters omitted here; the text is then empty."""
 
@@ -33,9 +33,9 @@ class WordDiff:
     left: tuple[Part, ...]
     right: tuple[Part, ...]
     same: int
-    """Common words in the same order."""
+    """Number of common words in the same order."""
     words: int
-    """Compared words of the longer text."""
+    """Number of compared words of the longer text."""
 
 
 def compare_words(left: str, right: str) -> WordDiff:

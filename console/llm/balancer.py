@@ -26,7 +26,7 @@ _LEAST_PATIENCE_S = 0.5
 
 
 class Address:
-    """One address of a model: its limiter, and whether it is skipped."""
+    """Address of a model: its limiter, and whether it is skipped."""
 
     def __init__(self, place: int, name: str, limiter: Limiter) -> None:
         """Start with a trusted address.

@@ -47,13 +47,13 @@ class BatchState(NamedTuple):
     created_at: float
     total: int
     done: int
-    """Requests with an answer or an error."""
+    """Number of requests with an answer or an error."""
     ended: str = ""
     """`completed`, `expired`, `cancelled` or `failed`; empty while the provider works on it."""
     files: tuple[str, ...] = ()
     """Ids of the files with answers and errors, if the API has such files."""
     name: str = ""
-    """Our name for the batch, if the API keeps one."""
+    """Our name for the batch, if the API stores names."""
     errors: tuple[tuple[int | None, ProviderError], ...] = ()
     """Reasons why a batch failed, with the number of the line that caused it."""
 
@@ -79,7 +79,7 @@ class BatchApi(Protocol):
     most_requests: int
     most_bytes: int
     keeps_names: bool
-    """True if the list of batches shows our names for them."""
+    """True if the provider's list of batches includes our names for them."""
 
     def line(self, call: str, path: str, body: bytes) -> bytes: ...
 
@@ -108,7 +108,7 @@ class BatchApi(Protocol):
 
 
 class OpenAIBatches:
-    """`/files` and `/batches`."""
+    """OpenAI's batches: `/files` and `/batches`."""
 
     most_requests, most_bytes, keeps_names, path = 50_000, 190 << 20, True, "batches"
 
@@ -161,7 +161,10 @@ class OpenAIBatches:
 
 
 class AnthropicBatches:
-    """`/messages/batches`, which have no names: a lost batch is identified by the ids in its answers."""
+    """Anthropic's batches: `/messages/batches`.
+
+    They have no names: a lost batch is identified by the ids in its answers.
+    """
 
     most_requests, most_bytes, keeps_names, path = 100_000, 240 << 20, False, "messages/batches"
 
@@ -334,7 +337,7 @@ class BatchClient:
         return reply if asks_logprobs(self._model, request) else without_logprobs(reply)
 
     def _refused(self, answer: BatchAnswer, request: ChatRequest) -> Reply:
-        """Return the reply if the provider's filter refused; otherwise raise the fault of an error."""
+        """Return the reply if the provider's filter refused the prompt; otherwise raise the fault of an error."""
         error = provider_error_of(self._redact.value(answer.body))
         if error.is_filtered(answer.status):
             return Reply(None, finish="content_filter", flags=("refused by the provider's filter",))

@@ -57,7 +57,7 @@ class HttpClient:
         await self._session.aclose()
 
     async def _answered(self, answer: Awaitable[AnswerT]) -> AnswerT:
-        """Await an answer; complete its fault."""
+        """Await an answer; add details to its fault."""
         try:
             return await answer
         except Fault as fault:

@@ -73,7 +73,7 @@ class _RawReasons(dict[str, str]):
     """Our replacement for litellm's table of finish reasons, which maps network errors to `stop`."""
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return the normalized reason; an inconclusive one is kept for `ReplyBuilder` to refuse."""
+        """Return the normalized reason; an inconclusive one is kept, so that `ReplyBuilder` rejects it."""
         try:
             return finish_of(key) or key
         except Fault:

@@ -30,12 +30,12 @@ AnswerT = TypeVar("AnswerT")
 
 _LONGEST_WAIT_S = 60.0
 _FIRST_WAIT = 2.0
-"""First wait after a request's own fault, in usual answer times; each further wait is `_WAIT_GROWTH` times as long."""
+"""First wait after a request's own fault, in usual answer times; each further one is `_WAIT_GROWTH` times it."""
 _WAIT_GROWTH = 4.0
 _FEWER_TRIES = {FaultKind.BAD_ANSWER: 2, FaultKind.DEADLINE: 2}
 """Faults retried only once: unreadable answers and exceeded deadlines."""
 _FEWER_AT_FIRST = {FaultKind.CONNECT: 3}
-"""Faults retried less before the first answer, when a misspelled address is likelier than an outage."""
+"""Faults retried fewer times before the first answer, when a misspelled address is likelier than an outage."""
 _ABOUT_SETTINGS = (FaultKind.CONNECT, FaultKind.BAD_ANSWER)
 """Faults that, before any answer, mean that base_url is wrong: a closed port, or a login page."""
 _REFUSALS = (FaultKind.AUTH, FaultKind.QUOTA, FaultKind.NOT_FOUND)
@@ -73,7 +73,7 @@ class _RetryBudget:
     """Seconds waited for rate limits, or for the whole address, since the last pause of the run."""
     first_fault_at: float | None = None
     fails_alone: bool = False
-    """True if other requests succeed meanwhile."""
+    """True if other requests have succeeded in the meantime."""
     alone_s: float = 0.0
     """Seconds for which the last rate limit makes this request wait alone; 0 if all wait."""
 

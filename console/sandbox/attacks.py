@@ -127,4 +127,4 @@ ATTACKS = (
     Attack("engine", "crash", "ctypes.string_at(0)", "worker ended"),
     Attack("engine", "exit", "os._exit(3)", "worker ended"),
 )
-"""The attacks of `doctor --sandbox-attacks`, which the tests play as well."""
+"""The attacks played by `doctor --sandbox-attacks` and by the tests."""

@@ -1,4 +1,4 @@
-"""One call to a worker, and its two ways to fail: the operation raised, or the worker is lost."""
+"""One call to a worker, and the two ways in which it can fail: the operation raised, or the worker was lost."""
 
 import time
 from collections.abc import Awaitable, Callable, Collection

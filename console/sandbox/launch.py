@@ -72,7 +72,7 @@ def import_paths() -> list[str]:
 
 
 def readable_paths(paths: list[str]) -> list[str]:
-    """Return the paths every worker may read: interpreter, installed packages, this package, system libraries."""
+    """Return the paths that every worker may read: interpreter, installed packages, this package, system libraries."""
     home = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), f"{sys.base_prefix}/lib"]
     library = [] if sys.base_prefix in ("/", "/usr") else [home[2]]
     return [*home[:2], *library, *paths, str(_PACKAGE), *_SYSTEM]

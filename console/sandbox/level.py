@@ -14,7 +14,7 @@ UNSEEN = "Not tested on a Mac yet: `eval-console doctor --sandbox-attacks` shows
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Kinds of access that are blocked, as verified by the worker itself."""
+    """The kinds of access that are blocked, as verified by the worker itself."""
 
     files: bool = False
     """Only the interpreter's files, the given ones and the worker's scratch folder can be opened."""
@@ -41,7 +41,7 @@ class Level:
 
     @property
     def warning(self) -> str:
-        """A sentence on the kinds of access that the code has; only for a level that is not enough."""
+        """A sentence on the access that the code would still have; only for an insufficient level."""
         closed = (("files", self.files), ("network", self.network), ("processes", self.processes))
         open_ = ", ".join(name for name, shut in closed if not shut)
         missing = f"; not in force: {', '.join(self.missing)}" if self.missing else ""

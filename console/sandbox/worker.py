@@ -1,4 +1,4 @@
-"""A disposable worker process that runs foreign code in confinement: start, call, kill.
+"""A disposable worker process that runs untrusted code in confinement: start, call, kill.
 
     worker = await Worker.start("console.sandbox.programs.objects", setup={…}, read_only=[folder])
     result = await worker.call("invoke", {…}, on_tell=show, on_ask=answer)
@@ -236,7 +236,7 @@ class Worker:
             raise await self._exit_reason() from None
 
     async def _exit_reason(self) -> WorkerLost:
-        """Return the exit of the process, after giving it a moment to end."""
+        """Return the exit status of the process, after giving it a moment to end."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await asyncio.shield(self._process.wait())

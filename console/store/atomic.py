@@ -11,7 +11,7 @@ from typing import BinaryIO
 from console.store.durable import sync_file, sync_folder
 
 PRIVATE = 0o600
-"""Mode of every file of a run: only the owner can read prompts and answers, regardless of the umask."""
+"""File mode of everything in a run: only the owner can read prompts and answers, regardless of the umask."""
 PRIVATE_FOLDER = 0o700
 _LARGEST = 1 << 30
 """Maximum size of a file that is read at once."""

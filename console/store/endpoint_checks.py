@@ -44,7 +44,7 @@ class EndpointCheck(msgspec.Struct, frozen=True):
 
 
 def keep_check(model: ModelFacts, differences: Sequence[Difference], at: float) -> None:
-    """Replace the kept check of a model's endpoint; if the state folder cannot be written, nothing is stored."""
+    """Store the check of a model's endpoint in place of an earlier one, if the state folder is writable."""
     path = _path(model)
     with contextlib.suppress(OSError):
         path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ def last_check(model: ModelFacts) -> EndpointCheck | None:
 
 
 def keep_fingerprint(model: ModelFacts, fingerprint: Fingerprint) -> None:
-    """Replace the kept fingerprint of a model's endpoint.
+    """Store the fingerprint of a model's endpoint, replacing an earlier one.
 
     Raises:
         UsageError: it cannot be written.

@@ -15,7 +15,7 @@ RIGHT, WRONG, AMBIGUOUS = DECISIONS = ("right", "wrong", "ambiguous")
 
 
 class Erratum(msgspec.Struct, frozen=True):
-    """A decision on the key of one case. Texts are foreign."""
+    """A decision on the key of one case. Texts are untrusted."""
 
     case: str
     digest: str

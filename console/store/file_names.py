@@ -18,7 +18,7 @@ def distinct_name(name: str, folder: Path, suffix: str = "") -> str:
     """Return `name`, with a digest added if the file system would confuse it with another name in `folder`.
 
     Args:
-        name: a foreign name that can be a file's.
+        name: an untrusted name that can be a file's.
         folder: the folder for the name; need not exist.
         suffix: appended in both cases.
     """

@@ -19,7 +19,7 @@ from console.store.runs import RunFolder
 _WHOLE = "whole"
 """Marker file of a complete run."""
 _LOCK = "writer.lock"
-"""Separate from the lock of engines, as no engine plays the run."""
+"""Lock of the writer, separate from that of engines, because no engine plays the run."""
 _LOOK_EVERY_S = 0.05
 
 

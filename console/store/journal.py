@@ -57,12 +57,12 @@ class JournalWriter:
         self._owner = os.getpid()
         self.torn: Path | None = None
         self._unsynced_path = unsynced_path(path)
-        """Exists after a failed sync and holds the offset of the first unconfirmed byte."""
+        """Marker file that exists after a failed sync and contains the offset of the first unconfirmed byte."""
         self._unsynced: deque[bytes] = deque()
         """Data written since the last good sync, rewritten if the next sync fails."""
         self._syncing = threading.Lock()
         self._fragment = b""
-        """Beginning of a line that was written in part and could not be truncated."""
+        """Beginning of a line that was written in part and could not be removed."""
         self.is_unconfirmed = False
         """True if the last sync failed."""
         try:
@@ -252,8 +252,8 @@ class JournalReader:
     def read_new(self, limit_bytes: int = 64 << 20) -> list[AnyRecord]:
         """Return the records completed since the last call, about `limit_bytes` at most.
 
-        Damaged lines are skipped and listed in `damages`. A last line without its newline is left for later. A missing
-        journal counts as empty.
+        Damaged lines are skipped and listed in `damages`. A last line without a newline is left for the next call. A
+        missing journal counts as empty.
 
         Raises:
             UsageError: the journal exists and cannot be read.
@@ -267,7 +267,7 @@ class JournalReader:
                 yield record
 
     def _record(self, line: bytes, decode: Callable[[bytes], RecordT]) -> RecordT | None:
-        """Decode the next line; None if it is empty, damaged, or in a session that was read before."""
+        """Decode the next line; None if it is empty, damaged, or in a session that was already read."""
         self.lines += 1
         if line.startswith(SESSION_HEAD):
             self._is_copy = line in self._sessions

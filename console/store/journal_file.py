@@ -133,7 +133,7 @@ def unpack_journal(path: Path) -> None:
 
 
 def _write_whole(path: Path, modified_ns: int, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file under another name, sync it, and give it its name; the time is that of the journal."""
+    """Write a file under a temporary name, sync it, rename it, and give it the journal's times."""
     new = path.with_name(f".{path.name}.new")
     fd = os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE)
     try:

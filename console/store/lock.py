@@ -23,11 +23,11 @@ class Holder(msgspec.Struct, frozen=True):
     host: str
     since: float
     planned: int = 0
-    """Number of items it is going to process; 0 if unknown."""
+    """Number of items that it is going to process; 0 if unknown."""
 
 
 class RunLocked(Exception):
-    """Another engine has the run; `holder` names it, if known."""
+    """Another engine has locked the run; `holder` names it, if known."""
 
     def __init__(self, holder: Holder | None) -> None:
         who = f"process {holder.pid} on {holder.host}" if holder else "another process"
@@ -80,7 +80,7 @@ class RunLock:
             os.pwrite(self._fd, msgspec.json.encode(self._holder), 0)
 
     def successor(self) -> str:
-        """Return the process that has taken over the run; network file systems may lock within one machine only."""
+        """Return the engine that took over the run despite the lock; network file systems may lock per machine only."""
         holder = read_holder(self._path)
         if holder is None or holder == self._holder or holder.since < self._holder.since:
             return ""

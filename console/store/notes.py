@@ -41,7 +41,7 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     at: Moment = 0.0
     who: str = ""
     label: Label | None = None
-    """For labels, their retractions and unreadable replies: model and prompt."""
+    """For labels, their retractions and unreadable replies: the model and the prompt digest."""
     reader: ReaderLabel | None = None
     """For readers' verdicts: their circumstances."""
 

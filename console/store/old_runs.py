@@ -68,7 +68,7 @@ def read_summary(data: bytes) -> Summary:
 
 
 def _with_experiment(manifest: Manifest, data: bytes) -> Manifest:
-    """Return the manifest with an opening that a reader had edited as the change of an experiment."""
+    """Return a manifest in which an opening that a reader had edited is stored as the change of an experiment."""
     if manifest.experiment is not None or not manifest.parent or b'"edit":' not in data:
         return manifest
     edit = cast("dict[str, Any]", read_json(data)["setting"]).get("edit")

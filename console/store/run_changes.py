@@ -15,7 +15,7 @@ from console.store.run_scan import run_names
 from console.store.runs import JOURNAL, LOCK, MANIFEST, RunFolder
 
 _Mark = tuple[int, ...]
-"""Values that change whenever a run may: inode, size and change time of manifest, journal, lock and marks."""
+"""Values that change with every change of a run: inode, size and change time of manifest, journal, lock and marks."""
 
 
 class Changed(NamedTuple):

@@ -40,7 +40,7 @@ _WAIT_S = 1.0
 _SETTLED_NS = 2_000_000_000
 """A folder changed less than this ago may change again without a new timestamp."""
 _REBUILD = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
-"""SQLite errors of a file that is not, or no longer, an index of ours."""
+"""SQLite errors that mean the file is not, or no longer, one of our indexes."""
 _MOVING = frozenset({"running", "queued", "starting"})
 """States that can change without a change of the journal."""
 
@@ -86,7 +86,7 @@ _decode_names = msgspec.msgpack.Decoder(ready_type(_Names)).decode
 
 
 class _Damaged(Exception):
-    """The index contains other data than was written."""
+    """The index contains data that this program did not write."""
 
 
 class RunIndex:
@@ -109,7 +109,7 @@ class RunIndex:
         return [run.name for run in self._read_again(saved, changed_ns)[:limit]]
 
     def _read_again(self, saved: _Names, changed_ns: int) -> list[Dated]:
-        """List the runs, read the manifests of new ones, and save the result."""
+        """List the runs, reading the manifests of new ones, and save the result."""
         names, by_name = run_names(self._root), {run.name: run for run in saved.dated()}
         dated = [by_name[name] for name in names if name in by_name]
         dated = newest_first([*dated, *date_runs(self._root, (name for name in names if name not in by_name))])
@@ -232,7 +232,7 @@ def _write_summaries(connection: sqlite3.Connection, fresh: list[tuple[RunFolder
 
 
 def _stamp(folder: RunFolder) -> _Stamp | None:
-    """Return values that change whenever a run's summary may, or None if there is no readable journal."""
+    """Return values that change whenever a run's summary may; None if there is no readable journal."""
     start = f"{folder.path}{os.sep}"  # strings, as creating a `Path` takes longer than the stat call
     manifest = _status_of(start + MANIFEST)
     journal = _status_of(start + JOURNAL) or _status_of(start + JOURNAL + ENDING)

@@ -89,7 +89,7 @@ def find_run(root: Path, name: str) -> RunFolder:
         try:
             path = Path(name).resolve()
         except (OSError, RuntimeError) as error:  # a link that leads to itself
-            raise UsageError("this link leads nowhere", where=name) from error
+            raise UsageError("this link is broken", where=name) from error
         if not path.name:
             raise UsageError("this is not a run folder", where=name)
         run = RunFolder(path.with_name(listed_name(path.name, path.parent)))

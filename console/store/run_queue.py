@@ -27,7 +27,7 @@ _FOLDER = ".queue"
 _TRASH = ".trash"
 _STARTS_WITHIN_S = 10.0
 _LONGEST_NAME = 255
-"""Bytes that file systems allow."""
+"""Maximum length of a file name, in bytes, on common file systems."""
 
 
 class Queued(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -92,7 +92,7 @@ class RunQueue:
 
     @property
     def is_starting(self) -> bool:
-        """True if a runner was started just now and does not play yet."""
+        """True if a runner was started a moment ago and is not playing yet."""
         try:
             return time.time() - self.log_path.stat().st_mtime < _STARTS_WITHIN_S and not self.is_playing
         except OSError:
@@ -108,7 +108,7 @@ class RunQueue:
         return RunLock(self._folder / "runner")
 
     def next_or_release(self, lock: RunLock) -> Queued | None:
-        """Return the first entry; release the runner's lock atomically if the queue is empty.
+        """Return the first entry, or release the runner's lock atomically if the queue is empty.
 
         A process that adds an entry while the lock is held can therefore rely on the entry being played.
         """

@@ -21,7 +21,7 @@ class Dated(NamedTuple):
     """A run and its creation time."""
 
     name: str
-    """Name of the folder. Foreign text: anybody can create folders."""
+    """Name of the folder. Untrusted text, because anybody can create folders."""
     at: float
     """Creation time from the manifest, in seconds since 1970."""
     is_exact: bool = True

@@ -33,14 +33,14 @@ JOURNAL = "journal.jsonl"
 MANIFEST = "run.json"
 LOCK = "lock"
 FILES = "files"
-"""Folder with the pictures, sound and files of messages, each once."""
+"""Folder with the images, audio and files of messages, each stored once."""
 KEPT_LOG = "imported.eval"
 CHEAP_BYTES = 1 << 16
 """Journals up to this size are always verified by checksum, as reading them is cheap."""
 SHOWN_DAMAGES = 20
 """Maximum number of damaged lines listed in a summary."""
 STARTING_S = 20.0
-"""Seconds for which a run without records counts as starting; after that its engine has failed to start."""
+"""Seconds for which a run without records counts as starting; after that, its engine is considered to have failed."""
 
 
 class RunFolder:
@@ -81,7 +81,7 @@ class RunFolder:
         write_atomically(path, data, mode=PRIVATE)
 
     def copy_files_of(self, other: "RunFolder") -> None:
-        """Copy the pictures, sound and files of another run's messages.
+        """Copy the images, audio and files in another run's messages.
 
         Raises:
             OSError: reading or writing failed.
@@ -193,12 +193,12 @@ class RunFolder:
 
     @property
     def is_closed(self) -> bool:
-        """True if the last engine ended in order: finished, stopped, at a cap or halted."""
+        """True if the last engine closed the run properly: finished, stopped, at a cap or halted."""
         return self.fold()[0].closed is not None
 
     @property
     def is_unconfirmed(self) -> bool:
-        """True if the disk has not confirmed all of the journal and nothing has rewritten the rest since."""
+        """True if part of the journal was never confirmed by the disk and has not been rewritten since."""
         return unsynced_path(self.journal_path).exists()
 
     @property

@@ -9,7 +9,7 @@ from console.store.runs import RunFolder
 KEPT = 9
 """Number of newest sample runs kept regardless of age."""
 KEPT_S = 86_400.0
-"""Seconds for which every sample run is kept."""
+"""Minimum age, in seconds, at which sample runs are deleted."""
 
 
 def prune_sample_runs(folder: Path, now: float) -> int:

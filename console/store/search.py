@@ -2,7 +2,7 @@
 
 The file is scanned as bytes, piece by piece, and only lines that contain the search string are decoded: 30 MB take a
 fraction of a second. Case is ignored. Words that also occur in the journal's own format (`user`, `content`, `passed`)
-count only in foreign text.
+count only in untrusted text.
 """
 
 import json
@@ -26,9 +26,9 @@ _GRAMMAR = (
     " outcome reason subject scores detail official passed failed broken undecided not_run seconds input_tokens"
     " output_tokens cost_usd calls category title depends_on graded texts vectors request result crc"
 )
-"""Words of the journal's own format."""
+"""Words that belong to the journal's own format."""
 _NOT_SHOWN = frozenset({"t", "role", "finish", "digest", "crc", "kind", "outcome", "vectors"})
-"""Members whose values are words of the format, or not text."""
+"""Fields whose values are words of the format, or are not text."""
 
 
 def conversations_with(path: Path, texts: Iterable[str]) -> dict[Slot, set[str]]:

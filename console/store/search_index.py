@@ -39,13 +39,13 @@ _SHIFT = 26
 """Bits of a row number for the conversation's number in its run."""
 _LAST = (1 << 63) - 1
 _FIRST_S = 1_577_836_800
-"""Start of 2020, from which run numbers count."""
+"""Start of 2020, relative to which run numbers count."""
 _PER_S = 16
 _MOST_RUNS = 1 << 36
 _WAIT_S = 5.0
 _BATCH = 200
 WASTE = 20_000
-"""Minimum number of unused rows worth a new index."""
+"""Minimum number of unused rows that justifies building a new index."""
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR})
 
 
@@ -91,7 +91,7 @@ class IndexedRun(msgspec.Struct):
     name: str
     """Name of its folder."""
     facts: bytes
-    """Written by the caller of `SearchWriter.open_run`."""
+    """Facts as given by the caller of `SearchWriter.open_run`."""
     place: Place
 
 
@@ -258,7 +258,7 @@ class SearchWriter(SearchReader):
             self._connect(path, self._layout)
 
     def _check(self, layout: int) -> None:
-        """Create the tables in an empty file, and check that those of another can be read."""
+        """Create the tables in an empty file, or check that those of an existing one can be read."""
         if not self._number("SELECT count(*) FROM sqlite_master"):
             self._connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {layout}; COMMIT")
         super()._check(layout)
@@ -305,7 +305,7 @@ class SearchWriter(SearchReader):
             )
 
     def add(self, run: IndexedRun, suite: str, entry: Entry) -> int:
-        """Index a conversation and return its number; `keep_place` must follow."""
+        """Index a conversation and return its number; the caller must then call `keep_place`."""
         with _damage_reported():
             number = (run.number << _SHIFT) + run.place.written
             run.place.written += 1

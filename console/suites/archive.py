@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 20
 _SMALL = 4096
-"""Largest member in bytes exempt from the compression ratio."""
+"""Maximum size in bytes of a member exempt from the limit on the compression ratio."""
 _PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 """Openers of compressed files by their first bytes."""
 
@@ -177,7 +177,7 @@ def _write_private(source: IO[bytes], target: Path, name: PurePosixPath) -> Path
 def _checked(archive: Path, opened: zipfile.ZipFile, limits: ArchiveLimits) -> Iterator[zipfile.ZipInfo]:
     infos = opened.infolist()
     if len(infos) > limits.members:
-        raise UsageError(f"has {len(infos)} members, at most {limits.members} are unpacked", where=str(archive))
+        raise UsageError(f"has {len(infos)} members, but at most {limits.members} are unpacked", where=str(archive))
     if sum(info.file_size for info in infos) > limits.total_bytes:
         raise UsageError(f"unpacks to more than {limits.total_bytes >> 20} MiB", where=str(archive))
     seen: set[str] = set()

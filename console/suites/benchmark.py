@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 _SHARED = {"recorded": ("recorded", "pairwise"), "harness": ("inspect", "verifiers", "program")}
-"""Folders that implement several formats."""
+"""Folders whose code implements several formats."""
 _SINGLE = ("bfcl", "aidanbench", "cavebench", "tau2", "dialogue")
 BUILT_IN = (*_SINGLE, *(name for names in _SHARED.values() for name in names))
 """Built-in benchmarks, in the order of listings and lookups."""
@@ -34,7 +34,7 @@ class Benchmark(NamedTuple):
     name: str
     """Format name in `suite.toml`, also for `pull` and `new --kind`."""
     suite: str = ""
-    """A `Suite` factory taking a `SuiteEntry`."""
+    """`module:attribute` of a `Suite` factory that takes a `SuiteEntry`."""
     reasons: str = ""
     """A mapping from verdict reasons to display text."""
     leaderboard: str = ""

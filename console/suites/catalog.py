@@ -93,7 +93,7 @@ class Catalog:
         return entry
 
     def hidden_by(self, name: str) -> list[str]:
-        """Return a warning for each folder hidden by the suite of this name."""
+        """Return a warning for each folder that is hidden by another suite of this name."""
         self._scan()
         return self._hidden.get(normalized(name), [])
 

@@ -24,7 +24,7 @@ from console.suites.suite import Category, SuiteEntry
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _MOST_FILES = 1_000
-"""Larger folders are not cached, as reading file times would take as long as counting."""
+"""Folders with more files are not cached, as reading file times would take as long as counting."""
 _MOST_SUITES = 500
 _SETTLED_NS = 2_000_000_000
 """Minimum age in ns of a change; a newer file could change again without a new timestamp."""
@@ -42,7 +42,7 @@ class _Saved(msgspec.Struct, array_like=True):
     program: tuple[int, _Stamp]
     """Python version and the stamps of the program's own files."""
     suites: dict[str, _Counted]
-    """By folder path."""
+    """Counts by path of the folder."""
 
 
 class CategoryIndex:
@@ -121,7 +121,7 @@ def _is_settled(stamp: _Stamp) -> bool:
 
 
 def _has_outside_paths(folder: Path) -> bool:
-    """Return whether a string in suite.toml may be a path that leaves the folder, to files that have no stamp."""
+    """Return whether a string in suite.toml may be a path out of the folder, to files whose changes are not tracked."""
     try:
         return any(map(_leads_out, _texts_in(read_suite_toml(folder))))
     except UsageError:

@@ -26,7 +26,7 @@ OUTSIDE_TOOL = "tool "
 STEP_LIMIT = "step_limit"
 """Kind of the journal note, and reason of a failure, when a model used up its replies to a user message."""
 STEPS_SPENT = "it still called tools after"
-"""Beginning of the reason for ending at the limit of replies."""
+"""First words of the reason when the limit of replies ended the conversation."""
 
 
 def tool_schema(tool: Tool) -> dict[str, Any]:
@@ -154,7 +154,7 @@ class Chat:
 
     @property
     def output(self) -> dict[str, Any]:
-        """Result for `play`: the last `text`, `calls`, `user_calls` if any, number of `turns`, why it `stopped`."""
+        """Output for `play`: the last `text`, `calls`, any `user_calls`, number of `turns`, and why it `stopped`."""
         own = {"user_calls": self.user_calls} if self.user_calls else {}
         return {"text": self.text, "calls": self.calls, **own, "turns": self.turns, "stopped": self.stopped}
 

@@ -30,7 +30,7 @@ class TestResult(Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
     error: str = ""
     line: int = 0
-    """Line of the code where the error was raised; 0 if elsewhere."""
+    """Line of the code at which the error was raised; 0 if it was raised elsewhere."""
     expected: str = ""
     got: str = ""
 

@@ -33,7 +33,7 @@ class Trial(msgspec.Struct, omit_defaults=True):
     where: str = ""
     hint: str = ""
     printed: str = ""
-    """Captured output; foreign text."""
+    """Captured output. Untrusted text."""
 
 
 def try_code(entry: SuiteEntry) -> Trial:

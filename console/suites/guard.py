@@ -89,7 +89,7 @@ def place_of(error: BaseException, suite: Suite) -> tuple[str, str]:
 
 
 class _Guarded:
-    """Proxy of one suite that shares its attributes. The engine handles faults of `play` and `play_again`."""
+    """Proxy of one suite with the same attributes. Faults in `play` and `play_again` are left to the engine."""
 
     __slots__ = ("__dict__", "_suite")
 
@@ -130,7 +130,7 @@ def _default(suite: Suite, name: str) -> Any:
 
 
 def _guarded(suite: Suite, name: str, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Call a method of the suite; its errors are raised as a SuiteError with their place."""
+    """Call a method of the suite; its errors are raised as a SuiteError that names file and line."""
     process = os.getpid()
     try:
         with capture_output():

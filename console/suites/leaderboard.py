@@ -39,14 +39,14 @@ class Cell:
     count: int = 0
     """Number of rollouts."""
     cases: int = 0
-    """Number of cases; 0 if there is no interval. The same holds for `clusters`."""
+    """Number of cases; 0 if there is no interval. `clusters` is likewise 0."""
     clusters: int = 0
     method: str = ""
     """Method of the interval; empty if there is none."""
     unit: str = "rate"
     """`rate` (0 to 1), `mean`, or `plain` (no interval)."""
     note: str = ""
-    """Such as `N/A`, `incomplete`, or the number of failed inferences."""
+    """Remark on the number, such as `N/A`, `incomplete`, or the number of failed inferences."""
 
     @property
     def is_incomplete(self) -> bool:
@@ -55,7 +55,7 @@ class Cell:
 
     @property
     def missing(self) -> str:
-        """Text in place of a missing number of a played row: `— (2 of 21)`. Foreign text."""
+        """Text in place of a missing number of a played row: `— (2 of 21)`. Untrusted text."""
         return f"— ({self.note.removesuffix(LACKS_CATEGORIES)})"
 
     @property
@@ -111,7 +111,7 @@ class LeaderboardRules(ABC):
     details: tuple[DetailTable, ...] = ()
     """Tables of the columns behind the aggregates."""
     headings: Mapping[str, str] = MappingProxyType({})
-    """Heading in the app by column; default, and on the command line: the column's name."""
+    """Heading of each column in the app; by default, and on the command line, the column's name."""
     score: str = ""
     """Name of the ranking score, from each model's newest run; empty if pooled pass rates rank.
 

@@ -23,7 +23,7 @@ _PARTS = ("entry", "options", "roles", "categories", "cases", "estimate", "play"
 _HINT = "Repair or remove the package that offers it."
 ValueT = TypeVar("ValueT")
 _hung: "dict[str, LoadError]" = {}
-"""Errors by place of hanging imports, which are not tried again in this process."""
+"""Errors by location of imports that hang, which are not tried again in this process."""
 
 
 class LoadError(Exception):

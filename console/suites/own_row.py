@@ -36,7 +36,7 @@ class RecordedCase(NamedTuple):
     output: Any
     verdict: Verdict
     requests: list[RecordedRequest]
-    """Those of the role `model`, in order."""
+    """Requests in the role `model`, in order."""
 
 
 class OwnRow(NamedTuple):
@@ -44,7 +44,7 @@ class OwnRow(NamedTuple):
 
     row: Row
     why_unchecked: str = ""
-    """Reason why a reader must write the checks, as a sentence; empty if the row has some."""
+    """Reason why a reader must write the checks, as a sentence; empty if the row has checks."""
 
 
 class AddedRow(NamedTuple):
@@ -54,7 +54,7 @@ class AddedRow(NamedTuple):
     line: int
     id: str
     is_new: bool = True
-    """False if the same case is there already."""
+    """False if the file already has the same case."""
     outcome: str = ""
     """Outcome of the recorded answers by the row's checks; empty if there are no answers."""
     note: str = ""

@@ -136,7 +136,7 @@ def units_in_order(graded: Sequence[Case]) -> list[list[Case]]:
 
 
 def first_results(suite: Suite, results: Sequence[Result], manifest: Manifest, look: Look | None) -> Sequence[Result]:
-    """Return the results that a look covers, for the report of a run in progress; none before the first look."""
+    """Return the results that a look covers, for the report of a run in progress; empty before the first look."""
     plan = manifest.looks
     if plan is None or look is None:
         return []

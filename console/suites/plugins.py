@@ -17,7 +17,7 @@ ONE_PART = {"eval_console.suites": "suite", "eval_console.views": "view"}
 
 
 def installed_names() -> list[str]:
-    """Return the names of the benchmarks of other packages without loading any."""
+    """Return the names of the benchmarks of other packages without loading them."""
     return [name for _, name, _ in _points()]
 
 

@@ -115,7 +115,7 @@ def fetch_file(address: str, hint: str) -> bytes:
 
 
 def copy_files(source: Path, target: Path, is_kept: Callable[[Path], bool]) -> list[Path]:
-    """Copy the files below a folder whose relative path is kept, without links; return these paths."""
+    """Copy the files below a folder whose relative path passes `kept`, skipping links; return these paths."""
     paths = (path for path in sorted(source.rglob("*")) if path.is_file() and not path.is_symlink())
     kept = [path.relative_to(source) for path in paths if is_kept(path.relative_to(source))]
     for path in kept:

@@ -28,7 +28,7 @@ class RunSuite:
     """Plan of the run."""
     suite: Suite | None
     why: str = ""
-    """Error from opening the suite; may contain foreign text."""
+    """Error from opening the suite. May contain untrusted text."""
 
     @property
     def setting(self) -> Setting:
@@ -48,11 +48,11 @@ class RunSuite:
         return self.suite.compare(case, finished.output, finished.verdict, self.setting)
 
     def contradiction(self, case: Case | None) -> str:
-        """Return the reason that no answer can pass a case, according to the suite. Foreign text."""
+        """Return the reason that no answer can pass a case, according to the suite. Untrusted text."""
         return self.suite.contradiction(case, self.setting) if self.suite is not None and case is not None else ""
 
     def judged_answer(self, finished: Finished | None, turn: int) -> str:
-        """Return the part of a reply that a judge graded in a turn of a loop; empty if unknown. Foreign text."""
+        """Return the part of a reply that a judge graded in a turn of a loop; empty if unknown. Untrusted text."""
         if self.suite is None or finished is None:
             return ""
         return self.suite.judged_answer(finished.output, turn)

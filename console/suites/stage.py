@@ -22,7 +22,7 @@ WorldT = TypeVar("WorldT")
 JUDGE = "judge"
 """Role of the judge."""
 SECOND_JUDGE = "second_judge"
-"""Role of a judge that answers the same questions but does not affect verdicts."""
+"""Role of a second judge, which answers the same questions without affecting verdicts."""
 SECOND_PREFIX = "second judge: "
 """Prefix of the second judge's score names, before the name of the judge's score."""
 JUDGE_REPEATS = "judge_repeats"

@@ -95,9 +95,9 @@ class Estimate(msgspec.Struct, frozen=True):
     roles: dict[str, "Estimate"] = msgspec.field(default_factory=dict[str, "Estimate"])
     """Additional cost of other roles (`judge`, `embedding`); the numbers above are the model's only."""
     most: "Estimate | None" = None
-    """The same for the longest conversation possible; None if its length is unlimited."""
+    """The same cost for the longest possible conversation; None if its length is unlimited."""
     bound: str = ""
-    """Description of that case, such as `every loop to round 20`."""
+    """Description of that longest conversation, such as `every loop to round 20`."""
     basis: str = ""
     """Basis of the numbers, such as `from the texts of the questions`."""
 
@@ -190,9 +190,9 @@ class RoleModel(msgspec.Struct, frozen=True):
     base_url: str = ""
     api_key_env: str = ""
     is_entry: bool = False
-    """Require an entry of models.toml."""
+    """True to require an entry of models.toml."""
     is_default: bool = False
-    """Not chosen by the user: a run may substitute a better available model."""
+    """True if not chosen by the user, so that a run may substitute a better available model."""
     fallback: str = ""
     """Entry that replaces a default whose API key is missing."""
 
@@ -245,7 +245,7 @@ class Suite:
     """Ranking rules; None for those of its benchmark, or else the pass rate or headline."""
 
     waits_for_batches: bool = True
-    """False if its code gives up on answers that take hours."""
+    """False if the suite's code gives up on answers that take hours."""
     forks: bool = False
     """True if a rollout may contain several conversations, such as those of sub-agents."""
     grader_sources: tuple[str, ...] = ()

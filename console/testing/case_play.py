@@ -21,7 +21,7 @@ class PlayedCase:
 
     case: Case
     output: Any
-    """Output as a journal returns it."""
+    """Output in the form in which a journal returns it."""
     verdict: Verdict
     stage: MemoryStage
     """Stage with the journal and the counts of the conversation."""
@@ -63,7 +63,7 @@ async def journal_until_cut(
 
 
 def as_journaled(value: Any) -> Any:
-    """Return an output as a journal returns it.
+    """Return an output in the form in which a journal returns it.
 
     Raises:
         TypeError: the output is not JSON.

@@ -22,7 +22,7 @@ _TOKEN = 4
 
 
 class CutOff(BaseException):
-    """Simulates a killed engine by ending a conversation before an effect; suites must not catch it."""
+    """Ends a conversation before an effect, as if the engine had been killed; suites must not catch it."""
 
 
 class MemoryStage(Stage):

@@ -87,7 +87,7 @@ def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:
 _SORT_LETTERS = (
     ("t", "time"), ("c", "cost"), ("k", "tokens"), ("n", "turns"), ("i", "id"), ("r", "repeats"),
 )  # fmt: skip
-"""Columns that lists are sorted by."""
+"""Columns by which lists are sorted."""
 
 
 def _sorts(
@@ -207,7 +207,8 @@ _HOME = (
     Action("run.resume", ("r",), "Run: resume", "resume this run", "home", "RUNS", "resume", 60),
     Action("find", ("/",), "Runs: filter", "filter by words", "home", "RUNS", "filter", 55),
     Action("filter.clear", ("F",), "Runs: show all", "show all", "home", "RUNS"),
-    *_sorts("home", "Runs", "RUNS", ("w", "score"), ("m", "model"), ("u", "suite"), none="newest first", priority=50),
+    *_sorts("home", "Runs", "RUNS", ("n", "calls"), ("w", "score"), ("m", "model"), ("u", "suite"),
+            none="newest first", priority=50),
     Action("run.review", ("v",), "Run: review", "review its failures", "home", "RUNS", "review", 45),
     Action("run.failed", ("a",), "Run: re-run its failed cases", "re-run failed cases", "home", "RUNS",
            "re-run failed", 28),
@@ -230,9 +231,10 @@ _HOME = (
            of_graders=True),
     _regrade("home", "RUNS"),
     *_exports("home"),
-    Action("models.add", ("plus",), "Models: add", "add a model", "home", "MODELS", "add a model", 31),
+    Action("models.add", ("plus",), "Models: add a model", "add a model", "home", "MODELS", "add a model", 31),
     Action("models.check", ("t",), "Models: check an endpoint", "check an endpoint", "home", "MODELS"),
-    Action("models.edit", ("e",), "Models: edit", "edit models.toml", "home", "MODELS", "edit models.toml", 30),
+    Action("models.edit", ("e",), "Models: edit models.toml", "edit models.toml", "home", "MODELS",
+           "edit models.toml", 30),
     Action("copy", ("y",), "Copy: menu", "copy …", "home", "COPY", opens_menu=True, palette=False),
     _copy("i", "id", "name of this run", "home"),
     _copy("c", "command", "its shell command", "home"),
@@ -248,7 +250,7 @@ _LAUNCH = (
            "filter", 60),
     Action("launch.empty", ("ctrl+l",), "New run: empty the form", "empty the form", "launch", "NEW RUN"),
     Action("filter.clear", ("F",), "New run: show all", "show all", "launch", "NEW RUN"),
-    Action("launch.try", ("t",), "New run: try three cases", "try 3 cases", "launch", "NEW RUN",
+    Action("launch.try", ("t",), "New run: try 3 cases", "try 3 cases", "launch", "NEW RUN",
            "try 3 cases", 85),
     Action("launch.review", ("v",), "New run: see the trial", "see the trial", "launch", "NEW RUN",
            "see trial", 87),
@@ -277,12 +279,12 @@ _LIVE = (
     Action("replay.first", ("{",), "Replay: to the start", "its start, its end", "live", "REPLAY", "start", 62,
            pair="replay.last"),
     Action("replay.last", ("}",), "Replay: to the end", "end of a replay", "live", "REPLAY", pair="replay.first"),
-    Action("case.stop", ("ctrl+k",), "Case: stop", "stop this one", "live", "STEER", "stop one", 45),
+    Action("case.stop", ("ctrl+k",), "Case: stop one", "stop this one", "live", "STEER", "stop one", 45),
     Action("case.retry", ("r",), "Case: retry", "retry; resume the run", "live", "STEER", "retry", 40),
     Action("run.stop", ("ctrl+x",), "Run: stop", "stop the run", "live", "STEER", "stop run", 75),
     Action("order", ("o",), "Live: order", "order of the list", "live", "WATCH", "order", 50),
     Action("wall", ("w",), "Live: wall", "wall of conversations", "live", "WATCH", "wall", 58),
-    Action("pin", ("m",), "Live: keep in the wall", "pin to the wall", "live", "WATCH", "pin", 42),
+    Action("pin", ("m",), "Live: pin to the wall", "pin to the wall", "live", "WATCH", "pin", 42),
     Action("problems", ("i",), "Live: problems", "problems and waits", "live", "WATCH", "problems", 55),
     Action("workers", ("W",), "Live: workers", "list the workers", "live", "WATCH"),
     Action("find", ("/",), "Live: find", "find in the text", "live", "WATCH"),
@@ -333,10 +335,11 @@ _REVIEW = (
     Action("view.next", ("v",), "View: next", "next, previous view", "review", "THIS CASE", "view", 55,
            pair="view.prev"),
     Action("view.prev", ("V",), "View: previous", "previous view", "review", "THIS CASE", pair="view.next"),
-    Action("view.talk", ("i",), "View: conversation", "talk (conversation)", "review", "THIS CASE", "talk", 33),
+    Action("view.talk", ("i",), "View: talk (conversation)", "talk (conversation)", "review", "THIS CASE", "talk", 33),
     Action("view.truth", ("a",), "View: ground truth", "truth (expected)", "review", "THIS CASE", "truth", 34),
-    Action("view.tools", ("M",), "View: tool schemas", "tools (schemas)", "review", "THIS CASE", "tools", 32),
-    Action("view.raw", ("p",), "View: request and reply", "raw request and reply", "review", "THIS CASE", "raw", 31),
+    Action("view.tools", ("M",), "View: tools (schemas)", "tools (schemas)", "review", "THIS CASE", "tools", 32),
+    Action("view.raw", ("p",), "View: raw request and reply", "raw request and reply", "review", "THIS CASE",
+           "raw", 31),
     Action("view.layout", ("d",), "View: side by side or stacked", "side by side, stacked", "review", "THIS CASE"),
     Action("view.wrap", ("w",), "View: wrap", "wrap long lines", "review", "THIS CASE"),
     Action("fold", ("x",), "View: fold", "fold, or open a block", "review", "THIS CASE"),
@@ -351,7 +354,7 @@ _REVIEW = (
     _tag("f", "flaky", "flaky"),
     _tag("?", "unsure", "unsure"),
     _tag("0", "none", "remove the tag"),
-    Action("tag.shown", ("T",), "Tag: everything shown", "tag all shown", "review", "TRIAGE",
+    Action("tag.shown", ("T",), "Tag: all shown", "tag all shown", "review", "TRIAGE",
            "tag all shown", 35),
     Action("review.done", ("space",), "Review: mark as reviewed", "reviewed, then next", "review", "TRIAGE",
            "reviewed", 62),
@@ -376,8 +379,8 @@ _REVIEW = (
            "keep", 46),
     Action("history", ("I",), "Case: history in all runs", "history in all runs", "review", "THIS CASE", "history", 29),
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "review", "THIS CASE", "mark", 30),
-    Action("run.again", ("r",), "Case: run again", "re-run this case", "review", "THIS CASE", "re-run", 48),
-    Action("run.again.shown", ("R",), "Run: again for those shown", "re-run those shown", "review", "FAILURES"),
+    Action("run.again", ("r",), "Case: re-run", "re-run this case", "review", "THIS CASE", "re-run", 48),
+    Action("run.again.shown", ("R",), "Run: re-run those shown", "re-run those shown", "review", "FAILURES"),
     *_exports("review"),
     Action("copy", ("y",), "Copy: menu", "copy …", "review", "COPY", "copy", 58, opens_menu=True, palette=False),
     _copy("i", "id", "case id", "review"),
@@ -398,7 +401,7 @@ def _answer(key: str, part: str, meaning: str, footer: str = "", pair: str = "")
 _LABEL = (
     _answer("p", "passes", "pass", "pass"),
     _answer("f", "fails", "fail", "fail"),
-    _answer("u", "unclear", "cannot tell", "cannot tell"),
+    _answer("u", "unclear", "unclear", "unclear"),
     _answer("1", "grade1", "grade, bad to good", "grade", pair="answer.grade5"),
     *(_answer(str(grade), f"grade{grade}", f"grade {grade}") for grade in (2, 3, 4)),
     _answer("5", "grade5", "grade 5", pair="answer.grade1"),
@@ -484,7 +487,7 @@ _GRID = (
     Action("column.next", ("l", "right"), "Grid: run after", "run after", "grid", "RUNS", pair="column.prev"),
     Action("fold", ("x",), "Grid: repeats of a case", "show, hide repeats", "grid", "CASES", "repeats", 55),
     Action("find", ("/",), "Grid: filter", "filter by words", "grid", "CASES", "filter", 60),
-    Action("filter", ("f",), "Grid: what differs, or all", "differing, or all", "grid", "CASES", "differing/all",
+    Action("filter", ("f",), "Grid: differing, or all", "differing, or all", "grid", "CASES", "differing/all",
            65),
     Action("view.outputs", ("v",), "Grid: answers in cells", "answers, or verdicts", "grid", "CASES", "answers", 62),
     Action("view.suspects", ("s",), "Grid: suspect keys", "suspect keys", "grid", "CASES", "suspect keys", 58),
@@ -506,9 +509,9 @@ _TRENDS = (
 
 _SEARCH = (
     Action("find", ("/",), "Search: words", "other words", "search", "SEARCH", "words", 90),
-    Action("group.next", ("]", "J"), "Search: next run", "next, previous run", "search", "SEARCH",
+    Action("group.next", ("]", "J"), "Search: next run", "next, previous run", "search", "SEARCH", "next run", 70,
            pair="group.prev"),
-    Action("group.prev", ("[", "K"), "Search: previous run", "previous run", "search", "SEARCH", "run", 70,
+    Action("group.prev", ("[", "K"), "Search: previous run", "previous run", "search", "SEARCH",
            pair="group.next"),
     Action("copy", ("y",), "Copy: menu", "copy …", "search", "COPY", "copy", 45, opens_menu=True, palette=False),
     _copy("i", "id", "case id", "search"),
@@ -586,7 +589,7 @@ ALIASES: Mapping[str, str] = {
     "view.layout": "diff columns",
     "fold": "expand collapse more",
 }
-"""Additional words by which the palette finds actions, keyed by id or by the first part of an id."""
+"""Additional words by which the palette finds actions, keyed by an action's id or its first part."""
 
 
 @runtime_checkable
@@ -615,6 +618,10 @@ class ActionSource(Protocol):
 
     def actions_here(self) -> tuple[Action, ...]:
         """Return all actions of the screen and the focused pane."""
+        ...
+
+    def key_words(self) -> Mapping[str, str]:
+        """Return words of actions that differ from the table now, by action id."""
         ...
 
     def why_not(self, action: Action) -> str:

@@ -54,7 +54,7 @@ from console.tui.widgets.key_line import KeyLine
 from console.tui.widgets.top_line import TopLine
 
 LOAD_AHEAD_S = 0.7
-"""Seconds after the first frame until further screens are imported, when models, suites and runs have been read."""
+"""Seconds after the first frame, once models, suites and runs have been read, until further screens are imported."""
 INDEX_AFTER_S = 3.0
 """Seconds after the first frame until conversations are indexed for search, in a process of its own."""
 COLLECT_AFTER = (2_000, 10, 100)

@@ -24,7 +24,7 @@ _ANNOUNCED_EVERY_S = 2.0
 
 
 class Exports:
-    """Exports the run shown or under the cursor; provides one action method per export format."""
+    """Exports the run that is shown or under the cursor; provides one action method per export format."""
 
     def __init__(self, app: App[Any], services: Services) -> None:
         self._app = app

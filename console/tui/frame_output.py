@@ -157,7 +157,7 @@ class AsciiFilter(LineFilter):
     """Replaces our non-ASCII characters with ASCII ones of the same width, for `--ascii`.
 
     Covers numbers, frames, bars and sentences; symbols have ASCII variants of their own (`console.tui.symbols`).
-    Foreign letters are kept.
+    Other letters are kept.
     """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:

@@ -1,4 +1,4 @@
-"""`Navigator`: opens screens and keeps the way back. Owned by the app; screens reach it through `Services`."""
+"""`Navigator`: opens screens and remembers the way back. Owned by the app; screens reach it through `Services`."""
 
 import importlib
 import itertools
@@ -42,7 +42,7 @@ HOME = "home"
 _IN_GRID = 3, 4
 """Minimum and maximum number of runs in a grid opened without a selection."""
 LONGEST_WAY_BACK = 8
-"""Maximum number of screens between here and Home; each may hold a whole run in memory."""
+"""Maximum number of screens between the current one and Home; each may hold a whole run in memory."""
 
 
 class OpenedRuns(NamedTuple):
@@ -69,7 +69,7 @@ def load_screens() -> None:
 
 
 class Navigator:
-    """Opens screens and keeps the way back; implements `services.Navigation`.
+    """Opens screens and remembers the way back; implements `services.Navigation`.
 
     Each screen is one of the app's modes, created when first opened, except the form for a new run, which is pushed on
     top of a screen.

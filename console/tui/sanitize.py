@@ -1,6 +1,6 @@
-"""Sanitizing of foreign text: model output, datasets, ids, file names, provider errors, anything in models.toml.
+"""Sanitizing of untrusted text: model output, datasets, ids, file names, provider errors, anything in models.toml.
 
-All foreign text reaches a widget through this module. `literal` and `one_line` clean it (see `console.core.text`) and
+All untrusted text reaches a widget through this module. `literal` and `one_line` clean it (see `console.core.text`) and
 build `Content` directly, so it is never parsed as markup or interpreted by the terminal. As a second line of defense,
 `ControlCharacterFilter` deletes control characters from everything the app writes to the terminal.
 """
@@ -24,7 +24,7 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\
 
 
 def literal(text: str, limit: int = MESSAGE_LIMIT, style: str = "") -> Content:
-    """Return cleaned foreign text, of any number of lines, for a widget.
+    """Return cleaned untrusted text, of any number of lines, for a widget.
 
     Args:
         text: the raw text.
@@ -38,7 +38,7 @@ def literal(text: str, limit: int = MESSAGE_LIMIT, style: str = "") -> Content:
 
 
 def one_line(text: str, width: int = LINE_LIMIT, style: str = "") -> Content:
-    """Return cleaned foreign text as one line of at most `width` cells, cut with `…`."""
+    """Return cleaned untrusted text as one line of at most `width` cells, cut with `…`."""
     text = text[: width * 2 + 8].replace("\n", " ")
     return literal(text, len(text), style).truncate(width, ellipsis=True)
 
@@ -50,7 +50,7 @@ def marks_in(text: str) -> Content:
 
 
 def plain_line(text: str) -> str:
-    """Return cleaned foreign text as a one-line string, where `Content` is not accepted."""
+    """Return cleaned untrusted text as a one-line string, where `Content` is not accepted."""
     return visible_line(text[:LINE_LIMIT])
 
 

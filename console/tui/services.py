@@ -95,7 +95,7 @@ class Navigation(Protocol):
         ...
 
     def mark_for_compare(self, run: RunFolder, slot: Slot | None = None) -> None:
-        """Mark a run as A for Compare, or compare it with the one marked before."""
+        """Mark a run as A for Compare, or compare it with the previously marked one."""
         ...
 
     def add_launched(self, runs: Sequence[RunFolder]) -> None:
@@ -140,11 +140,11 @@ class Services(Protocol):
         ...
 
     def notify(self, text: Content, *, severity: Severity = "information") -> None:
-        """Show a toast and record it under `Messages`. Foreign parts must be sanitized."""
+        """Show a toast and record it under `Messages`. Untrusted parts must be sanitized."""
         ...
 
     def refuse(self, error: Exception) -> None:
-        """Show an error as a toast. Its text may be foreign."""
+        """Show an error as a toast. Its text may be untrusted."""
         ...
 
     def copy(self, text: str, name: str) -> None:

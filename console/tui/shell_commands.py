@@ -12,13 +12,13 @@ def command(verb: str, *words: str, places: WorkspacePaths) -> str:
 
     Args:
         verb: the verb of eval-console.
-        words: its arguments, unquoted. May be foreign text.
+        words: its arguments, unquoted. May be untrusted text.
         places: paths given to the app, passed on so that the command finds the same models, data and runs.
     """
     return shlex.join(["eval-console", verb, *words, *places.flags])
 
 
 def run_words(runs: Sequence[RunFolder], case: str = "") -> list[str]:
-    """Return arguments that name runs, the last one with the case; a name that looks like an option becomes a path."""
+    """Return arguments that name runs, the last with the case; a name like an option becomes a path."""
     names = [str(run.path) if run.name.startswith("-") else run.name for run in runs]
     return [*names[:-1], f"{names[-1]}#{case}"] if case else names

@@ -1,4 +1,4 @@
-"""All uses of Textual's private names, one function each, with the reason.
+"""All uses of Textual's private names, one function each, with the reason for it.
 
 Textual is pinned exactly; `tests/tui/test_textual_patches.py` fails if a newer version changes one of these names.
 """

@@ -17,7 +17,7 @@ def pair(console) -> list[str]:
 def test_flips_and_ranks_are_shown_and_others_say_how_to_grade_alike(console, pair):
     graded = console("regrade", *pair, *STRICT)
     words = " ".join(graded.out.split())
-    assert "nothing was asked coherence_score 15 → 90" in words
+    assert "no calls were made coherence_score 15 → 90" in words
     assert "passed → failed lost coherence causes" in words
     assert "model aidanbench_score before rank after rank sim/careful 12.5 1 .67 1 sim/hasty 3.3 2 .33 2" in words
     again = console("regrade", pair[1], *STRICT, "--json", "--quiet").data

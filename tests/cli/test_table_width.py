@@ -32,7 +32,7 @@ def test_runs_keep_name_score_and_cost_longest(console, finished, monkeypatch):
 def test_notes_of_metrics_stand_below_a_table_that_has_no_room_for_them(console, finished, monkeypatch):
     monkeypatch.setenv("COLUMNS", "70")
     narrow = console("show", finished).out
-    assert "  *\n" in narrow
+    assert " *  " in narrow
     assert "\n* " in narrow
     monkeypatch.setenv("COLUMNS", "250")
     wide = console("show", finished).out

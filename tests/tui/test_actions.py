@@ -143,6 +143,15 @@ def test_bindings_come_from_the_table() -> None:
     }
 
 
+def test_key_line_help_and_palette_use_the_same_words() -> None:
+    for action in ACTIONS:
+        footer, meaning, title = (
+            set(re.findall(r"[\w.-]+", text.lower())) for text in (action.footer, action.meaning, action.title)
+        )
+        assert footer <= meaning, action
+        assert not action.palette or action.opens_menu or footer <= title, action
+
+
 @pytest.mark.parametrize("width", [60, 72, 80, 100, 160])
 async def test_the_key_line_is_never_cut(width: int, opened: Any, frame: Callable[[ConsoleApp], str]) -> None:
     async with opened((width, 24)) as (app, _):
@@ -163,6 +172,18 @@ async def test_help_lists_every_key_of_the_place(opened: Any) -> None:
         groups = groups_of(actions, "")
         assert list(groups)[-2:] == ["MOVE", "EVERYWHERE"]
         assert set(groups_of(actions, "sort")) == {"RUNS"}
+
+
+async def test_help_uses_the_words_of_the_key_line(
+    opened: Any, frame: Callable[[ConsoleApp], str], workspace: Any
+) -> None:
+    workspace.usual_runs()
+    async with opened() as (_, pilot):
+        await pilot.press("tab", "question_mark", "slash", *"delete")
+        await pilot.pause()
+        help_line = next(line for line in frame(pilot.app).split("\n") if "│D " in line or " D " in line)
+        assert "delete" in help_line
+        assert "dequeue" not in help_line
 
 
 async def test_a_menu_lists_its_letters_and_acts(
@@ -202,7 +223,7 @@ USUAL_WORDS = {
     "light": "Theme: console-light",
     "settings": "Settings: bell when a run is done",
     "export": "Export: CSV",
-    "price": "Models: edit",
+    "price": "Models: edit models.toml",
     "ranking": "Go: Leaderboard",
     "history": "Go: Trends",
     "careful": "Model: sim/careful",

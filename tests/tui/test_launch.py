@@ -390,6 +390,7 @@ async def test_changed_settings_do_not_push_the_others_out_of_sight(opened: Any,
         shown = frame(app)
         labels = ("repeats", "stop when", "judge", "seed", "token limit", "more")
         assert all(f"\n  {label} " in shown for label in labels)
+        assert shown.index("\n  stop when ") < shown.index("\n  more ") < shown.index("\n  seed ")
 
 
 @pytest.mark.parametrize("size", first_size(SIZES))

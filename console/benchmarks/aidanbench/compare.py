@@ -45,7 +45,7 @@ def compare(output: Any, verdict: Verdict, options: AidanOptions) -> Comparison:
 
 
 def colliding_turns(turns: Sequence[Turn]) -> tuple[int, int] | None:
-    """Return the turns (earlier, rejected) whose similarity ended the loop, or None."""
+    """Return the turns of the two answers whose similarity ended the loop, in order; None for any other ending."""
     if not turns:
         return None
     last = turns[-1]

@@ -54,7 +54,7 @@ class _TextLine(msgspec.Struct, frozen=True):
 
 class _JudgeLine(msgspec.Struct, frozen=True):
     text: str | None
-    """None if the judge sent no text; the reference fails on that as well."""
+    """None if the judge sent no text, which makes the reference fail as well."""
 
 
 class _Message(msgspec.Struct, frozen=True):

@@ -87,7 +87,7 @@ _BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class AidanOptions:
-    """Validated options."""
+    """Validated options of a run."""
 
     values: Mapping[str, Any]
     thresholds: Thresholds

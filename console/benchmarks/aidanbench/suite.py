@@ -119,7 +119,7 @@ class AidanBenchSuite(Suite):
         return compare(output, verdict, read_options(setting.options))
 
     def judged_answer(self, output: Any, turn: int) -> str:
-        """Return the content of the answer tag; empty if the output is cut."""
+        """Return the content of the answer tag; empty if the output was truncated."""
         turns = cast("list[dict[str, Any]]", output) if isinstance(output, list) else []
         return turns[turn]["answer"] if turn < len(turns) else ""
 

@@ -33,7 +33,7 @@ def own_row(recorded: RecordedCase, dataset: Dataset) -> OwnRow:
     """
     entry, category = entry_of(recorded.case), recorded.case.category
     if names.is_agentic(category):
-        raise UsageError(f"{category} needs the memory or the web of its benchmark, which a row does not have")
+        raise UsageError(f"{category} needs the memory or the web of its benchmark, which a row cannot provide")
     if entry.config:
         raise UsageError("it tests how calls are written as text, and a row has native tools")
     if names.language_of(entry.judged_as) != "python":

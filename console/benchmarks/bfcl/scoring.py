@@ -80,7 +80,7 @@ def _cut(value: Any, longest: int = _LONGEST) -> Any:
 
 
 def verdict_of(entry: Entry, output: Any, refusal: Refusal | None, setting: Setting) -> Verdict:
-    """Convert a refusal (None if correct) to a verdict.
+    """Convert the checker's error (None if correct) to a verdict.
 
     A failed inference is broken, with the official verdict (correct for irrelevance) in `official`. An answer that
     crashed the handler is judged.
@@ -107,9 +107,9 @@ class Mark:
     entry: Entry
     output: Any
     refusal: Refusal | None
-    """The checker's refusal; None if the output is correct."""
+    """The checker's error; None if the output is correct."""
     finding: dict[str, Any] = field(default_factory=dict[str, Any])
-    """For a refused conversation with simulators: executed turns, and the `record` of the score file."""
+    """For a rejected conversation with simulators: executed turns, and the `record` of the score file."""
 
 
 def mark_outputs(

@@ -63,7 +63,7 @@ def cell_lines(cell: Cell, code: str) -> tuple[Content, ...]:
 
 
 def turn_code_block(turn: int, cells: Sequence[Cell]) -> Block:
-    """Return the code executed in a turn, counted from 0, with its output."""
+    """Return the code executed in a turn, with its output; turns count from 0."""
     body: list[Content] = []
     for place, cell in enumerate(cells):
         if len(cells) > 1:

@@ -62,7 +62,7 @@ class DialogueSuite(Suite):
             return {}
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """Return the judge, second judge and user that the rows and options need; none for invalid rows."""
+        """Return the judge, second judge and simulated user that the rows and options need; none for invalid rows."""
         try:
             judged, has_user = self._needs
         except UsageError:
@@ -100,7 +100,7 @@ class DialogueSuite(Suite):
         return [f"{plain} {words} no prompt to vary, so no variant includes them"] if plain else []
 
     def modes(self) -> Sequence[Mode]:
-        """Return the native mode only, as checks concern calls, not their format."""
+        """Return only the native mode, because checks apply to calls, not to their format."""
         return (Mode(NATIVE, "native tools", NATIVE),)
 
     def categories(self) -> Sequence[Category]:

@@ -49,14 +49,14 @@ def _stopped(passage: Passage, key: str, gap: bool) -> Block:
 
 
 def _no_result(passage: Passage, key: str, gap: bool) -> Block:
-    """Draw a call for which the row has no result."""
+    """Draw a call for which the row has no canned result."""
     data = _table(passage.data)
     call = one_line(f"{data.get('tool', '')}({data.get('arguments', '')})", 300)
     return Block(key, Content.assemble(("the row has no result for  ", "$undecided"), call), gap=gap)
 
 
 def _step_limit(passage: Passage, key: str, gap: bool) -> Block:
-    """Draw the note that a model used up its replies to a user message."""
+    """Draw the note that a model used up its allowed replies to a user message."""
     most = _table(passage.data).get("most", "")
     return Block(
         key,
@@ -218,7 +218,7 @@ def _metric_line(metric: Metric) -> Content:
 def _row_lines(
     rows: Mapping[str, Mapping[str, Sequence[Rollout]]], names: Sequence[str], width: int
 ) -> Iterator[Content]:
-    """Yield a heading and a line per row, first the rows on which versions differ."""
+    """Yield a heading and a line per row; rows on which versions differ come first."""
     cell = max(8, *(min(len(name), _WIDEST_NAME) + 2 for name in names)) if names else 8
     longest = max([0, *map(len, rows)]) + 2
     room = max(min(width - cell * len(names) - 4, longest), 12)

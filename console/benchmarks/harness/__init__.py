@@ -1,1 +1,1 @@
-"""Tasks of other harnesses, played by them unchanged; their model calls reach our models through a gateway."""
+"""Tasks of other harnesses, which play them unchanged and reach our models through a gateway."""

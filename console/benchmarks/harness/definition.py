@@ -23,7 +23,7 @@ _PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "
               "INSPECT_CACHE_DIR", "DOCKER_HOST", "SSL_CERT_FILE", "LD_LIBRARY_PATH")  # fmt: skip
 """Environment variables for every harness, in addition to those in suite.toml: no keys, no proxies."""
 ROLES = ("model", "judge", "user", "embedding")
-"""Our roles that can play a role of a task."""
+"""Our roles that can fill a role of a task."""
 
 
 class Harness(NamedTuple):

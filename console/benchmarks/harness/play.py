@@ -151,7 +151,7 @@ def _fail(outcome: Outcome, error: BaseException) -> None:
 
 
 def _place(messages: list[Message]) -> tuple[int, int]:
-    """Return the turn and step of a call: users' messages before the last one, and replies after it."""
+    """Return the turn and step of a call: the number of user messages before the last one, and of replies after it."""
     users = [index for index, message in enumerate(messages) if message["role"] == "user"]
     last = users[-1] if users else 0
     return max(len(users) - 1, 0), sum(message["role"] == "assistant" for message in messages[last:])

@@ -62,12 +62,12 @@ class HarnessSuite(SimpleSuite):
         check_versions(self._entry.folder, self.definition, self.listing)
 
     def effect_states(self) -> Mapping[str, str]:
-        """Return the words shown while the harness itself is working."""
+        """Return the status words shown while the harness itself is working."""
         harness = self.definition.format
         return {BEFORE_FIRST: f"{harness} starting", AFTER_REPLY: f"{harness} at work"}
 
     def external_states(self) -> Collection[str]:
-        """Return all statuses: only the harness knows how long it works."""
+        """Return all statuses, because only the harness knows how long it will take."""
         return self.effect_states().values()
 
     async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:

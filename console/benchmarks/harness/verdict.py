@@ -63,7 +63,7 @@ def _scores(output: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _own_scores(output: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the scores as the harness gave them, for its own format of logs."""
+    """Return the scores exactly as the harness gave them, for its own log format."""
     names = {"value": "value", "answer": "answer", "why": "explanation"}
     return {
         scorer: {theirs: score[ours] for ours, theirs in names.items() if score.get(ours) is not None}

@@ -1,1 +1,1 @@
-"""Formats whose cases are in runs: imported runs, which are reviewed and compared, and pairs of answers of two runs."""
+"""Formats whose cases come from runs: imported runs for review and comparison, and pairs of answers from two runs."""

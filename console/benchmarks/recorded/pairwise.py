@@ -105,7 +105,7 @@ class PairwiseSuite(Suite):
         return score(case, output, setting.options["rubric"])
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Put the first answer next to the second, with the judge's words in each order."""
+        """Show the two answers side by side, with the judge's words in each order."""
         one, other = (str(answer) for answer in case.data["answers"])
         mark = Mark.SAME if verdict.outcome is Outcome.PASSED else Mark.DIFFERS
         first, second = (_name(setting, number) for number in case.data["pair"])
@@ -137,7 +137,7 @@ def sentence(case: Case, verdict: Verdict, setting: Setting) -> str:
 
 
 def _votes(output: Any, first: str, second: str) -> Iterator[tuple[str, str, str]]:
-    """Yield for each order the answer shown first, the decision as text, and the reason."""
+    """For each order, yield the answer shown first, the decision as text, and the reason."""
     judgement = judgement_of(output)
     if judgement is None or not judgement.grades:
         return

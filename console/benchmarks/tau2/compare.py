@@ -54,7 +54,7 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
 
 
 def _uncounted(pair: Pair) -> Pair:
-    """Return a pair marked as not counting if it differs."""
+    """Return a pair, marked as irrelevant to the verdict if it differs."""
     if pair.mark in (Mark.SAME, Mark.OMITTED):
         return pair
     rows = tuple(row if row.mark is Mark.SAME else replace(row, mark=Mark.OMITTED) for row in pair.rows)
@@ -63,7 +63,7 @@ def _uncounted(pair: Pair) -> Pair:
 
 
 def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
-    """Yield the blamed party and the signs against it."""
+    """Yield the party to blame, and the evidence against it."""
     blamed = as_object(verdict.detail.get("blame"))
     if blamed:
         signs = as_objects(blamed.get("signs"))
@@ -74,7 +74,7 @@ def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
 
 
 def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:
-    """Yield each expected call with a matching one, or else the most similar one of that name."""
+    """Yield each expected call with its matching actual call, or else the most similar one of the same name."""
     used: set[int] = set()
     for action in criteria.actions or ():
         fitting = next((number for number, call in enumerate(calls) if action.fits(call)), None)
@@ -131,7 +131,7 @@ def _world_pair(item: Difference) -> Pair:
 
 
 def _rows(expected: dict[str, Any], actual: dict[str, Any], is_same: Callable[[Any, Any], bool]) -> Iterator[Row]:
-    """Yield a row for each name in two objects."""
+    """Yield a row for each key in either of two objects."""
     for name in {**expected, **actual}:
         wanted, given = expected.get(name, _ABSENT), actual.get(name, _ABSENT)
         if wanted is _ABSENT:

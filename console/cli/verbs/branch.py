@@ -94,13 +94,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--at", metavar="TURN.STEP", default="", help="the model's reply from which to continue live")
     parser.add_argument("-m", "--model", metavar="NAME", default="", help="continue with another model of models.toml")
     parser.add_argument("--reply", type=Path, metavar="FILE", help="text that replaces the reply at this step")
-    parser.add_argument("--result", type=Path, metavar="FILE", help="text that replaces the results of its calls")
+    parser.add_argument("--result", type=Path, metavar="FILE", help="text that replaces the results of its tool calls")
     parser.add_argument("--set", action="append", default=[], metavar="WHAT=FILE", help=CHANGES_HELP)
     parser.add_argument("--from", dest="from_", choices=("step", "start"), default="step",
                         help="make changes from this step on, or replay it all with them")  # fmt: skip
     parser.add_argument("-r", "--repeats", type=int, metavar="K", help="number of continuations (default: 1)")
     parser.add_argument("--show", metavar="WHAT", default="",
-                        help="print reply, result or anything --set can change as it was sent; no calls")  # fmt: skip
+                        help="print reply, result or anything --set can change, as sent; makes no calls")  # fmt: skip
     parser.add_argument("--decide", action="store_true",
                         help="find the step that decided a failed case; 8 or K continuations per point")  # fmt: skip
     add_rollout(parser)

@@ -192,7 +192,7 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
 
 
 def _show_prompt_changes(output: Output, comparison: RunComparison, readers: Sequence[RunReader]) -> None:
-    """Print the prompt differences in the only case of a comparison."""
+    """Print the prompt differences of the only case in a comparison."""
     pair = comparison.single
     if pair is None:
         return

@@ -68,7 +68,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SUITE",
         nargs="?",
         default="",
-        help="check this suite instead: list its cases, and play one up to its first call, to a simulated model",
+        help="check this suite instead: list its cases, and play one up to its first call of a simulated model",
     )
     parser.add_argument("--offline", action="store_true", help="do not contact the endpoints")
     parser.add_argument("--deep", action="store_true", help="read every line of every run's journal")
@@ -89,7 +89,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         dest="model_to_watch",
         metavar="MODEL",
         default="",
-        help="keep a fingerprint of a model's endpoint with 200 short requests; later, say whether it has changed",
+        help="store a fingerprint of a model's endpoint, from 200 short requests; later, report whether it has changed",
     )
     add_target_arguments(parser)
 

@@ -85,7 +85,7 @@ class ExplainArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument("-m", "--model", metavar="NAME", help="model that labels (default: the run's judge)")
     parser.add_argument(
         "--filter", metavar="TERMS", default="", help="only matching failures, such as 'reason:unit label:none'"
@@ -104,7 +104,7 @@ class _Result:
     without: list["Answer"] = field(default_factory=list["Answer"])
     cost_usd: float | None = 0.0
     stopped: str = ""
-    """Reason why labeling ended early; empty if it did not. Foreign text."""
+    """Reason why labeling ended early; empty if it did not. May contain untrusted text."""
     is_at_cap: bool = False
     """True if `--max-cost` stopped it."""
 
@@ -278,7 +278,7 @@ def _show(args: Arguments, folder: RunFolder, plan: "LabellingPlan", result: _Re
         for case, label in group["cases"].items():
             args.output.text(f"         {case}  {label['why']}", "faint")
     for key in plan.unreadable:
-        args.output.info(f"{key}: earlier replies held no valid label; --undo allows another try")
+        args.output.info(f"{key}: earlier replies contained no valid label; --undo allows another attempt")
     cost = "free" if plan.model.simulated else "cost unknown" if result.cost_usd is None else dollars(result.cost_usd)
     by = f"{plan.model.name}{', simulated' if plan.model.simulated else ''}"
     args.output.info(f"{result.labelled} labeled by {by}, {len(without)} without a label, {cost}")

@@ -58,7 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; text formats default to stdout (`-`)"
     )
-    parser.add_argument("--open", action="store_true", help="open what was written in the desktop's program for it")
+    parser.add_argument("--open", action="store_true", help="open the result in its default program")
     hub = parser.add_argument_group(f"for {_HUB}")
     hub.add_argument("--hub-dataset", metavar="TEXT", help="the benchmark's name on the Hub: organization/name")
     hub.add_argument("--hub-task", metavar="TEXT", help="the task, as named in the dataset's eval.yaml")
@@ -164,7 +164,7 @@ def _report_written(args: ExportArguments, folder: RunFolder, form: str, paths: 
 
 
 def _open(args: ExportArguments, path: Path) -> None:
-    """Open a file if the user asked for it; it is written either way, so a failure is a warning."""
+    """Open the exported file if requested; failing to open it is only a warning, because the file is written."""
     if args.open:
         from console.tui.desktop import open_outside
 

@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--length-control", action="store_true",
                         help="also report the result adjusted for answer length")  # fmt: skip
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="only N pairs")
-    parser.add_argument("--seed", type=int, metavar="S", help="with -n: draw them at random")
+    parser.add_argument("--seed", type=int, metavar="S", help="with -n: draw the pairs at random")
     add_budget_arguments(parser)
 
 

@@ -1,7 +1,7 @@
 """Label answers of a run yourself, blind, to see how far its judge can be trusted.
 
 One answer at a time is shown with what the judge was asked; its verdict is hidden until you have decided. Answer with p
-(passes), f (fails), u (cannot tell), 1 to 5 (a grade; 4 and 5 pass), c TEXT (a remark on the next verdict), b (one
+(passes), f (fails), u (unclear), 1 to 5 (a grade; 4 and 5 pass), c TEXT (a remark on the next verdict), b (one
 back) or q (quit). Answers are drawn at random within the judge's verdicts, more of those with more uncertainty; a
 second reader gets the same ones in another order, and --settle shows only answers on which readers disagree. Labels
 change no score: the corrected score is shown next to the judge's.
@@ -37,7 +37,7 @@ class LabelArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument("--blind", action="store_true", help="never show the judge's verdict, not even afterwards")
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="stop after N answers")
     parser.add_argument("--reader", metavar="NAME", default="", help="name of the reader (default: the user's name)")
@@ -96,7 +96,7 @@ class _Session:
             self.output.text(f"readers disagree: {words}", "faint")
         for name in self.queue.criteria:
             self.output.text(f"to be graded: {name}", "faint")
-        self.output.info("p passes   f fails   u cannot tell   1-5 grade   c TEXT remark   b one back   q quit")
+        self.output.info("p passes   f fails   u unclear   1-5 grade   c TEXT remark   b one back   q quit")
 
     def _answer(self, line: str) -> None:
         queue, (key, _, text) = self.queue, line.strip().partition(" ")

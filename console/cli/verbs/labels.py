@@ -27,7 +27,7 @@ class LabelsArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument("--export", type=Path, metavar="FILE", help="write the labels to this file")
     parser.add_argument("--import", type=Path, metavar="FILE", dest="import_", help="add the labels of this file")
 

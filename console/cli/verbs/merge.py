@@ -15,7 +15,7 @@ from console.store.run_list import find_run
 from console.suites.catalog import find_suite
 
 SHOWN = 5
-"""Maximum number of damages and missing rollouts listed."""
+"""Maximum number of damaged lines and missing rollouts listed."""
 
 
 class MergeArguments(Arguments):
@@ -27,7 +27,7 @@ class MergeArguments(Arguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="+", help="name, part of the name, or path of each run")
     parser.add_argument("--name", default="", metavar="TEXT", help="name of the new run")
-    parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
+    parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below X (0.8 or 80%%)")
 
 
 def run(args: MergeArguments) -> int:

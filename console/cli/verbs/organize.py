@@ -42,7 +42,7 @@ class OrganizeArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="+", help="runs; without options, their marks are shown")
-    parser.add_argument("--name", metavar="TEXT", help="a name for the run; an empty string restores the first one")
+    parser.add_argument("--name", metavar="TEXT", help="a name for the run; an empty string restores the original name")
     parser.add_argument("--note", metavar="TEXT", help="a note on the run; an empty string removes it")
     parser.add_argument("--pin", action=argparse.BooleanOptionalAction, help="list it before the others")
     parser.add_argument(

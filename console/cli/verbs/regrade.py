@@ -163,7 +163,7 @@ def _asked_words(summary: Summary) -> str:
     from console.insight.number_format import money, plural
 
     if not summary.tally.calls:
-        return "nothing was asked"
+        return "no calls were made"
     cost = money(summary.tally.cost_usd, at_least=bool(summary.tally.cost_unknown))
     return f"{plural(summary.tally.calls, 'call')} of the judge, {cost}; none of the model"
 

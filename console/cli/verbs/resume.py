@@ -16,7 +16,7 @@ class ResumeArguments(ResumingArguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
-    parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
+    parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below X (0.8 or 80%%)")
     parser.add_argument("--to-the-end", action="store_true", help="play the whole run, even if its looks would end it")
     add_target_arguments(parser)
     add_budget_arguments(parser)

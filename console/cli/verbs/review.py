@@ -57,7 +57,7 @@ def run(args: ReviewArguments) -> int:
 
 
 def find_reviewed(args: ReviewArguments, name: str, *, beside: bool) -> RunFolder:
-    """Return the named run, or the run of a log; with `beside`, the log is indexed in the background."""
+    """Return the named run, or the run that shows a log; with `beside`, the log is indexed in the background."""
     if name.endswith(".eval") and Path(name).is_file():
         from console.exchange.imports.in_place import in_thread, open_in_place
 

@@ -1,6 +1,6 @@
 """Run suites with models. Results are saved as they arrive: a killed run can be resumed at any point.
 
-Several models or suites make one run each: played here one after another, or in the background with --detach (side by
+Each combination of model and suite is a run: played here one after another, or in the background with --detach (side by
 side) or --queue (one after another).
 """
 
@@ -81,7 +81,7 @@ class RunArguments(PresetArguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     add_preset_arguments(parser)
     add_target_arguments(parser)
-    parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
+    parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below X (0.8 or 80%%)")
     add_gate_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only show the number of calls and the cost")
     parser.add_argument("--detach", action="store_true", help="play in the background and print the run's name")

@@ -51,7 +51,7 @@ def run(args: RunsArguments) -> int:
     if others and not args.archived:
         args.output.info(f"{plural(others, 'archived run')} not listed; --archived lists them")
     elif args.archived and not summaries:
-        args.output.info("no run is archived; `eval-console organize RUN --archive` does it")
+        args.output.info("no run is archived; `eval-console organize RUN --archive` archives one")
     elif args.archived:
         args.output.info("`eval-console organize RUN --no-archive` lists a run among the others again")
     elif not summaries and not count_runs(root):

@@ -82,7 +82,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     decide.add_argument("--ambiguous", metavar="CASE", help="this case has no single right answer")
     decide.add_argument("--answer", metavar="TEXT", default="",
                         help="the right answer, listed or new (default: the most frequent one)")  # fmt: skip
-    decide.add_argument("--reason", metavar="TEXT", default="", help="the argument")
+    decide.add_argument("--reason", metavar="TEXT", default="", help="reason for the decision")
     decide.add_argument("--reader", metavar="NAME", default="", help="name of the reader (default: the user's name)")
     share = parser.add_argument_group("share")
     share.add_argument("--export", type=Path, metavar="FILE", help="write the errata to this TOML file")

@@ -2,7 +2,7 @@
 
 The cases of the filter (without one, all failures) are played again with the change, and so is a guard drawn at random
 from all others, passed and failed. The recorded run is the control, at no cost; --control also plays an unchanged arm.
-Several texts (--set system=a.txt,b.txt) are tried against the same control, with Holm's correction.
+Several texts (--set system=a.txt,b.txt) are compared with the same control, with Holm's correction.
 
   eval-console try latest --filter reason:unit --set tool.get_weather.description=new.txt
   eval-console try latest --set system=prompt.txt -n 30 --guard 40

@@ -10,7 +10,7 @@ from console.core.statistics.distributions import Z95, t_quantile
 from console.core.statistics.sample import Cluster, Sample
 
 FEW_CLUSTERS = 15
-"""Below this many clusters, a clustered interval covers the truth in fewer than 95 of 100 cases."""
+"""Below this many clusters, a clustered interval covers the truth less than 95 % of the time."""
 FEW_CLUSTERS_WORDS = "few clusters: the interval is rough"
 
 WILSON = "wilson"

@@ -20,7 +20,7 @@ MCNEMAR = "exact mcnemar"
 SIGN_FLIPS = "sign flips"
 STUDENT = "t over clusters"
 FEW_CASES = 15
-"""Below this many cases, a percentile interval covers the truth in fewer than 92 of 100 samples."""
+"""Below this many cases, a percentile interval covers the truth less than 92 % of the time."""
 SIGNIFICANT = 0.05
 """A p below this is reported as unlikely to be chance."""
 

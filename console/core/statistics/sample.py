@@ -44,7 +44,7 @@ class Cluster(NamedTuple):
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """Case means by cluster."""
+    """Case means, grouped by cluster."""
 
     clusters: tuple[Cluster, ...]
     rollouts: int

@@ -17,7 +17,7 @@ _ONE_LOOK = Boundary()
 _MANY = 1 << 30
 """Minimum number of clusters for treating Student's distribution as normal."""
 FLIP = 0.5
-"""Half of a changed verdict, added to the observed changes."""
+"""Half a changed verdict, added to the observed changes."""
 
 
 @dataclass(frozen=True, slots=True)

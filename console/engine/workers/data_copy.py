@@ -36,7 +36,7 @@ MOST = ArchiveLimits(members=20_000, member_bytes=2 << 30, total_bytes=2 << 30)
 PART_BYTES = 8 << 20
 """Size of the parts that an object store holds, moves and spills."""
 _OWN_FILES = ("models.toml", "presets.toml", "__pycache__")
-"""Names that are never data; neither is anything with a leading dot, such as `.env` and `.git`."""
+"""Names that are never data, in addition to those with a leading dot, such as `.env` and `.git`."""
 _COPY_HINT = "Put the data on every node, or in a folder that all nodes share (--data)."
 
 
@@ -113,7 +113,7 @@ def unpack_once(digest: str, parts: Iterable[bytes]) -> tuple[Path, bool]:
         parts: output of `pack`; only consumed if needed.
 
     Returns:
-        The folder, which holds dataset folders, and whether it was unpacked just now.
+        The folder, which holds dataset folders, and whether this call unpacked it.
 
     Raises:
         UsageError: the archive is unsafe or does not match the digest, or the cache cannot be written.
@@ -144,7 +144,7 @@ def unpack_once(digest: str, parts: Iterable[bytes]) -> tuple[Path, bool]:
 
 
 class _Sink(io.RawIOBase):
-    """A file object that passes on what is written."""
+    """A file object that passes on what is written to it."""
 
     def __init__(self, put: Callable[[bytes], object]) -> None:
         self._put = put

@@ -78,7 +78,7 @@ class WorkerActor:
         self._watchdog: asyncio.Task[None] | None = None
 
     async def prepare(self, setup: bytes, parts: list[Any]) -> bytes:
-        """See `WorkerSession.prepare`; runs in a thread, as it may take a while.
+        """Prepare for a run (`WorkerSession.prepare`) in a thread, as it may take a while.
 
         Args:
             setup: the run to play.
@@ -99,11 +99,11 @@ class WorkerActor:
         return self._thread.session.name, facts
 
     async def deliver(self, epoch: int, number: int, data: bytes) -> None:
-        """See `WorkerSession.deliver`."""
+        """Pass a piece of the engine's stream to the session (`WorkerSession.deliver`)."""
         await self._thread.deliver(Piece(epoch, number, data))
 
     async def poll(self) -> tuple[int, int, bytes]:
-        """See `WorkerSession.poll`."""
+        """Return the next piece of the worker's stream (`WorkerSession.poll`)."""
         piece = await self._thread.poll()
         return piece.epoch, piece.number, piece.data
 

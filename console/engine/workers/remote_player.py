@@ -1,7 +1,7 @@
 """The engine's side of distributed runs: conversations go to the least busy worker, and their records are journaled.
 
 All records of a lost worker that have arrived stay valid and are given to the next worker, so at most the calls in
-flight are paid twice. Messages of an assignment that is over are refused.
+flight are paid for twice. Messages of an assignment that is over are refused.
 """
 
 import asyncio
@@ -494,7 +494,7 @@ class RemotePlayer(Player):
         return RemoteConversation(job, recorded, self)
 
     def endpoint_states(self) -> list[EndpointState]:
-        """Return the workers' limiter states, summed by endpoint."""
+        """Return the states of the workers' limiters, summed by endpoint."""
         by_name: dict[str, list[EndpointState]] = {}
         for worker in self._workers:
             for state in worker.endpoints:

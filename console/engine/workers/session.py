@@ -271,7 +271,7 @@ class WorkerContext:
         self._calls = 0
         self._waiting: dict[int, asyncio.Future[None]] = {}
         self._kept: set[str] = set()
-        """References whose bytes the engine has."""
+        """References to files whose bytes the engine already has."""
 
     def answered(self, call: int) -> None:
         """Complete a request granted by the engine."""

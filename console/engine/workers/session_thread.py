@@ -17,7 +17,7 @@ class SessionThread:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def prepare(self, data: bytes, parts: Iterable[bytes] = ()) -> bytes:
-        """See `WorkerSession.prepare`; takes a while, so call it in a thread."""
+        """Prepare for a run (`WorkerSession.prepare`); takes a while, so call it in a thread."""
         facts = self.session.prepare(data, parts)
         if self._loop is None and self.session.suite is not None:
             loop = EngineLoop(self.session.suite, lambda text: self.session.send(Notice(text)))
@@ -27,7 +27,7 @@ class SessionThread:
         return facts
 
     async def deliver(self, piece: Piece) -> None:
-        """See `WorkerSession.deliver`."""
+        """Pass a piece of the engine's stream to the session (`WorkerSession.deliver`)."""
 
         async def deliver() -> None:
             self.session.deliver(piece)
@@ -35,7 +35,7 @@ class SessionThread:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(deliver(), self._prepared))
 
     async def poll(self) -> Piece:
-        """See `WorkerSession.poll`."""
+        """Return the next piece of the worker's stream (`WorkerSession.poll`)."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self.session.poll(), self._prepared))
 
     @property

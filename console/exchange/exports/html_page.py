@@ -1,8 +1,8 @@
 """Export to a single HTML file for sharing: numbers with bars, and every failure with expected and actual.
 
-The page is inert: all foreign text is escaped, its control characters are made visible, there are no scripts or links,
-and a content policy forbids everything except the embedded style sheet, which also filters by reason. Bars
-are inline SVG.
+The page is inert: all untrusted text is escaped, its control characters are made visible, there are no scripts or
+links, and a content policy forbids everything except the embedded style sheet, which also filters by reason. Bars are
+inline SVG.
 """
 
 from collections import Counter
@@ -65,7 +65,7 @@ def html_page(document: RunDocument) -> str:
 
 
 def _failures(items: Sequence[Item], note: str) -> Iterable[str]:
-    """Yield a filter, then examples of every reason."""
+    """Yield a filter, then examples for every reason."""
     failures = [item for item in items if item.rollout.is_failure or item.annotations]
     if not failures:
         return
@@ -83,14 +83,14 @@ def _failures(items: Sequence[Item], note: str) -> Iterable[str]:
 
 
 def _examples(part: Group) -> Sequence[Rollout]:
-    """Return examples of a reason: the first of each subject, then the second of each, and so on."""
+    """Return examples for a reason: the first of each subject, then the second of each, and so on."""
     rounds = zip_longest(*(leaf.rollouts for leaf in part.leaves))
     chosen = [rollout for members in rounds for rollout in members if rollout is not None][:MOST_EXAMPLES]
     return sorted(chosen, key=lambda rollout: rollout.order)
 
 
 def _filter(groups: Sequence[Group]) -> Iterable[str]:
-    """Yield buttons that show one reason alone, by style rules instead of scripts."""
+    """Yield buttons that show a single reason, using style rules instead of scripts."""
     if len(groups) < 2:
         return
     named = list(enumerate(groups[:_MOST_FILTERS]))

@@ -1,4 +1,4 @@
-"""Parts of HTML pages: numbers with bars, passages, expected and actual. All foreign text is escaped."""
+"""Parts of HTML pages: numbers with bars, passages, expected and actual. All untrusted text is escaped."""
 
 import html
 import time
@@ -51,7 +51,7 @@ _PLAIN = "#6b7f99"
 
 
 def simulated_notice(note: str) -> str:
-    """Return a paragraph on simulated models, from a run's note; empty for an empty note."""
+    """Return a paragraph stating which models were simulated, given a run's note; empty for an empty note."""
     if not note:
         return ""
     whose = "answers" if note == SIMULATED else "its part"
@@ -129,7 +129,7 @@ def _bar(bar: Bar, color: str) -> str:
 
 
 def failure_words(item: Item) -> str:
-    """Explain a rollout's outcome in one sentence. Parts are foreign text."""
+    """Explain a rollout's outcome in one sentence. Parts are untrusted text."""
     words = item.comparison.sentence if item.comparison else ""
     return words or sentence(item.rollout.reason, item.rollout.subject, item.rollout.outcome)
 
@@ -192,6 +192,6 @@ def _line(mark: Mark, texts: tuple[str, str, str, str], longest: int) -> str:
 
 
 def safe(text: str, longest: int = LONGEST) -> str:
-    """Escape foreign text for an element or a quoted attribute."""
+    """Escape untrusted text for an element or a quoted attribute."""
     shown = text if len(text) <= longest else f"{text[:longest]} … {len(text) - longest} more characters"
     return html.escape(visible(shown), quote=True)

@@ -72,7 +72,7 @@ def _complete(benchmark: Benchmark, document: RunDocument) -> Benchmark:
     if not dataset:
         raise UsageError(f"the suite {suite} has no dataset on the Hub: give one with --hub-dataset ORGANIZATION/NAME")
     if not task:
-        raise UsageError(f"the suite {suite} has no task of {dataset}: give one with --hub-task TASK")
+        raise UsageError(f"the suite {suite} has no task in {dataset}: give one with --hub-task TASK")
     if not _DATASET.fullmatch(dataset):
         raise UsageError(
             f"{dataset!r} is not a Hub dataset",

@@ -1,7 +1,7 @@
 """Export to one JSON object without conversations: manifest, counts, report and every rollout.
 
-ASCII only, without control characters except line feeds: foreign ones are escaped so that they cannot reach a terminal
-or break a reader.
+ASCII only, without control characters except line feeds: those in untrusted text are escaped, so that they can neither
+reach a terminal nor break a reader.
 """
 
 import json

@@ -60,5 +60,5 @@ def _properties(annotations: AnnotationFields) -> str:
 
 
 def safe_xml(text: str) -> str:
-    """Escape foreign text for an element or a quoted attribute."""
+    """Escape untrusted text for an element or a quoted attribute."""
     return html.escape(_NOT_XML.sub("\ufffd", visible(text)))

@@ -1,4 +1,4 @@
-"""Export to a Markdown section for a pull request or a wiki. Foreign text cannot break out of its cell."""
+"""Export to a Markdown section for a pull request or a wiki. Untrusted text cannot break out of its cell."""
 
 import re
 from collections import Counter
@@ -96,5 +96,5 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape foreign text to one line without Markdown syntax."""
+    """Escape untrusted text to one line without Markdown syntax."""
     return _ACTIVE.sub(r"\\\1", visible_line(text))

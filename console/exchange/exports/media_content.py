@@ -1,4 +1,4 @@
-"""Pictures, sound and files of messages in exports, whose bytes come from the run's folder."""
+"""Images, audio and files of messages in exports, whose bytes come from the run's folder."""
 
 import base64
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from console.insight.passage import Passage
 Json = dict[str, Any]
 Read = Callable[[MediaReference], bytes | None]
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""Types of pictures that pages show; others, such as SVG, may contain code."""
+"""Types of images that pages show; others, such as SVG, may contain code."""
 _SOUNDS = {"audio/mpeg": "mp3", "audio/wav": "wav"}
 EMBEDDED_AT_MOST = 4_000_000
 """Maximum number of bytes in a file embedded in a page."""

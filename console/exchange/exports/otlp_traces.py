@@ -163,7 +163,7 @@ class _Trace:
         return self._call_span(asked.role, asked.n, start, end, attributes, tries)
 
     def _failed_call(self, tries: Sequence[Tried]) -> Json:
-        """Return the span of a call that failed in every try."""
+        """Return the span of a call whose tries all failed."""
         role, last = tries[0].role, tries[-1]
         attributes = self._request_attributes(role, {})
         span = self._call_span(role, last.n, _ns(tries[0].at), _ns(last.at), attributes, tries)

@@ -1,4 +1,4 @@
-"""Conversion of foreign messages to the OpenAI chat format, and model calls derived from a finished conversation."""
+"""Conversion of other tools' messages to the OpenAI chat format, and the model calls of finished conversations."""
 
 from collections.abc import Iterable
 from typing import cast

@@ -62,7 +62,7 @@ class InstancesLog:
 
 
 def _tries(records: list[Table]) -> Iterator[list[Table]]:
-    """Yield the lines of each try; a repeated metric begins the next one."""
+    """Yield the lines of each try; a repeated metric starts the next one."""
     same: list[Table] = []
     metrics: set[str] = set()
     for record in records:

@@ -62,7 +62,7 @@ class ImportReport(msgspec.Struct, frozen=True):
     missing: int
     """Number of rollouts that the log announces but does not contain."""
     unplaced: dict[str, int]
-    """Data without a field in our records: number of samples by name; shown under Raw."""
+    """Data without a field in our records: number of samples by name; Review shows it under Raw."""
     problems: list[Problem]
     totals: list[CheckedTotal]
     partial: dict[str, int] = {}
@@ -262,7 +262,7 @@ def _totals(head: LogHead, scores: dict[str, float], values: ScoreValues) -> Ite
 
 
 def partial_words(report: ImportReport) -> list[str]:
-    """Say which rollouts count as failed although they have a score above 0."""
+    """Describe which rollouts count as failed although their score is above 0."""
     return [
         f"{number} {'rollout has' if number == 1 else 'rollouts have'} a {score} between 0 and 1: counted as failed"
         for score, number in report.partial.items()

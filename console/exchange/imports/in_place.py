@@ -38,7 +38,7 @@ _PORTION = 256
 _LEAD_S = 1.0
 """Seconds to wait after the first failure, so that the front end can show it, before indexing the rest."""
 _PAUSES = 3.0
-"""Length of pauses, as a multiple of the preceding work."""
+"""Length of each pause, as a multiple of the preceding work."""
 _LAYOUT = 4
 """Version of the cached index's layout."""
 _ONLY_ITS_SUMMARY = "is not in the log, or stored in parts: only its summary is shown. `import` shows it whole."
@@ -135,7 +135,7 @@ def _list_rest(growing: GrowingRun, head: LogHead, portions: Iterator[list[AnyRe
 
 
 def _portions(log: EvalLog, head: LogHead, summaries: Sequence[Summary]) -> Iterator[list[AnyRecord]]:
-    """Yield the records of the samples: first those up to a failure, then in portions."""
+    """Yield the records of the samples: first those up to the first failure, then the rest in batches."""
     records, portion, is_first, listed = SampleRecords(head), list[AnyRecord](), True, 0
     for summary in summaries:
         sample = _brief_sample(log, summary)

@@ -73,7 +73,7 @@ _PART_OF_SUMMARIES = "_journal/summaries/"
 
 
 class Summary(msgspec.Struct):
-    """Summary of a sample in an `.eval`. All fields are foreign and may have any type."""
+    """Summary of a sample in an `.eval`. All fields are untrusted and may have any type."""
 
     id: Any = ""
     epoch: Any = 1
@@ -306,7 +306,7 @@ def _decisive(results: Table) -> str:
 
 
 def _scorer_name(scorer: Table) -> str:
-    """Return the name under which the totals of a scorer are shown, with the reducer if it is not the mean."""
+    """Return the display name for a scorer's totals, with the reducer unless it is the mean."""
     name = text(scorer.get("name"))
     return f"{name} ({reducer})" if (reducer := text(scorer.get("reducer"))) not in ("", "mean") else name
 

@@ -129,7 +129,7 @@ def _in_archive(sample: str) -> str:
 
 
 def _summary(record: Table) -> Table:
-    """Return the summary of a sample, as short as Inspect's."""
+    """Return a summary of a sample, as brief as Inspect's."""
     summary = {name: record[name] for name in _OF_SUMMARY if record.get(name) is not None}
     if isinstance(record.get("input"), list):
         summary["input"] = [_short_message(message) for message in tables(record["input"])]
@@ -152,14 +152,14 @@ def _short(value: Any) -> Any:
 
 
 def _short_score(score: Table) -> Table:
-    """Return a score with short texts and without its history."""
+    """Return a score with texts shortened and its history removed."""
     shown = {name: _short(value) for name, value in score.items() if isinstance(value, str)}
     metadata = {name: _short(value) for name, value in table(score.get("metadata")).items()}
     return shown | {"value": score.get("value"), **({"metadata": metadata} if metadata else {})}
 
 
 def _short_message(message: Table) -> Table:
-    """Return a message with short texts, and its media named."""
+    """Return a message with texts shortened, and media replaced by their names."""
     content: object = message.get("content")
     if not isinstance(content, list):
         return {**message, "content": _short(text(content))}

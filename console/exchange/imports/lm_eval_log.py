@@ -49,19 +49,19 @@ class _Lines(msgspec.Struct, frozen=True):
     """Positions of the lines of a file."""
 
     documents: dict[tuple[str, int], list[tuple[int, int]]]
-    """Number and position of each document's lines, by id and occurrence: files may have been joined."""
+    """Number and position of each document's lines, by id and occurrence, because files may have been concatenated."""
     filters: list[str]
     """Names of the filters, in order."""
     repeats: int
     """Maximum number of responses to a request."""
     decisive: str
-    """Metric that the first line names first."""
+    """Name of the first metric in the first line."""
     are_ranked: bool
     """True if the responses of every line are likelihoods."""
 
 
 class _Line(msgspec.Struct):
-    """Fields that identify a line; all are foreign."""
+    """Fields that identify a line; they may have any type."""
 
     doc_id: Any = None
     filter: Any = None

@@ -1,7 +1,7 @@
 """Common representation of other tools' logs: a header, then samples one by one.
 
 Readers fill in the fields that exist here and keep the rest verbatim in `rest`. Nothing in a log is executed or
-fetched, and its texts stay foreign.
+fetched, and its texts stay untrusted.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ class LogCall(msgspec.Struct, frozen=True):
 
 
 class LogSample(msgspec.Struct, frozen=True):
-    """One try of a sample."""
+    """One attempt at a sample."""
 
     id: str
     epoch: int = 0
@@ -67,7 +67,7 @@ class LogSample(msgspec.Struct, frozen=True):
     error: str = ""
     """Reason why it did not finish; empty if it did."""
     earlier_errors: tuple[str, ...] = ()
-    """Errors of the previous tries."""
+    """Errors of the previous attempts."""
     limit: str = ""
     """Limit that ended it, such as `message`."""
     at: float | None = None
@@ -77,7 +77,7 @@ class LogSample(msgspec.Struct, frozen=True):
     output_tokens: int = 0
     cost_usd: float | None = None
     rest: Table = {}
-    """Data without a field here, as recorded."""
+    """Data without a field here, exactly as recorded."""
 
 
 class LogHead(msgspec.Struct, frozen=True):
@@ -95,7 +95,7 @@ class LogHead(msgspec.Struct, frozen=True):
     """Model parameters, such as the temperature."""
     repeats: int = 1
     samples: int | None = None
-    """Number of tries according to the log; None if not given."""
+    """Number of attempts planned according to the log; None if not given."""
     ended: str = "completed"
     """`completed`, `stopped` or `halted`."""
     message: str = ""
@@ -105,12 +105,12 @@ class LogHead(msgspec.Struct, frozen=True):
     reported: dict[str, dict[str, float]] = {}
     """Aggregates reported by the tool, by score and metric."""
     no_judge: str = ""
-    """Reason why no judge can grade the answers; empty if one can."""
+    """Reason why no judge can grade the answers; empty if a judge can."""
     recipes: dict[str, dict[str, Recipe]] = {}
     """How the aggregates are computed, by score and metric; if it is missing, only means are compared with ours."""
     simulated: bool = False
     rest: Table = {}
-    """Data without a field here, as recorded."""
+    """Data without a field here, exactly as recorded."""
 
 
 class Problem(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Numbers from foreign logs, limited to the ranges that a journal keeps; others are dropped."""
+"""Numbers from logs of other tools, limited to the ranges that a journal keeps; others are dropped."""
 
 import math
 from datetime import UTC, datetime

@@ -57,7 +57,7 @@ class _Results:
 
     @cached_property
     def found(self) -> tuple[dict[int, list[_Place]], list[Problem]]:
-        """Places by the index of the prompt, and what could not be read."""
+        """Locations by the index of the prompt, and anything that could not be read."""
         places: dict[int, list[_Place]] = {}
         problems: list[Problem] = []
         number = 0

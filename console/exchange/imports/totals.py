@@ -15,7 +15,7 @@ from console.exchange.imports.verdict import RIGHT
 
 
 class ScoreValues:
-    """The scores of all samples, as far as recipes need them."""
+    """The scores of all samples, as far as the recipes need them."""
 
     def __init__(self, recipes: Sequence[Recipe]) -> None:
         """Start empty; only the scores that `recipes` need are kept."""
@@ -25,7 +25,7 @@ class ScoreValues:
         self._groups: dict[str, dict[str, str]] = {key: {} for key in self._keys}
 
     def add(self, case_id: str, scores: dict[str, float], metadata: Table) -> None:
-        """Add the scores of one try of a sample."""
+        """Add the scores of one attempt at a sample."""
         for name in self._wanted & scores.keys():
             self._values[name].setdefault(case_id, []).append(scores[name])
         for key in self._keys & metadata.keys():
@@ -50,7 +50,7 @@ class ScoreValues:
         for case, value in reduced:
             if case not in group_of:
                 return None
-            # replaced, not formatted: a foreign format could ask for any width
+            # replaced, not formatted: an untrusted format could ask for any width
             name = recipe.template.replace("{group_name}", group_of[case])
             groups.setdefault(name, []).append(value)
         if recipe.name in groups:

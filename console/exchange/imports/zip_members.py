@@ -1,4 +1,4 @@
-"""Bounded reader of foreign zip files: one member at a time, at most `LARGEST_BYTES`.
+"""Bounded reader of untrusted zip files: one member at a time, at most `LARGEST_BYTES`.
 
 Member names are not used as paths: nothing is ever extracted. A file without a table of contents, because it was
 truncated or is being written, is scanned from its beginning for complete members. Members may be stored, deflated or,

@@ -36,9 +36,9 @@ class Hit:
     """A conversation that matches."""
 
     rollout: Rollout
-    """Without its message and its streamed text."""
+    """The conversation, without its messages and streamed text."""
     passage: Passage | None
-    """The first passage with most of the terms; None if the journal no longer has it."""
+    """The first passage that contains most of the terms; None if the journal no longer has it."""
 
     @property
     def key(self) -> Key:
@@ -54,12 +54,12 @@ class RunHits:
     count: int
     """Number of matching rollouts found so far."""
     hits: list[Hit]
-    """The first of them, those that ended most recently at the top."""
+    """The first hits, most recently ended at the top."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Indexed part of the runs folder."""
+    """How much of the runs folder is indexed."""
 
     runs: int = 0
     conversations: int = 0

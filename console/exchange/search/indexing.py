@@ -63,7 +63,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """Bytes indexed so far, of all journals."""
+    """Number of bytes indexed so far, over all journals."""
 
     done: int
     total: int
@@ -136,7 +136,7 @@ class IndexUpdate:
             self._notify(Progress(self._total, self._total))
 
     def _pause(self, writer: SearchWriter, read: int) -> bool:
-        """Commit if it is time; return whether to stop."""
+        """Commit if a commit is due; return whether to stop."""
         self._done += read
         if time.monotonic() - self._committed_at > COMMIT_AFTER_S:
             writer.commit()

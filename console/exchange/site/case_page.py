@@ -18,7 +18,7 @@ from console.insight.reasons import hint
 _SHARED_FROM = 400
 """Minimum number of characters of a repeated text that gets its own page."""
 _MOST_SHARED = 5_000_000
-"""Maximum number of bytes in such pages in a site; repeated texts beyond it are cut on each page."""
+"""Maximum total number of bytes in such pages of a site; repeated texts beyond it are cut on each page."""
 _STEPS = ((4000, 2000), (1000, 200), (300, 60), (120, 20), (60, 6))
 """Limits (characters of a value, rows of a comparison), tried from largest to smallest."""
 _AROUND_PASSAGE = 90
@@ -31,9 +31,9 @@ class SharedTexts:
     """Long texts shared by conversations, such as instructions; each is written once."""
 
     pages: dict[str, str] = field(default_factory=dict[str, str])
-    """Pages to write, by path from the root of the site."""
+    """Pages to be written, by path from the root of the site."""
     _places: dict[bytes, str] = field(default_factory=dict[bytes, str])
-    """By digest of the text; empty after its first occurrence."""
+    """Page by digest of its text; empty after the text's first occurrence."""
     _bytes: int = 0
 
     def place(self, passage: Passage, *, simulated_note: str) -> str:
@@ -181,7 +181,7 @@ def even_limit(lengths: Sequence[int], room: int) -> int:
 
 
 def cut_middle(text: str, limit: int) -> str:
-    """Return foreign text as HTML of about `limit` bytes, with a note in place of the removed middle."""
+    """Return untrusted text as HTML of about `limit` bytes, with a note in place of the removed middle."""
     size = limit
     while True:
         shown = text

@@ -17,7 +17,7 @@ class Link:
     """A link to another page of the site."""
 
     label: str
-    """Foreign text."""
+    """Untrusted text."""
     href: str
     key: str = ""
     """Shortcut key; empty if there is none."""
@@ -45,7 +45,7 @@ def site_page(
     """Return a page.
 
     Args:
-        title: heading and title. Foreign text.
+        title: heading and title. Untrusted text.
         body: HTML below the heading.
         root: relative path from the page to the site's root, such as `../`.
         up: the pages above this one.

@@ -164,7 +164,7 @@ def _table(heading: str, rows: Sequence[str]) -> Iterable[str]:
 
 
 def _cells(item: Item) -> tuple[str, str, str, str]:
-    """Return the outcome, case, category and reason, each on one line. Foreign text."""
+    """Return the outcome, case, category and reason, each on one line. Untrusted text."""
     why = failure_words(item) if item.rollout.is_failure or item.rollout.reason else item.rollout.title
     tag = f"[{item.annotation('tag')}] " if item.annotation("tag") else ""
     return item.outcome.replace("_", " "), str(item.rollout.key), item.rollout.category, f"{tag}{why}"

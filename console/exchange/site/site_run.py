@@ -44,7 +44,7 @@ class SiteRun:
 
     @property
     def title(self) -> str:
-        """Model and suite. Foreign text."""
+        """Model and suite. Untrusted text."""
         return f"{self.reader.side.model} on {self.reader.manifest.suite}"
 
     @property

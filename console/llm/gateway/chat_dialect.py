@@ -11,7 +11,7 @@ from console.llm.gateway.dialect import CannotConvert, Dialect, GatewayCall, tak
 _OF_TRANSPORT = ("stream_options", "user", "metadata", "store", "service_tier", "prompt_cache_key", "safety_identifier")
 """Settings that do not affect the answer; some change with every run."""
 _UNANSWERED = ("audio", "prediction", "functions", "function_call")
-"""Settings that request parts our replies do not have."""
+"""Settings that request parts that our replies lack."""
 
 
 def _read(body: dict[str, Any]) -> GatewayCall:

@@ -16,7 +16,7 @@ class GatewayCall(msgspec.Struct, frozen=True):
     tools: list[dict[str, Any]]
     params: dict[str, Any]
     streams: bool = False
-    """True if the client wants events."""
+    """True if the client requests a stream of events."""
     model: str = ""
     """Name of the model as the client gives it."""
 

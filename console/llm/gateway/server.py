@@ -32,7 +32,7 @@ from console.llm.gateway.responses_dialect import RESPONSES
 ROLLOUT = "x-console-rollout"
 _MOST_BYTES = 256 << 20
 _UNANSWERED = ("logprobs", "top_logprobs")
-"""Settings that request parts our replies do not have, in every dialect."""
+"""Settings, in any dialect, that request parts that our replies lack."""
 _DIALECTS = {"chat/completions": CHAT, "responses": RESPONSES, "messages": ANTHROPIC}
 _EMBEDDING = "embedding"
 """Role for embedding calls, unless their address names another."""
@@ -106,7 +106,7 @@ class Gateway:
 
             token = request.match_info.get("token") or request.headers.get(ROLLOUT, "")
             if not token:  # before its body is read, which may be large
-                words = "eval-console cannot tell to which case this call belongs: it has no token of a rollout"
+                words = "eval-console does not know to which case this call belongs: it has no token of a rollout"
                 return refuse(words, 403)
             try:
                 return await respond(request, dialect, self._admitted(token))
@@ -175,7 +175,7 @@ def _read_object(data: bytes) -> dict[str, Any]:
 
 
 def _read(dialect: Dialect, data: bytes) -> GatewayCall:
-    """Parse a call, and check requirements common to all models before any paid call."""
+    """Parse a call, and check the requirements common to all models before any paid call."""
     body = _read_object(data)
     try:
         call = dialect.read(body)

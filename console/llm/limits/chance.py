@@ -15,9 +15,9 @@ _TOGETHER_PER_SHARE = 10.0
 _MEMORY = 50.0
 """Number of calls after which earlier ones count for little."""
 _DOUBT = 4.0
-"""Calls assumed accepted before any was sent."""
+"""Number of calls assumed to have been accepted before any was sent."""
 _LEAST_FALL = 0.5
-"""Refused share of light calls, relative to that of other calls, below which load explains both."""
+"""Refusal rate of light calls, relative to that of other calls, below which load explains all refusals."""
 _MOST = 0.25
 """Maximum share of refusals attributed to chance."""
 NEGLIGIBLE = 0.03
@@ -38,7 +38,7 @@ class Refusal(NamedTuple):
     is_light: bool
     """True if the call was light."""
     row: int
-    """Refusals in a row, this one included."""
+    """Number of consecutive refusals, including this one."""
 
 
 def are_together(row: int, share: float) -> bool:
@@ -85,11 +85,11 @@ class Tolerance:
         self._excess = 0.0
 
     def sent(self, share: float) -> None:
-        """Record that a call was sent while chance refuses this share."""
+        """Record that a call was sent while this share of calls is refused by chance."""
         self._excess = max(0.0, self._excess - _TOLERANCE * share)
 
     def accepts(self, row: int, share: float) -> bool:
-        """Record a refusal, the last of a number in a row; return whether it may be chance."""
+        """Record a refusal that follows others in a row; return whether it may be chance."""
         self._excess += 1.0
         slack = min(_MOST_SLACK, _SLACK * max(0.0, share - NEGLIGIBLE))
         if self._excess < 1.0 + slack and not are_together(row, share):
@@ -104,7 +104,7 @@ class RefusedCalls:
     def __init__(self) -> None:
         self._numbers = deque[int](maxlen=_REMEMBERED)
         self._light: list[int] = []
-        """Light calls among them with no later answer yet."""
+        """Light calls among them that no later answer has followed yet."""
 
     def add(self, number: int, *, is_light: bool) -> int:
         """Add a call; return the refusals in a row around it."""

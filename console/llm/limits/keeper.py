@@ -24,9 +24,9 @@ _UNKNOWN_S = 10.0
 """Assumed maximum duration of those calls in seconds, if no answer time is known."""
 _LEAST_S = 0.5
 _TURN_S = 1.0
-"""Seconds per turn when there are fewer calls than processes."""
+"""Seconds per turn when there are fewer allowed calls than processes."""
 _LEAST_GAP_S = 0.001
-"""Minimum seconds between starts that count as a pace."""
+"""Minimum seconds between starts for the interval to count as a pace."""
 AT_RPM = "at the limit of requests per minute"
 AT_PACE = "at the pace that the provider takes"
 
@@ -44,7 +44,7 @@ class Join(KeeperMessage, frozen=True):
     """Maximum duration of a call in seconds."""
     in_flight: int = 0
     others: int = 0
-    """Processes that shared the limits before, for a new keeper."""
+    """Number of processes that shared the limits before, for a new keeper."""
     learned: Learned | None = None
     """Limits learned by the previous keeper."""
 
@@ -96,7 +96,7 @@ class Refused(KeeperMessage, frozen=True):
     is_light: bool = False
     """True if the call was light."""
     row: int = 1
-    """Refusals in a row, this one included."""
+    """Number of consecutive refusals, including this one."""
 
 
 class Forget(KeeperMessage, frozen=True):
@@ -122,7 +122,7 @@ class Lease(KeeperMessage, frozen=True):
 
     requests: int
     processes: int
-    """Processes that share the limits."""
+    """Number of processes that share the limits."""
     serial: int
     """Number of the lease, for `Holds`."""
     learned: Learned
@@ -193,7 +193,7 @@ class Keeper:
         self._is_stale = True
         """True if an event may have changed leases; most messages only ask for starts."""
         self._lent: tuple[object, ...] = ()
-        """Inputs of the last leases, besides the demands."""
+        """Inputs from which the last leases were computed, in addition to the demands."""
         self._is_scarce = False
 
     def __len__(self) -> int:

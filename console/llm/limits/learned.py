@@ -18,11 +18,11 @@ from console.llm.limits.chance import NEGLIGIBLE, Chance, Refusal, are_together
 _HIGHEST = 256
 _START = 32
 _CUT, _DEEP_CUT = 0.75, 0.5
-"""Remaining parts of the refused concurrency: after a rate limit, and after several in a row."""
+"""Fraction of the refused concurrency that remains: after a rate limit, and after several in a row."""
 _LIGHT = 0.85
-"""Part of the refused concurrency up to which calls are light: none would be refused for load."""
+"""Fraction of the refused concurrency up to which calls are light: load would cause none of them to be refused."""
 _FORGOTTEN = 0.9
-"""Remembered part of the refused concurrency after a lower rate limit, since light calls may fail by chance."""
+"""Fraction of the refused concurrency kept after a lower rate limit, since light calls may fail by chance."""
 _FIRST_GROWTH, _GROWTH, _SLOW_GROWTH = 1.0, 0.5, 0.125
 """Growth of the concurrency per good answer: before any rate limit, after one, and near the one refused last."""
 _SPEEDUP = 0.02
@@ -90,7 +90,7 @@ class Learner(Protocol):
         ...
 
     def succeeded(self, *, is_full: bool) -> None:
-        """Record a good answer; `is_full` if all allowed calls were in use."""
+        """Record a good answer; `is_full` is True if all allowed calls were in use."""
         ...
 
     def ended(self) -> None:
@@ -129,7 +129,7 @@ class LearnedLimit:
         self._refused_at = self._before_cut = 0.0
         """Concurrency at rate limits: the reference for light calls, and the value at the first of several in a row."""
         self._light_sent = self._light_refused = 0
-        """Light calls since the last cut."""
+        """Number of light calls since the last reduction."""
         self._cut_at = 0.0
         self._passed = 0
         self.pace_s, self.cuts = 0.0, 0

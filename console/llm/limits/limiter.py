@@ -42,7 +42,7 @@ _LONGEST_PROBE_S = 30.0
 _RATE_LIMITED = "rate limited"
 _ASKED_TO_WAIT = "the provider asks to wait"
 _SHARED_PAUSES = 4
-"""Rate limits that pause all calls after several refusals in a row, until the next refusals in a row."""
+"""Number of rate limits that pause all calls after several refusals in a row, until the next refusals in a row."""
 _ANSWER_TIME_WEIGHT = 0.1
 """Weight of the latest good answer in the moving average of answer times."""
 
@@ -53,9 +53,9 @@ class Slot:
 
     started: float
     cuts: int
-    """Rate-limit episodes known at that time."""
+    """Number of rate-limit episodes known when it was granted."""
     is_light: bool = False
-    """True if clearly fewer calls were allowed at that time than when one was refused; see `chance`."""
+    """True if it was granted while clearly fewer calls were allowed than when one was refused; see `chance`."""
     number: int = 0
     """Number of the request, in the order of sending."""
 

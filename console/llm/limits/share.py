@@ -49,14 +49,14 @@ class LimitShare:
         self.cuts = 0
         """Rate-limit episodes so far."""
         self._in_flight = self._waiting = self._most_in_flight = self._most_wanted = 0
-        """Current values, and maxima since the last report."""
+        """Current values, and their maxima since the last report."""
         self._ended = self._good = self._good_when_full = 0
         self._light = self._light_refused = self._heavy_refused = 0
         """Counts since joining the keeper; see `Want`."""
         self._started = self._allowed = 0
         """Starts since joining the keeper: used, and allowed."""
         self._has_to_answer = False
-        """True until the keeper has been told that a smaller lease is respected."""
+        """True until the keeper has been told that this process is within a smaller lease."""
         self._last_want: Want | None = None
         self._answer_s: float | None = None
         self._later: asyncio.TimerHandle | None = None

@@ -21,7 +21,7 @@ from console.llm.providers import open_endpoint
 TIMES = 5
 """Number of answers to each question."""
 ALPHA = 0.001
-"""Maximum p at which an endpoint counts as changed; one in a thousand unchanged endpoints will."""
+"""Maximum p for an endpoint to count as changed; one in a thousand unchanged endpoints does."""
 _THINGS = (
     *("color", "animal", "city", "fruit", "river", "verb", "first name", "adverb", "planet", "tool", "sport", "smell"),
     *("metal", "spice", "dance", "vehicle", "tree", "disease", "profession", "instrument", "language", "shape", "bird"),
@@ -29,7 +29,7 @@ _THINGS = (
     *("island", "gemstone", "flower", "building", "holiday"),
 )
 ANSWER_TOKENS = 24
-"""Tokens of an answer that is compared as a text."""
+"""Maximum tokens of an answer that is compared as text."""
 _CANDIDATES = 20
 
 
@@ -38,7 +38,7 @@ class Drift:
     """Comparison of two fingerprints."""
 
     p: float
-    """Probability that an unchanged endpoint answers this differently by chance."""
+    """Probability that an unchanged endpoint differs this much by chance."""
     distance: float
     """Mean distance between the answers of both days: of log probabilities, or the share of unequal texts."""
     within: float

@@ -38,9 +38,9 @@ _VALUES: dict[str, Any] = {
     "text": _LONG,
 }
 _PLENTY = "The year was quiet and the harvest fair. " * 750
-"""About 30,000 characters."""
+"""Length of a long prompt: about 30,000 characters."""
 _ENTRY = "The entry was checked twice and is in order. " * 45
-"""About 2,000 characters: as a result, far more tokens than the rest of the question."""
+"""Length of a long tool result: about 2,000 characters, far more tokens than the rest of the question."""
 _MOST_CHARACTERS = 10
 """Maximum number of characters in a token of English."""
 _REST_OF_TOKEN = 3
@@ -137,7 +137,7 @@ class _Check:
         self._model, self._endpoint = model, endpoint
         self._free: Reply | None = None
         self._thinks = False
-        """True once thoughts have filled an answer: from then on the model's own limit holds."""
+        """True once thoughts alone have filled an answer; from then on the model's own limit applies."""
 
     async def _ask(
         self,
@@ -371,7 +371,7 @@ def _forcing(provider: str, tool: str) -> dict[str, Any] | None:
 
 
 def _is_thinking(reply: Reply) -> bool:
-    """Return whether a cut answer may hold thoughts, shown or hidden, and little else."""
+    """Return whether a cut answer may contain thoughts, visible or hidden, and little else."""
     return bool(reply.reasoning) or not reply.content or "<think>" in reply.content
 
 

@@ -32,7 +32,7 @@ class RefusedParameter:
 
     @property
     def changes_nothing(self) -> bool:
-        """True if the question is the same without it: for streaming, or a renamed parameter."""
+        """True if omitting it leaves the question unchanged, as for streaming or a renamed parameter."""
         return self.name in ("stream", "stream_options") or bool(self.instead)
 
 

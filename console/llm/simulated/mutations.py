@@ -82,4 +82,4 @@ _MUTATIONS: tuple[Mutation, ...] = (
     _add_argument,
     _rename_function,
 )
-"""Weighted by repetition, with common mistakes of real models more often."""
+"""Mutations, weighted by repetition: the more common mistakes of real models occur several times."""

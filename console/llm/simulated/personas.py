@@ -47,7 +47,7 @@ class PlannedReply:
     calls: tuple[tuple[str, dict[str, Any] | str], ...] = ()
     reasoning: str = ""
     finish: str = ""
-    """Empty to derive it from the calls."""
+    """Text of the reply; empty to derive it from the calls."""
     fault: FaultKind | None = None
     fault_after: float = 0.0
     """Fraction of the text streamed before the fault."""
@@ -67,14 +67,14 @@ def plan_reply(persona: Persona, request: ChatRequest, rng: Random, number: int)
 
 
 def careful(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Right about nine times out of ten, otherwise wrong in ordinary ways."""
+    """A persona that is right about nine times out of ten, and otherwise wrong in ordinary ways."""
     del number
     right = rng.random() < 0.92
     return _plan_reply(request, _pick_utterance(request, rng, right=right))
 
 
 def hasty(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Right about half the time, otherwise with wrong values or types, or missing or invented arguments."""
+    """A persona that is right half the time, otherwise with wrong values or types, or missing or invented arguments."""
     del number
     if rng.random() < 0.55:
         return _plan_reply(request, _pick_utterance(request, rng, right=True))
@@ -85,7 +85,7 @@ def hasty(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
 
 
 def rambling(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Thinks aloud, surrounds its answer with prose, and sometimes buries it where no decoder finds it."""
+    """A persona that thinks aloud, wraps its answer in prose, and sometimes buries it where no decoder finds it."""
     del number
     thoughts = _thinking_text(rng)
     planned = replace(
@@ -104,7 +104,7 @@ def rambling(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
 
 
 def broken(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Fails like real providers: some faults disappear with the next try, some never do."""
+    """A persona that fails like real providers: some faults disappear with the next try, some never do."""
     planned = _plan_reply(request, _pick_utterance(request, rng, right=rng.random() < 0.8))
     chance = rng.random()
     if chance < 0.12:
@@ -129,7 +129,7 @@ def broken(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
 
 
 def judge(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Grades in the tag that the prompt asks for."""
+    """A persona that grades in the tag that the prompt asks for."""
     del number
     if request.scripted is not None:
         return _plan_reply(request, request.scripted().right)
@@ -137,7 +137,7 @@ def judge(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
 
 
 def user(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Writes the scripted messages of the suite's simulated user."""
+    """A persona that writes the scripted messages of the suite's simulated user."""
     del number
     return _plan_reply(request, _pick_utterance(request, rng, right=True))
 

@@ -74,7 +74,7 @@ or `moderation_service_unavailable`, concern the account or the service.
 _NUMBERS = ("code", "status", "status_code")
 _SUCCESS = {0, 200}
 _ERROR_FIELDS = frozenset({"error", "errors", "message", "detail", "msg", "success", "base_resp", *_NUMBERS})
-"""Every error has one of these fields, or `error` as its `object` or `type`."""
+"""Fields of errors: every error has one of these, or `error` as its `object` or `type`."""
 _SUCCESS_WORDS = frozenset({"", "ok", "success", "succeeded"})
 """Strings that some providers send as the `code` of every answer, without trailing zeros."""
 _FAILURE_WORDS = frozenset({"error", "fail", "failed", "failure", "timeout", "aborted", "cancelled", "canceled"})
@@ -111,7 +111,7 @@ class ProviderError:
 
 
 def read_provider_error(body: bytes, redact: Redactor) -> ProviderError:
-    """Return the redacted error in a body of any known format; a body that is not JSON is quoted in short."""
+    """Return the redacted error in a body of any known format; a body that is not JSON is quoted in part."""
     try:
         value: Any = redact.value(json.loads(body))
     except (ValueError, RecursionError):

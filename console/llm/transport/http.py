@@ -65,7 +65,7 @@ class HttpSession:
         self.model_list = provider_of(model.provider).model_list or "models"
         """Path of the list of the server's models."""
         self.redact = redactor_for([model])
-        """Removes the secrets of requests from responses."""
+        """Redactor that removes the secrets of requests from responses."""
         self._headers = {
             "user-agent": f"eval-console/{__version__}",
             "accept-encoding": "identity",
@@ -149,7 +149,7 @@ class HttpSession:
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in ("", "identity"):
             named = self.redact(encoding)[:20]
-            raise Fault(FaultKind.BAD_ANSWER, f"the server compressed its answer ({named}) though not asked to")
+            raise Fault(FaultKind.BAD_ANSWER, f"the server compressed its answer ({named}) without being asked to")
 
     def _redirected(self, response: aiohttp.ClientResponse) -> Fault:
         """Return the fault of a redirect; redirects are never followed."""
@@ -237,7 +237,7 @@ def too_large() -> Fault:
 
 
 def _new_socket(address: tuple[int, int, int, str, tuple[Any, ...]]) -> socket.socket:
-    """Return a new socket; the last file descriptors are refused as if none were left."""
+    """Return a new socket; raise an error, as if no file descriptors were left, when only the reserved ones are."""
     family, kind, protocol, *_ = address
     new = socket.socket(family, kind, protocol)
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)

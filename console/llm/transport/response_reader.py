@@ -39,7 +39,7 @@ def decode(raw: bytes, redact: Redactor) -> Any:
 
 _DRAIN_S = 0.25
 _BLANK = b"\xef\xbb\xbf \r\n\t"
-"""Bytes that may precede an answer: a byte order mark and white space."""
+"""Bytes that may precede an answer: a byte order mark and whitespace."""
 _EXCERPT = 4096
 """Maximum number of characters kept of an unreadable answer."""
 
@@ -66,7 +66,7 @@ async def receive(
 
 
 async def _read_head(response: aiohttp.ClientResponse, deadlines: Deadlines) -> bytes:
-    """Return the beginning of the answer up to the first piece with more than blanks."""
+    """Read up to the first piece that is more than whitespace, and return the beginning of the answer."""
     parts: list[bytes] = []
     size = 0
     while piece := await response.content.readany():

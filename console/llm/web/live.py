@@ -115,7 +115,7 @@ class Web:
         raise NoPage(f"more than {_MOST_REDIRECTS} redirects")
 
     def _check(self, url: yarl.URL) -> None:
-        """Check the address as parsed by the client itself, since another parser might see another host."""
+        """Check the address as parsed by the client itself, since another parser might extract a different host."""
         if url.scheme not in ("http", "https") or not url.raw_host:
             raise NoPage("refused: only http and https addresses can be fetched")
         check_literal(url.raw_host, self.is_allowed)

@@ -34,7 +34,7 @@ NATIVE = "anthropic"
 MAX_TOKENS = 64_000
 """Default limit, since the API requires one."""
 CACHE = "prompt_cache"
-"""Our parameter, never sent, that marks tools, system text and the last two user messages for the provider's cache."""
+"""A parameter of ours, never sent: marks tools, system text and the last two user messages for caching."""
 _CACHE_CONTROL = {"type": "ephemeral"}
 _VERSION = "2023-06-01"
 _DELTAS = {

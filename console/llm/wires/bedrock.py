@@ -45,7 +45,7 @@ _FORMATS = {
     **{f"image/{form}": form for form in ("png", "jpeg", "gif", "webp")},
     "application/pdf": "pdf", "text/csv": "csv", "text/html": "html", "text/plain": "txt", "text/markdown": "md",
 }  # fmt: skip
-"""Formats of pictures and documents by media type."""
+"""Formats of images and documents by media type."""
 Block = dict[str, Any]
 
 
@@ -143,7 +143,7 @@ def read_converse(message: Mapping[str, Any], finish: str, accepted: Accepted = 
     for block in blocks:
         if not _is_readable(block):
             if "text" in block or not block:
-                raise Fault(FaultKind.BAD_ANSWER, "a block of the answer has no text")
+                raise Fault(FaultKind.BAD_ANSWER, "a block in the answer has no text")
             accepted.skip(next(iter(block)))
     texts = [block["text"] for block in blocks if isinstance(block.get("text"), str)]
     thoughts = (_thought(block) for block in blocks)
@@ -164,7 +164,7 @@ def _is_readable(block: Block) -> bool:
 def _call(use: Mapping[str, Any]) -> ToolCall:
     identity, name, values = use.get("toolUseId"), use.get("name"), use.get("input")
     if not isinstance(identity, str) or not isinstance(name, str) or not isinstance(values, dict):
-        raise Fault(FaultKind.BAD_ANSWER, "a call of the answer has no id, name or input")
+        raise Fault(FaultKind.BAD_ANSWER, "a call in the answer has no id, name or input")
     return ToolCall(identity, name, json.dumps(values))
 
 

@@ -329,7 +329,7 @@ class _Call:
     name_length: int = 0
     arguments: list[str] = field(default_factory=list[str])
     has_object: bool = False
-    """True if the arguments came as an object, which is complete by itself."""
+    """True if the arguments arrived as an object, which is complete by itself."""
     unread: dict[str, object] = field(default_factory=dict[str, object])
     """Fields not read by any code here."""
 
@@ -435,4 +435,4 @@ WRITER_API = ProviderApi(path="chat", body=chat_body, events=SseReader, assembly
 COMPLETIONS_API = ProviderApi(
     path="completions", body=_completion_body, events=SseReader, assembly=ChatAssembly, gives_logprobs=True
 )
-"""Only for suites that build whole prompts."""
+"""Text completions, only for suites that build whole prompts."""

@@ -122,7 +122,7 @@ def _call(call: Mapping[str, Any]) -> ToolCall:
     function = as_object(call.get("function"))
     texts = (call.get("id"), function.get("name"), function.get("arguments"))
     if not all(isinstance(text, str) for text in texts):
-        raise Fault(FaultKind.BAD_ANSWER, "a call of the answer has no id, name or arguments")
+        raise Fault(FaultKind.BAD_ANSWER, "a call in the answer has no id, name or arguments")
     return ToolCall(*cast(tuple[str, str, str], texts))
 
 

@@ -104,11 +104,11 @@ _GEMINI_FILTERS = (
     *("safety", "recitation", "language", "blocklist", "prohibited_content", "spii", "image_safety"),
     *(f"prompt blocked: {reason}" for reason in ("safety", "blocklist", "prohibited_content", "image_safety")),
 )
-"""The latter are our names for an answer with `promptFeedback.blockReason` and no candidate."""
+"""Content filters of Gemini; prefixed ones are our names for `promptFeedback.blockReason` without a candidate."""
 GEMINI = Ends({"stop": "stop", "max_tokens": "length", **dict.fromkeys(_GEMINI_FILTERS, "content_filter")})
-"""Notably, `OTHER` and `MALFORMED_FUNCTION_CALL` prove nothing."""
+"""Reasons of Gemini; notably, `OTHER` and `MALFORMED_FUNCTION_CALL` prove nothing."""
 OLLAMA = Ends({"stop": "stop", "length": "length"})
-"""`load` and `unload` are not answers."""
+"""Reasons of Ollama; `load` and `unload` are not answers."""
 RESPONSES = Ends(
     {
         "completed": "stop",

@@ -1,4 +1,4 @@
-"""Content of a message as text, pictures, sound and files, for APIs with their own types of parts."""
+"""Content of a message as text, images, audio and files, for APIs with part types of their own."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,7 @@ _DATA = re.compile(r"data:([^;,]+)(?:;[^;,=]+=[^;,]*)*;base64,")
 
 
 class MediaData(NamedTuple):
-    """A picture, a sound or a file."""
+    """An image, audio clip or file."""
 
     kind: str
     """`image`, `audio` or `file`."""

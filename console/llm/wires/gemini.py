@@ -172,7 +172,7 @@ def read_candidates(message: Mapping[str, Any], finish: str, accepted: Accepted 
 
 
 def _call(call: dict[str, Any], number: int) -> ToolCall:
-    """Return a call; missing arguments mean none, unless unread fields may contain them."""
+    """Return a call; missing arguments mean an empty object, unless unread fields may contain them."""
     if call.get("willContinue") is True:
         raise unread("the arguments of a call come in pieces, which are not read")
     if not call.get("args"):

@@ -22,7 +22,7 @@ _OTHER_ROLES = frozenset({"user", "system", "developer", "tool", "function"})
 
 def unread(what: str) -> Fault:
     """Return the fault for a part that is unreadable or contradicts another."""
-    return Fault(FaultKind.BAD_ANSWER, what, hint="The server or a gateway before it breaks its API; update it.")
+    return Fault(FaultKind.BAD_ANSWER, what, hint="The server or a gateway in front of it violates its API; update it.")
 
 
 class Accepted(NamedTuple):
@@ -149,7 +149,7 @@ def refuse_other_roles(message: Mapping[str, Any]) -> None:
 
 
 def refuse_unknown(fields: Mapping[str, Any], known: Set[str], what: str) -> None:
-    """Raise a fault if unknown fields contain text or a structure: unread content may be the answer."""
+    """Raise a fault if unknown fields contain text or a structure: content that is not read may be the answer."""
     for name, value in fields.items():
         if name not in known and value and isinstance(value, str | list | dict):
             raise unread(f"{what} has the unknown field {name[:40]!r}")

@@ -56,7 +56,7 @@ class TextChunk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def piece(self) -> tuple[int | None, str]:
-        """Index of the call whose arguments it continues, None for the text, and the piece; empty unless just one."""
+        """Index of the call whose arguments it continues (None: text), and the piece; empty unless exactly one."""
         delta = self.choices[0].delta
         if not delta.tool_calls:
             return None, delta.content or ""

@@ -26,16 +26,16 @@ _OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_ARGUMENTS = 0, 4, 16
 _ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE_THREAD = 0x00010000
 _AF_UNIX, _SOCK_STREAM, _SOCK_FLAGS = 1, 1, 0o2004000
-"""Flags: close-on-exec and non-blocking."""
+"""Flags that may be combined: close-on-exec and non-blocking."""
 _TRUNCATE, _TRUNCATE_AND_MODE = 0o1000, 0o1003
 _SOCKET_OPTIONS = (3, 4, 38, 39)
-"""Type, error, protocol, domain."""
+"""Options of sockets that may be read: type, error, protocol, domain."""
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
-"""Terminal test, window size, bytes to read, blocking mode, close-on-exec."""
+"""Terminal requests that are allowed: terminal test, window size, bytes to read, blocking mode, close-on-exec."""
 _FCNTLS = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1031, 1032, 1034)
-"""Duplicates, flags, record locks, pipe sizes."""
+"""File-control commands that are allowed: duplicates, flags, record locks, pipe sizes."""
 _PRCTLS = (2, 3, 15, 16, 21, 23, 39, 0x53564D41)
-"""Names of threads and memory areas; the others only query."""
+"""Process attributes that are allowed: names of threads and memory areas may be set; the others only query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class Protection:
     """Protection outside the scratch folder that other layers already provide."""
 
     attributes: bool
-    """Mode, owner and times of files, by read-only mounts."""
+    """True if read-only mounts protect mode, owner and times of files."""
     truncation: bool
-    """Lengths of files, by read-only mounts or Landlock 3."""
+    """True if read-only mounts or Landlock 3 protect the lengths of files."""
 
 
 def read_table(machine: str) -> list[Row]:

@@ -22,7 +22,7 @@ _START_S = 20.0
 """Seconds before giving up on a worker that neither starts nor ends."""
 _MOST_LINKS = 40
 _DISCARD = 9
-"""A port of this machine that nothing listens on."""
+"""A port of this machine on which nothing listens."""
 _OUTSIDE = "/private/etc/hosts"
 """A file that anyone on macOS can read, except a worker."""
 

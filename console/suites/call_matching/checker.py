@@ -47,12 +47,12 @@ _NOT_TEXT = {"java": "type_error:java", "javascript": "type_error:js"}
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A refusal of calls: official error type, message and subject."""
+    """The checker's rejection of calls: official error type, message and subject."""
 
     error_type: str
     message: str
     subject: str = ""
-    """The parameter or function concerned."""
+    """Name of the parameter or function concerned."""
 
 
 def check_calls(

@@ -32,7 +32,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """A pair of calls with the checker's refusal."""
+    """A pair of calls with the checker's error, if any."""
 
     pair: Pair
     refusal: Refusal | None

@@ -43,7 +43,7 @@ class Typed:
 
     error_type: str = ""
     is_variable: bool = False
-    """The type of the ground truth differs from the document (a variable name), so only equal values count."""
+    """True if the ground truth's type differs from the document (a variable name), so only equal values count."""
 
 
 def first_type(allowed: list[Any]) -> type | None:

@@ -8,7 +8,7 @@ LONGEST = 20_000
 """Maximum number of characters in a value that is parsed as a collection."""
 
 Rule = Callable[[str, str | None], Any]
-"""Converts a string, given the element type if any; returns a string that does not fit unchanged."""
+"""Converts a string, given the element type if any; a string that does not fit is returned unchanged."""
 
 
 class Converter(Protocol):

@@ -217,7 +217,7 @@ def _params(rubric: Rubric) -> dict[str, Any]:
 
 
 async def _gather_all(asked: Sequence[Coroutine[Any, Any, Any]]) -> list[tuple[list[Grade], str]]:
-    """Await all before raising the first error, so that no paid reply is lost."""
+    """Await all calls before raising the first error, so that no paid reply is lost."""
     results = await asyncio.gather(*asked, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):

@@ -14,7 +14,7 @@ USUAL_SHARE = 0.75
 WIN_RATE = "win rate"
 """Criterion name of a comparison with a baseline."""
 CHOSE_FIRST = "chose the first answer"
-"""Score with the share of calls that preferred the answer shown first; one half if there is no position bias."""
+"""Name of the score: the share of calls that preferred the answer shown first; one half without position bias."""
 TIED = 0.5
 _OF_BASELINE: dict[str, Literal["passed", "failed"] | float] = {"BETTER": 1.0, "TIE": TIED, "WORSE": 0.0}
 WHOLE = "rubric"
@@ -169,7 +169,7 @@ def scores_of(grades: Sequence[Grade], rubric: Rubric) -> dict[str, float]:
 
 
 def category_scores(rubric: Rubric) -> list[str]:
-    """Return the names of the scores with the share of each category."""
+    """Return the names of the scores that hold the share of each category."""
     if rubric.against:
         return list(_OF_BASELINE)
     return [name for item in criteria_of(rubric) for name in _category_scores(rubric, item.name).values()]

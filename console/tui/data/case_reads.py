@@ -60,7 +60,7 @@ class SuiteThread:
 KeyT = TypeVar("KeyT", bound=Hashable)
 CaseT = TypeVar("CaseT")
 WAIT_S = 0.1
-"""Longest time that `get` blocks."""
+"""Longest time, in seconds, that `get` blocks."""
 KEPT_CASES = 64
 
 
@@ -82,7 +82,7 @@ class CaseReads(Generic[KeyT, CaseT]):
         """Cases requested before they were read."""
 
     def get(self, key: KeyT, read: Callable[[], CaseT]) -> CaseT | None:
-        """Return a case from the cache or by `read`, or None if that takes long, and `arrived` will be called.
+        """Return a case from the cache or by `read`, or None if reading takes long; `arrived` is then called later.
 
         Raises:
             UsageError: or anything else `read` raises.
@@ -143,7 +143,7 @@ class LateReads(Generic[KeyT, CaseT]):
             before: the value of a key until it has been read.
             when_idle: schedules a call after the case has been drawn.
             in_loop: schedules a call in the event loop; thread-safe.
-            arrived: called in that loop when another value than the last one has been read.
+            arrived: called in that loop when the value read differs from the last one.
         """
         self._read, self._before, self._arrived = read, before, arrived
         self._when_idle, self._in_loop = when_idle, in_loop
@@ -153,7 +153,7 @@ class LateReads(Generic[KeyT, CaseT]):
         """Keys whose value is up to date, or is being read."""
 
     def get(self, key: KeyT) -> CaseT:
-        """Return the last value that was read."""
+        """Return the most recently read value."""
         if key not in self._current:
             self._current.add(key)
             self._when_idle(partial(self._start, key))

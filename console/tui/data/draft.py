@@ -43,7 +43,7 @@ class _Written(msgspec.Struct, omit_defaults=True):
 
 
 def draft_place(paths: WorkspacePaths) -> str:
-    """Return the runs and data folders as a string; a draft belongs to them, since other folders have other suites."""
+    """Return a string that identifies the folders of runs and data; a draft is valid only for those."""
     try:
         folders = find_runs_root(paths.runs, may_be_new=True), *find_data_roots(paths.data).user
     except UsageError:  # reported where they are read

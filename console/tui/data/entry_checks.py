@@ -67,7 +67,7 @@ class Ping:
     seconds: float
     good: bool
     text: str
-    """Foreign text: may quote the server's response."""
+    """Untrusted text: may quote the server's response."""
     hint: str = ""
 
 

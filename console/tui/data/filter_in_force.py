@@ -8,7 +8,7 @@ _WORD_START = re.compile(r"[^\w.]+")
 
 
 class FilterInForce(NamedTuple):
-    """A list's active filter and its effect."""
+    """A list's active filter and the number of rows it leaves."""
 
     words: str
     shown: int

@@ -32,7 +32,7 @@ class ImportSession:
         """Samples in the current item, if known."""
         self.reports: list[ImportReport] = []
         self.mistakes: list[str] = []
-        """Errors of items that could not be imported. Foreign text."""
+        """Errors of items that could not be imported. Untrusted text."""
 
     @property
     def is_running(self) -> bool:

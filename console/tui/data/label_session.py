@@ -61,9 +61,9 @@ class LabelResult(msgspec.Struct, frozen=True):
     simulated: bool = False
     cost_usd: float | None = None
     stopped: str = ""
-    """Reason for ending early; empty if it did not. Foreign text."""
+    """Reason for ending early; empty if it did not. Untrusted text."""
     message: str = ""
-    """Reason for not starting. Foreign text."""
+    """Reason for not starting. Untrusted text."""
 
 
 class LabelSession:
@@ -211,7 +211,7 @@ def _is_answer(note: Note) -> bool:
 
 
 def last_object(output: bytes) -> dict[str, Any]:
-    """Return the last JSON object on a line of its own, or an empty one."""
+    """Return the last line that is a JSON object; empty if there is none."""
     for line in reversed(output.splitlines()):
         try:
             value = json.loads(line)

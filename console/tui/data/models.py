@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ModelLine(msgspec.Struct, frozen=True):
-    """One model in a list. Names are foreign text."""
+    """One model in a list. Names are untrusted text."""
 
     name: str
     model_id: str

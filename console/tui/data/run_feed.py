@@ -34,14 +34,14 @@ PIECE_BYTES = 128 << 10
 PIECES_AHEAD = 4
 """Maximum number of decoded chunks waiting to be applied."""
 MOST_FRAMES = 2_000
-"""Frames waiting for the journal to be read, from which on streamed text is left out."""
+"""Number of frames waiting for the journal to be read above which streamed text is dropped."""
 LIVE_POLL_S = 0.02
 START_POLL_S = 0.1
 IDLE_POLL_S = 1.0
 PREFETCH_BYTES = 512 << 10
 """Maximum journal bytes of a conversation to prefetch."""
 BEGINNING = 2
-"""Number of initial deltas of a reply for which its row is redrawn at once."""
+"""Number of initial deltas of a reply for which its row is redrawn immediately."""
 KEPT = 64
 """Maximum number of cached conversations."""
 
@@ -91,7 +91,7 @@ class FirstTokenWakeup:
     def __init__(self) -> None:
         self._expected: set[Key] = set()
         self._ready: set[Key] = set()
-        """Expected conversations at the start of the last read, whose frames can be applied after it."""
+        """Conversations awaited when the last read started; their frames can be applied after it."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._must_read = threading.Event()
         self._can_draw = asyncio.Event()
@@ -103,7 +103,7 @@ class FirstTokenWakeup:
     # In the loop -----------------------------------------------------------------------------------------------------
 
     def expect(self, keys: Iterable[Key]) -> None:
-        """Have the journal read at once, because a reply has begun in these conversations."""
+        """Have the journal read immediately, because a reply has begun in these conversations."""
         self._expected.update(keys)
         self._must_read.set()
 
@@ -125,7 +125,7 @@ class FirstTokenWakeup:
     # In the thread ---------------------------------------------------------------------------------------------------
 
     def begin_read(self) -> None:
-        """Note which replies can be drawn after the read that begins now."""
+        """Record which replies can be drawn after the read that begins now."""
         self._ready = self._expected.copy()
 
     def pause(self, seconds: float) -> None:

@@ -46,7 +46,7 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Folder name, which is the run's id. Foreign text."""
+        """Folder name, which is the run's id. Untrusted text."""
         return self.folder.name
 
     @property
@@ -122,7 +122,7 @@ class RunLine(msgspec.Struct, frozen=True):
 
 
 class SortedFigure(msgspec.Struct, frozen=True):
-    """A figure of runs that only a list sorted by it shows."""
+    """A number that only a list sorted by it shows."""
 
     name: str
     write: Callable[[RunLine], str]

@@ -37,7 +37,7 @@ class SampleRun:
     tally: Tally = Tally()  # noqa: RUF009  never mutated
     is_over: bool = False
     problem: str = ""
-    """Reason why it could not be played or graded. Foreign text."""
+    """Reason why it could not be played or graded. May contain untrusted text."""
     seconds: float = 0.0
     simulated: bool = False
     process: "subprocess.Popen[bytes] | None" = None

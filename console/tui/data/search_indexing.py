@@ -26,7 +26,7 @@ class SearchIndexing:
         self._later: asyncio.TimerHandle | None = None
         """The update that is due after the pause."""
         self.mistake = ""
-        """Why the last update failed. May be foreign text."""
+        """Why the last update failed. May be untrusted text."""
 
     @property
     def is_running(self) -> bool:

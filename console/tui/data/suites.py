@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SuiteLine(msgspec.Struct, frozen=True):
-    """One suite in a list, or why it cannot be opened. Names and titles are foreign text."""
+    """One suite in a list, or why it cannot be opened. Names and titles are untrusted text."""
 
     entry: "SuiteEntry"
     categories: tuple["Category", ...] = ()

@@ -1,6 +1,6 @@
 """`UiState`: settings persisted across starts: theme, order, filter, grouping, last run.
 
-Stored in the state folder; may be deleted at any time. A damaged or foreign file is ignored; if writing fails, state is
+Stored in the state folder; may be deleted at any time. A damaged or unknown file is ignored; if writing fails, state is
 kept in memory only.
 """
 

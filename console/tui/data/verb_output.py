@@ -13,7 +13,7 @@ _TIMEOUT_S = 1200.0
 
 
 def verb_output(models_path: Path | None, *words: str) -> dict[str, Any]:
-    """Run a verb with a models file and return its JSON, whose strings are foreign.
+    """Run a verb with a models file and return its JSON, whose strings are untrusted.
 
     Raises:
         UsageError: the verb failed, with its own message, or could not be run.

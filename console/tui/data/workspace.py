@@ -1,8 +1,8 @@
 """`Workspace`: the app's models, suites and runs, read in threads and kept up to date; screens subscribe to its signal.
 
-Nothing is read before the first paint. Runs are polled, since other processes may play them: each look finds those
-added, changed or deleted (`RunChanges`), and reads only new journal records of live ones. With many runs, looks at all
-of them are rare; in between, only the locks of live, starting and queued ones are tested.
+Nothing is read before the first paint. Runs are polled, since other processes may play them: each poll finds those
+added, changed or deleted (`RunChanges`), and reads only new journal records of live ones. With many runs, all of them
+are polled rarely; in between, only the locks of live, starting and queued ones are tested.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ from console.tui.data.runs import RunLine, RunWatch, read_newest_runs, read_run,
 from console.tui.data.suites import Suites, read_suites, with_warnings
 
 LOOK_EVERY_S = 1.0
-"""Seconds between looks at the runs."""
+"""Seconds between polls of the runs."""
 DRAWN_AFTER_S = 0.05
 """Seconds allowed for drawing models and suites once they are read."""
 LONGEST_WAIT_S = 1.0
-"""Longest time that reading all runs waits for models and suites, because threads share one core."""
+"""Longest time for which reading all runs is delayed in favor of models and suites; the threads share one core."""
 LEAST_REST = 20
-"""Minimum pause after a look, as a multiple of its processor time, which grows with the number of runs."""
+"""Minimum pause after a poll, as a multiple of its processor time, which grows with the number of runs."""
 WARNINGS_AFTER_S = 0.5
 """Delay after reading the suites before packages that provide formats are checked for errors."""
 THREAD = "workspace"
@@ -190,11 +190,11 @@ class Workspace:
 
     @property
     def live(self) -> list[RunLine]:
-        """Runs being played, as of the last look."""
+        """Runs being played, as of the last poll."""
         return [line for line in self.active if line.is_live]
 
     def live_now(self) -> list[RunFolder]:
-        """Of the runs active at the last look, return those being played now; opens one file of each."""
+        """Of the runs active at the last poll, return those still being played; opens one file of each."""
         return [line.folder for line in self.active if line.folder.is_live]
 
     @property
@@ -304,7 +304,7 @@ class Workspace:
 
 
 def _sized(line: RunLine, suites: Suites | None) -> RunLine:
-    """Return a line with the cases of its suite as they are now, as in the leaderboard, if the run records none."""
+    """Return a line with the current cases of its suite, as in the leaderboard, if the run records none."""
     summary = line.summary
     if summary is None or summary.suite_cases or suites is None or (suite := suites.find(summary.suite)) is None:
         return line

@@ -20,7 +20,7 @@ _MOST_FILES = 8
 
 
 async def ask_to_allow(services: Services, catalog: Catalog, name: str) -> bool:
-    """Ask, and allow the code if the user agrees and it loads. Must be called in a worker.
+    """Ask the user, and allow the code if the user agrees and the code loads. Must be called in a worker.
 
     The code is reread before each question, so that what is allowed is what was shown.
     """

@@ -24,7 +24,7 @@ MOST_ROWS = 20
 
 
 class FilterRows(Protocol[AnswerCo]):
-    """Rows of a `FilterDialog`: filtering, drawing and result."""
+    """Rows of a `FilterDialog`: filtering, drawing, and the result of choosing one."""
 
     def narrowed(self, text: str) -> list[str]:
         """Return the keys of the matching rows, best match first."""
@@ -82,7 +82,7 @@ class FilterDialog(Dialog[AnswerT | None]):
             hint: placeholder of the text field.
             nothing: message for an empty list.
             grows: fit the list's height to its rows.
-            title: heading; foreign parts must be sanitized.
+            title: heading; untrusted parts must be sanitized.
             names: show the names of the columns.
             about: describes the row under the cursor, below the list.
         """
@@ -183,7 +183,7 @@ class Chooser(FilterDialog[str]):
     """
 
     def __init__(self, title: Content, columns: Sequence[Column], faces: Mapping[str, Face], empty: str) -> None:
-        """List rows under a title; foreign parts of the title must be sanitized.
+        """List rows under a title; untrusted parts of the title must be sanitized.
 
         Args:
             title: heading.

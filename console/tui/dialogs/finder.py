@@ -28,7 +28,7 @@ class JumpTarget(NamedTuple):
 
 
 class CaseLine(msgspec.Struct, frozen=True):
-    """A case as the finder lists it. All fields but the outcome are foreign text."""
+    """A case as the finder lists it. All fields but the outcome are untrusted text."""
 
     id: str
     category: str

@@ -136,14 +136,20 @@ def _unavailable(source: ActionSource, key_map: KeyMap, groups: Mapping[str, Seq
     reasons: list[Content] = []
     for action in (action for group in groups.values() for action in group):
         if why := source.why_not(action):
-            reasons.append(Content.assemble((f"{_keys(key_map, action)}  ", "bold"), f"{action.meaning}: {why}"))
+            words = f"{_words(source, action)}: {why}"
+            reasons.append(Content.assemble((f"{_keys(key_map, action)}  ", "bold"), words))
     return reasons
 
 
 def _cell(source: ActionSource, key_map: KeyMap, action: Action) -> Content:
     keys = lines.fit_text(_keys(key_map, action), _KEYS_WIDTH)
     style = MUTED if source.why_not(action) else ""
-    return Content.assemble((keys, "bold"), " ", (action.meaning, style))
+    return Content.assemble((keys, "bold"), " ", (_words(source, action), style))
+
+
+def _words(source: ActionSource, action: Action) -> str:
+    """Return the words of the key line if they depend on what is shown, else the meaning."""
+    return source.key_words().get(action.id) or action.meaning
 
 
 def _keys(key_map: KeyMap, action: Action) -> str:
@@ -174,7 +180,7 @@ def groups_of(actions: Sequence[Action], word: str) -> dict[str, list[Action]]:
 
 
 def _is_first(action: Action, actions: Sequence[Action]) -> bool:
-    """Return whether this action precedes its partner in the table and represents the pair."""
+    """Return whether this action precedes its partner in the table, and so represents the pair."""
     return next(other for other in actions if other.id in (action.id, action.pair)).id == action.id
 
 

@@ -26,7 +26,7 @@ _RECENT = "palette.recent"
 """Key of the last chosen commands in the UI state."""
 _MOST_RECENT = 8
 _FUZZY = 4
-"""Rank of a title that only has the typed letters in order, after all of `match_rank`."""
+"""Rank of a title that contains the typed letters only scattered, though in order; after all ranks of `match_rank`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Command:
     """An entry of the palette."""
 
     title: str
-    """Shown and matched; parts after the first colon may be foreign."""
+    """Shown and matched against typed words; parts after the first colon may be untrusted."""
     run: Callable[[], object]
     words: str = ""
     """Text other than its title by which it is found."""
     aside: str = ""
-    """Key of the command, or where it leads."""
+    """Key of the command, or the place to which it leads."""
     is_elsewhere: bool = False
     """True for an action of another screen, which ranks below those of this one."""
     why_not: str = ""
@@ -112,7 +112,7 @@ class CommandRows:
         return command
 
     def draw_row(self, key: str) -> tuple[Content, ...]:
-        """Return the cells of a command: its name, why it is unavailable, its key."""
+        """Return the cells of a command: its name, why it is unavailable, and its key."""
         command, title = self._shown[key]
         if command.why_not:
             title = muted(f"{title.plain}   {command.why_not}")

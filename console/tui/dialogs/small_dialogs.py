@@ -52,7 +52,7 @@ class Question(Dialog[str]):
     AUTO_FOCUS: ClassVar[str | None] = ""
 
     def __init__(self, text: Content, answers: Sequence[Answer]) -> None:
-        """Initialize the question; enter picks the first answer. Foreign parts of `text` must be sanitized."""
+        """Initialize the question; enter picks the first answer. Untrusted parts of `text` must be sanitized."""
         super().__init__()
         self._text = text
         self._answers = answers
@@ -92,7 +92,7 @@ class Waiting(Dialog[ResultT | UsageError | None], Generic[ResultT]):
     AUTO_FOCUS: ClassVar[str | None] = ""
 
     def __init__(self, text: Content, work: Callable[[], ResultT]) -> None:
-        """Prepare the call; foreign parts of `text` must be sanitized."""
+        """Prepare the call; untrusted parts of `text` must be sanitized."""
         super().__init__()
         self._text, self._work = text, work
 
@@ -127,7 +127,7 @@ class CommentScreen(Dialog[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
 
     def __init__(self, title: Content, text: str) -> None:
-        """Start with `text`; foreign parts of the title must be sanitized."""
+        """Start with `text`; untrusted parts of the title must be sanitized."""
         super().__init__()
         self._title = title
         self._text = text
@@ -140,7 +140,7 @@ class CommentScreen(Dialog[str | None]):
         self.query_one(Static).update(self._heading(self.query_one(Input).value))
 
     def _heading(self, text: str) -> Content:
-        """Return the title and the keys, and the invisible characters in the field; the title shrinks first."""
+        """Return the title, the keys, and markers for invisible characters in the field; the title shrinks first."""
         marks = marks_in(text)
         keys = muted("   enter saves   esc cancels   empty removes")
         tail = Content.assemble(("   holds ", MUTED), marks, keys) if marks else keys

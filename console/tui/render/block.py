@@ -29,7 +29,7 @@ class Block:
     aside: Content = field(default_factory=Content.empty)
     """Right end of the title line, such as tokens and seconds."""
     text: str = ""
-    """Raw foreign text, sanitized when it is measured."""
+    """Raw untrusted text, sanitized when it is measured."""
     body: Sequence[Content] = ()
     """Sanitized lines shown instead of `text`."""
     style: str = ""
@@ -46,7 +46,7 @@ class Block:
     gap: bool = True
     """True if an empty line follows."""
     hides: bool = False
-    """True if its body omits equal parts, which the fold key shows."""
+    """True if its body omits parts that are equal, which the fold key shows."""
     folds_alone: bool = False
     """True if the fold key folds this block even in a view where it otherwise folds matching rows."""
     limit: int = MESSAGE_LIMIT
@@ -66,7 +66,7 @@ class Block:
         return self._lines
 
     def append(self, text: str) -> int:
-        """Append foreign text.
+        """Append untrusted text.
 
         Returns:
             Index of the first line of the block that changed.

@@ -67,7 +67,7 @@ def _fit(cell: Content, width: int, column: Column) -> Content:
 
 @dataclass
 class LongIds:
-    """Ids too long for their column, shortened so that neighbors in the list remain distinguishable."""
+    """Ids too long for their column, shortened so that neighboring rows remain distinguishable."""
 
     starts: dict[tuple[int, int, int], dict[str, int]] = field(
         default_factory=dict[tuple[int, int, int], dict[str, int]]

@@ -80,7 +80,7 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
 
 
 def _share_paired(comparison: RunComparison, *, wide: bool) -> Content:
-    """Return how many cases of the smaller of two runs of different suites were paired, and by what."""
+    """Return how many cases of the smaller of two runs of different suites were paired, and on what basis."""
     pairing, paired = comparison.pairing, len(comparison.pairs)
     smaller = paired + min(comparison.only_a, comparison.only_b)
     how = f": {pairing.by_prompt} by prompt, {pairing.by_id} by id" if wide else ""
@@ -218,8 +218,10 @@ def number_lines(comparison: RunComparison, width: int, most: int) -> list[Conte
     names = {row[0] for row in rows}
     changed = [(name, str(a), str(b), f"{b - a:+}".replace("-", "−")) for name, a, b in comparison.reasons if a != b]
     rows[1:1] = [row for row in changed if row[0] not in names][: max(most - len(rows), 0)]
-    room = min(max(width - 90, 52), 64)
     wide = 1 + max(_LEAST_NUMBER, *(len(cell) for row in rows for cell in row[1:]))
+    needed = max(len(row[0]) for row in rows) + 3 * (wide + 1)
+    beside = max((line.cell_length for line in square), default=0)
+    room = max(min(max(width - 90, 52), 64), min(needed, width - beside - 5))
     made = [_row(("", "A", "B", "B − A"), room, wide, f"bold {MUTED}"), *(_row(row, room, wide, "") for row in rows)]
     if len(made) > 1 and not comparison.headline and not is_single:
         made[1] = made[1].append("   ").append(_interval(comparison))
@@ -307,7 +309,7 @@ def _dot_line(case: CasePair, means: tuple[float, float] | None, room: int, most
 
 
 def number_blocks(comparison: RunComparison, disputed: Sequence[int], apart: Section | None, width: int) -> list[Block]:
-    """Return the blocks: significance, cases, categories, error types, scores of people; `disputed` is by side."""
+    """Return the blocks: significance, cases, categories, error types, and scores by people; `disputed` is by side."""
     if comparison.single is not None:
         return [Block("single", difference(comparison))]
     blocks = [Block("test", block_title("significance"), body=tuple(_test_lines(comparison)))]
@@ -332,7 +334,7 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], apart: Sec
 
 _TESTS = {MCNEMAR: "exact McNemar"}
 _METHODS = {NEWCOMBE: "Newcombe"}
-"""Capitalized names of tests and methods named after people."""
+"""Names of tests and methods that are capitalized because they are named after people."""
 
 
 def _test_lines(comparison: RunComparison) -> list[Content]:

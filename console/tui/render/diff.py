@@ -27,7 +27,7 @@ LONG_STRIP = 10
 """Number of turns above which the turn strip is condensed."""
 VALUE_LIMIT = 4000
 _LEAST_LONG = 60
-"""Characters above which only the surroundings of differences are shown."""
+"""Number of characters above which only the surroundings of differences are shown."""
 _MOST_COMPARED = 100_000
 ALONE_LINES = 3
 """Maximum number of lines, before wrapping, of a value shown on one side only."""
@@ -40,7 +40,7 @@ _STYLES = {
     Mark.OMITTED: MUTED,
 }
 _LONE = (Mark.MISSING, Mark.EXTRA)
-"""Marks of items that only one side has."""
+"""Marks for items that exist on only one side."""
 LEGEND = "= same   ≠ differs   − missing   + extra   ~ wrong type   · may be left out   a | b any of"
 
 
@@ -56,7 +56,7 @@ class Equal(StrEnum):
     """Amount of equal content shown."""
 
     USUAL = "usual"
-    """Equal arguments, but not the equal paths of big values."""
+    """Also show equal arguments, but not the equal paths of big values."""
     SHOWN = "shown"
     HIDDEN = "hidden"
 

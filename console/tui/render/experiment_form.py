@@ -13,11 +13,11 @@ from console.tui.symbols import MUTED, muted
 
 _SHELL_CELLS = 64
 LINES_IN_FORM = 3
-"""Changed lines in a form, which has to fit 24 rows with its answers."""
+"""Number of changed lines in a form, which has to fit into 24 rows with its answers."""
 
 
 def labelled(label: str, *values: Content | str) -> list[Content]:
-    """Return values one below another, next to a label."""
+    """Return values one below the other, next to a label."""
     return [Content.assemble((f"   {'' if number else label:9}", MUTED), value) for number, value in enumerate(values)]
 
 

@@ -20,7 +20,7 @@ _MOST_RUNS = 12
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """Results of checking a form before its runs start. All strings may be foreign."""
+    """Results of checking a form before its runs start. All strings may be untrusted."""
 
     mistakes: Sequence[str] = ()
     """Errors to correct in the form."""

@@ -28,8 +28,8 @@ _COUNT = Column("cases", 5, right=True)
 EVERY_CATEGORY = "every category"
 
 
-def run_line(grid: Grid, place: int) -> Content:
-    """Return the number, model, score and name of a run."""
+def run_line(grid: Grid, place: int, width: int) -> Content:
+    """Return the number, model, score and name of a run, whose name is cut to fit."""
     side = grid.sides[place]
     mark = f"  {side.manifest.simulated_note}" if side.manifest.simulated else ""
     rate, count = grid.rate(place), str(len(grid.shared))
@@ -37,14 +37,15 @@ def run_line(grid: Grid, place: int) -> Content:
     repeats = [side.manifest.rollouts for side in grid.sides]
     if min(repeats) < max(repeats):
         basis += f" ({'repeat 1' if min(repeats) == 1 else f'repeats 1 to {min(repeats)}'} only)"
-    return Content.assemble(
+    numbers = Content.assemble(
         (f"{place + 1}  ", "bold $focus"),
         one_line(side.model, 24, "bold"),
         (mark, "$undecided"),
         f"  {score_words(grid, rate)}",
         (f" of {basis} graded in all   ", MUTED),
-        one_line(side.title, 60, MUTED),
     )
+    name = one_line(side.title, 60, MUTED)
+    return numbers.append(lines.fit_name(name, min(max(width - numbers.cell_length, 0), name.cell_length)))
 
 
 def score_words(grid: Grid, rate: Interval | None) -> str:
@@ -122,7 +123,7 @@ def _value(grid: Grid, rate: Interval | None, top: float, width: int, *, is_curr
 
 
 def reason_lines(grid: Grid, category: str | None, current: int, width: int) -> list[Content]:
-    """Return the basis of the cell under the cursor, then failure reasons by run, those that differ first."""
+    """Return the scope of the cell under the cursor, then failure reasons by run; those that differ come first."""
     rate = grid.rate(current, category)
     head = Content.assemble(
         (f"{current + 1} ", "bold $focus"),
@@ -230,7 +231,7 @@ def case_cells(case: GridCase, shown: range, current: int, why: str | None = Non
 
 
 def case_name(case: GridCase) -> str:
-    """Return the title of a scored case, the id of any other, or the number of a repeat. Foreign text."""
+    """Return the title of a scored case, the id of any other, or the number of a repeat. Untrusted text."""
     row = case.telling
     if case.is_repeat:
         return f"  repeat {row.slot[1] + 1}"

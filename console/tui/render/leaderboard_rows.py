@@ -121,7 +121,7 @@ def _cell(cell: Cell) -> Content:
 
 
 def about(board: Leaderboard, row: LeaderboardRow, apart: str, width: int, height: int) -> list[Content]:
-    """Return details of a row: time, cost, runs, scores apart, interval, remarks and missing columns."""
+    """Return details of a row: time, cost, runs, people's scores, interval, remarks and missing columns."""
     paid = number_format.money(row.cost_usd, at_least=bool(row.cost_unknown))
     cost = SIMULATED if row.simulated_note == SIMULATED else paid
     when = row_cells.when(row.at, time.time(), wide=True)

@@ -101,7 +101,7 @@ _NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
 
 
 _ATTEMPT = " attempt "
-"""Words before the number of a retry in the text of a `Key`."""
+"""Words that introduce the number of a retry in the text of a `Key`."""
 
 
 def fit_name(content: Content, width: int) -> Content:

@@ -1,4 +1,4 @@
-"""Pictures as lines of half blocks, two pixels a cell. Needs the extra `images`; without it, a line names it."""
+"""Pictures as lines of half blocks, two pixels a cell. Needs the extra `images`; without it, a line says so."""
 
 import io
 import warnings
@@ -22,7 +22,7 @@ GONE = "its file is gone from the run's folder"
 
 
 def picture_lines(shown: ShownMedia) -> tuple[Content, ...]:
-    """Return a picture as lines, or the reason why it is not shown; empty for sound and files."""
+    """Return an image as lines, or the reason why it is not shown; empty for audio and other files."""
     if shown.media.kind != "image":
         return ()
     return _lines(shown.read())
@@ -48,7 +48,7 @@ def open_picture(data: bytes | None, size: tuple[int, int]) -> "Image":
             picture = opened.convert("RGBA")
     except UsageError:
         raise
-    except Exception as error:  # the bytes are foreign, and decoders raise anything
+    except Exception as error:  # the bytes are untrusted, and decoders raise anything
         raise UsageError(f"the picture cannot be shown: {type(error).__name__}") from None
     return Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).convert("RGB")
 

@@ -31,7 +31,7 @@ _SHORTER_STATES = {"running code": "runs code", "user writing": "user writes"}
 CASES = (
     Column("", 1),
     Column("case", 20, 5, is_name=True),
-    Column("turn", 4, right=True, from_width=100),
+    Column("turn", 4, right=True, from_width=60),
     Column("state", 11),
     Column("says now", 20, 5, worth=16),
 )
@@ -39,7 +39,7 @@ FAILURES = (
     Column("", 1),
     Column("case", 20, 2, is_name=True),
     Column("why", 24, 4),
-    Column("", 7, right=True, from_width=70),
+    Column("", 7, right=True),
 )
 PROBLEMS = (Column("at", 8), Column("case", 14, 2, is_name=True), Column("what", 30, 6))
 
@@ -93,7 +93,7 @@ def _state_word(rollout: Rollout, live: bool) -> Content:
 
 
 def spoken_cell(rollout: Rollout, now: float) -> Content:
-    """Return the reason for waiting or ending, else the tail of the streamed text or the time in the state."""
+    """Return the reason for waiting or ending, else the end of the streamed text or the time in the state."""
     if rollout.why:
         return one_line(rollout.why, 200, "$undecided")
     if rollout.is_failure:

@@ -35,9 +35,9 @@ RUNS_NARROW = (
 _MOST_MODEL = 14
 """Maximum width of the model column in a narrow list."""
 _USUAL_SUITE, _LEAST_SUITE = 18, 10
-"""Widths that the suite column gets at the cost of setup and long words, and at the cost of score intervals."""
+"""Widths reached by the suite column when setup and long words, or score intervals, are dropped."""
 _MOST_SUITE = 30
-"""Maximum width of a suite column fitted to its contents at the cost of setup and long words."""
+"""Maximum width of a suite column fitted to its contents when setup and long words are dropped for it."""
 _BRANCH_SIGN = 5
 """Width of the sign before a run with branches."""
 _MOST_ID = 14
@@ -60,7 +60,7 @@ class RunColumns:
     has_setup: bool = True
     """False if there is too little room to show setup rollouts with the results."""
     is_brief: bool = False
-    """True if there is no room for the rollouts left of ended runs, nor for `simulated` in full."""
+    """True if there is no room for the number of rollouts left, nor for `simulated` in full."""
 
 
 def runs_wide(figure: SortedFigure | None = None) -> RunColumns:
@@ -69,12 +69,12 @@ def runs_wide(figure: SortedFigure | None = None) -> RunColumns:
 
 
 def _figure_column(figure: SortedFigure) -> Column:
-    """Return the column of a sorted figure, which takes the place of the cost."""
+    """Return the column of the number by which the list is sorted, which replaces the cost."""
     return Column(figure.name, 20, 2, is_name=True) if figure.is_text else Column(figure.name, 9, right=True)
 
 
 def runs_narrow(lines: Sequence[RunLine], room: int, now: float, figure: SortedFigure | None = None) -> RunColumns:
-    """Return the columns fitted to their contents; the suite gets the rest, at the cost of setup and intervals."""
+    """Return the columns fitted to their contents; setup and intervals are dropped to widen the suite."""
     mark, model, suite, score, result, cost, at = RUNS_NARROW
     cost = _figure_column(figure) if figure else cost
     longest = max([5, *(len(line.summary.model) for line in lines if line.summary is not None)])
@@ -142,7 +142,7 @@ RUNS_WIDE = (
 
 @dataclass(frozen=True, slots=True)
 class Kin:
-    """The relatives of a run in the list."""
+    """The branches of a run in the list, and the run it branched from."""
 
     parent: RunLine | None = None
     """The run it branched from, if listed."""
@@ -196,7 +196,7 @@ def _left_and_not_run(line: RunLine) -> Content:
 
 
 def _model_and_suite(line: RunLine, kin: Kin, now: float) -> tuple[Content, Content]:
-    """Return model and suite, the latter after a pin, a branch's parent's time or a fold, and the run's given name."""
+    """Return the model, the suite (after a pin, a branch's parent's time or a fold sign), and the run's given name."""
     assert line.summary is not None
     origin, parent = Content.empty(), kin.parent
     if kin.branches:
@@ -270,7 +270,7 @@ def not_run_words(tally: Tally) -> list[Content]:
 
 
 def _cost(line: RunLine, figure: SortedFigure | None = None, *, is_brief: bool = False) -> Content:
-    """Return the cost of a run, or the figure shown in its place."""
+    """Return the cost of a run, or the number shown in its place."""
     if line.summary is None or line.is_queued:
         return Content.empty()
     if figure is not None:

@@ -113,7 +113,7 @@ class BaseScreen(Screen[None]):
         return None
 
     def find_changed(self, text: str, *, done: bool) -> None:
-        """Filter or search; `done` when enter or escape closed the bar (escape with an empty string)."""
+        """Filter or search; `done` is True when enter or escape closed the bar (escape with an empty string)."""
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
@@ -122,11 +122,11 @@ class BaseScreen(Screen[None]):
 
     @property
     def find_mistake(self) -> str:
-        """Error in the text of the find bar, shown above it. May be foreign text."""
+        """Error in the text of the find bar, shown above it. May be untrusted text."""
         return ""
 
     def show_workspace(self, part: str) -> None:
-        """Show a changed part of the workspace, or all `shown_parts` (empty string) when the screen is resumed."""
+        """Show a changed part of the workspace; empty, when the screen is resumed, means all `shown_parts`."""
 
     # Composition -----------------------------------------------------------------------------------------------------
 
@@ -244,7 +244,7 @@ class BaseScreen(Screen[None]):
             self._help = None
 
     def go_back(self) -> bool:
-        """Close the find bar, or else end the zoom; return False if there was neither."""
+        """Close the find bar if it is open, else end the zoom; return False if there was neither."""
         if self.find_session.is_open:
             self.find_session.close("")
             return True

@@ -14,7 +14,7 @@ class FindChanged(Protocol):
     """A screen's handler for the find bar's text."""
 
     def __call__(self, text: str, *, done: bool) -> None:
-        """Filter or search; `done` when enter or escape closed the bar (escape with an empty string)."""
+        """Filter or search; `done` is True when enter or escape closed the bar (escape with an empty string)."""
         ...
 
 

@@ -67,7 +67,7 @@ class PaneZoom:
         self._show_alone(screen.focused)
 
     def _show_alone(self, pane: Widget | None) -> None:
-        """Hide all panes but one, and its title, immediately; None shows all."""
+        """Hide all panes but one, including their titles, immediately; None shows all."""
         if pane is not None and not pane.has_class("pane"):
             return
         path: set[object] = set() if pane is None else {pane, *pane.ancestors}

@@ -35,6 +35,7 @@ class SortActions:
     action_sort_cost = partialmethod(_sort, "cost")
     action_sort_tokens = partialmethod(_sort, "tokens")
     action_sort_turns = partialmethod(_sort, "turns")
+    action_sort_calls = partialmethod(_sort, "calls")
     action_sort_id = partialmethod(_sort, "id")
     action_sort_repeats = partialmethod(_sort, "repeats")
     action_sort_none = partialmethod(_sort, "")

@@ -26,7 +26,7 @@ _COLUMNS = (Column("change", 10), Column("of", 15), Column("case", 30, 1, is_nam
 class TrialReports:
     """Shows the report of the trial watched in Live, once, when it ends while being watched.
 
-    A trial started from here may also have ended before it could be watched.
+    A trial started in this app may have ended before it could be watched.
     """
 
     services: Services

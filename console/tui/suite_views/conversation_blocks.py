@@ -62,7 +62,7 @@ def conversation_blocks(
 
 
 def media_blocks(passage: Passage, key: str, *, gap: bool = True) -> list[Block]:
-    """Return the pictures of a passage; its text names them, and also sounds and files."""
+    """Return the images of a passage; its text names them as well as audio and files."""
     if not passage.media:
         return []
     from console.tui.render.picture import picture_lines  # rare

@@ -96,7 +96,7 @@ _loaded: dict[str, SuiteView] = {}
 
 
 def find_view(format_name: str) -> SuiteView:
-    """Return the view for a suite format, a third-party one once it is loaded; an empty name is an unknown format."""
+    """Return the view for a suite format, a third-party one once loaded; an empty name is unknown."""
     return _own_view(format_name) or _loaded.get(format_name, STANDARD)
 
 

@@ -41,7 +41,7 @@ class ReviewedCase:
     rollout: Rollout
     conversation: Conversation
     comparison: Comparison | None
-    """None while the suite is missing; `why` has the reason."""
+    """None while the suite is missing; the reason is in `why`."""
     why: str = ""
     attempts: Sequence[Conversation] = ()
     """All attempts, oldest first, if there are several."""
@@ -68,7 +68,7 @@ class DrawContext:
     token: int | None = None
     """Index of the token under the cursor, where log probabilities are shown; None to choose one."""
     apart: Callable[[], Section | None] = lambda: None
-    """Returns the run's scores by decided keys and by people's labels; None if there are none."""
+    """Returns the run's scores by corrected keys and by people's labels; None if there are none."""
     model: str = ""
     """Name of the run's model."""
 
@@ -92,7 +92,7 @@ class CaseView:
     draw: Callable[[ReviewedCase, DrawContext], list[Block]]
     exists_for: Callable[[ReviewedCase], bool] = _always
     folds_same: Callable[[ReviewedCase], bool] = _never
-    """True if `x` toggles folding of rows that agree (`DrawContext.style`) instead of folding the top block."""
+    """True if `x` toggles the folding of rows that agree (`DrawContext.style`) instead of folding the top block."""
 
 
 class ConversationDrawer(Protocol):
@@ -172,7 +172,7 @@ class SuiteView:
     """Drawing functions for notes, by kind, used in every view and in Live."""
 
     def case_name(self, rollout: Rollout) -> str:
-        """Return the name of a case in a list. May be foreign text."""
+        """Return the name of a case in a list. May be untrusted text."""
         return str(rollout.key)
 
     def case_detail(self, rollout: Rollout) -> str:

@@ -16,7 +16,7 @@ class FindBar(Input):
     where: ClassVar[str] = "line"
     """Name of the bar in the action table."""
     typing_words: ClassVar[Mapping[str, str]] = {}
-    """Empty: the bar takes letters, but uses the key line words of the action table."""
+    """Empty: the bar takes typed letters, but its key line words are those of the action table."""
     BINDINGS: ClassVar = bindings_for(where)
     DEFAULT_CSS = """
     FindBar { dock: bottom; display: none; height: 1; border: none; background: $panel; margin-bottom: 2;

@@ -61,7 +61,7 @@ class RowList(Viewport):
 
     @dataclass
     class EndReached(Message):
-        """A key asked for the row after the last, or before the first."""
+        """A key was pressed to move beyond the last row or before the first."""
 
         rows: "RowList"
         step: int

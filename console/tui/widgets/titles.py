@@ -65,7 +65,7 @@ class PaneTitle(Widget):
         self._right = Content.empty()
 
     def tell(self, left: Content, right: Content | None = None) -> None:
-        """Update the name and note; foreign parts must be sanitized."""
+        """Update the name and note; untrusted parts must be sanitized."""
         right = right or Content.empty()
         if same(left, self._left) and same(right, self._right):
             return
@@ -75,7 +75,7 @@ class PaneTitle(Widget):
             if pane.id == self.pane:
                 room = pane.outer_size.width - _BORDER_CELLS
                 pane.border_title = (lines.fit(left, room) if 0 < room < left.cell_length else left) or None
-                pane.border_subtitle = right or None
+                pane.border_subtitle = (_cut(right, room) if 0 < room < right.cell_length else right) or None
 
     def render(self) -> Content:
         width = self.size.width

@@ -20,7 +20,7 @@ NUMBERED = (
 """Key, name and id of the screens with a number, in order."""
 _WIDE = 120
 _LEAST_NAME, _LEAST_SUITE = 12, 8
-"""Minimum room for the name of a run, and for that of its suite, in a title."""
+"""Minimum room in a title for the name of a run, and for that of its suite."""
 
 
 class TopLine(Widget):

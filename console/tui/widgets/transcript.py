@@ -31,7 +31,10 @@ Hit = tuple[int, int, int, int]
 
 
 _HITS = "bold $hit on $hit-text", "$hit-text on $hit"
-"""Styles of the current hit and of others. Not component classes, as Textual drops their backgrounds within a line."""
+"""Styles of the current hit and of others.
+
+Not component classes, because Textual drops the backgrounds of those within a line.
+"""
 _ANSI_HITS = ".text--hit-now", ".text--hit"
 
 
@@ -119,7 +122,7 @@ class Transcript(Viewport):
 
     @dataclass
     class WidthChanged(Message):
-        """The width of the text has changed."""
+        """Message: the width of the text has changed."""
 
         transcript: "Transcript"
 
@@ -355,7 +358,7 @@ class Transcript(Viewport):
                 self._tops[below] += shift
 
     def _grown(self, first: int, *, last_only: bool = True) -> None:
-        """Update the length, position and drawing after a change from line `first` on."""
+        """Update the length, position and drawing after lines have changed from `first` on."""
         total, room, page = self._tops[-1], self.room, self.page
         if last_only:
             for y in range(first, first + page + 1):

@@ -26,7 +26,7 @@ class Viewport(ScrollView, can_focus=True):
     Viewport { height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
     """
     virtual_size = Reactive(Size(0, 0), repaint=False)
-    """Same as in `Widget`, but without layout or repaint on change, since no other widget depends on it."""
+    """Same as in `Widget`, but a change causes neither layout nor repaint, since no other widget depends on it."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

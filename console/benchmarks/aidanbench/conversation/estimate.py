@@ -35,7 +35,7 @@ def expected_turns(options: AidanOptions) -> float:
 
 
 def estimate(question: str, wording: Wording, options: AidanOptions) -> Estimate:
-    """Return the expected calls and tokens of one loop, separately for model, judge and embedding, and their bound."""
+    """Return the expected calls and tokens of one loop by role (model, judge, embedding), and their upper bound."""
     turns = expected_turns(options)
     basis = f"from recorded loops, {turns:.0f} rounds on average, {ANSWER_TOKENS} tokens an answer"
     expected = msgspec.structs.replace(_estimate(question, wording, options, turns), basis=basis)

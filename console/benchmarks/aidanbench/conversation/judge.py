@@ -17,7 +17,7 @@ from console.core.chat import Message, ScriptedAnswers
 from console.suites.stage import Stage
 
 TRIES = 2
-"""Number of tries before a score is left undetermined."""
+"""Number of attempts before a score is left undetermined."""
 
 
 class Grade(NamedTuple):

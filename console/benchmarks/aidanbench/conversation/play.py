@@ -119,7 +119,10 @@ class Loop:
             raise Fault(FaultKind.DATA, f"the embedding model returned incompatible vectors: {error}") from error
 
     def _novelty(self, nearest: Nearest | None) -> float | None:
-        """Return the novelty; nan, a machinery fault, leaves it undetermined, except under the reference's rules."""
+        """Return the novelty.
+
+        A nan is a machinery fault and leaves it undetermined, except under the reference's rules.
+        """
         value = 1.0 if nearest is None else 1.0 - nearest.similarity
         return None if math.isnan(value) and not self.options.strict_compat else value
 

@@ -26,15 +26,15 @@ class Wording:
 
     name: str
     first: str
-    """Slot `question`."""
+    """First prompt; its slot is `question`."""
     followup_environment: str
-    """For the growing chat; slot `previous_answers`."""
+    """Follow-up of the growing chat; its slot is `previous_answers`."""
     followup_original: str
-    """For the single message; slot `previous_answers`."""
+    """Follow-up of the single-message protocol; its slot is `previous_answers`."""
     coherence: str
-    """Slots `question` and `answer`."""
+    """Prompt of the coherence judge; its slots are `question` and `answer`."""
     similarity: str
-    """Slots `question`, `answer1` (the new one) and `answer2` (an earlier one)."""
+    """Prompt of the similarity judge; slots: `question`, `answer1` (the new answer) and `answer2` (an earlier one)."""
     environment_origin: str = ""
     """Origin of the environment's follow-up, if it differs from `name`."""
 

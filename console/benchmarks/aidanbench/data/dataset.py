@@ -20,7 +20,7 @@ from console.store.atomic import read_regular_text
 
 FILE = "questions.jsonl"
 CATEGORY = "questions"
-"""Category of questions that name none."""
+"""Category of questions without one."""
 
 
 class Question(msgspec.Struct, frozen=True):

@@ -208,7 +208,7 @@ def environment_of(metadata: Mapping[str, Any]) -> str:
 
 
 def results_folder(path: Path) -> Path:
-    """Return the folder that has the two files: the given one, or the only one below it.
+    """Return the folder that contains the two files: the given one, or its only matching descendant.
 
     Raises:
         UsageError: several such folders.

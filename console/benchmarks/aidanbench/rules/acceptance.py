@@ -51,10 +51,10 @@ class Rule(NamedTuple):
     thresholds: Thresholds = Thresholds()
     use_llm_similarity: bool = False
     tie_passes: bool = False
-    """True to accept a novelty equal to its threshold, like the original program."""
+    """True if a novelty equal to its threshold is accepted, as in the original program."""
 
     def decide(self, scores: Scores) -> Decision:
-        """Judge one answer by its scores.
+        """Decide on one answer from its scores.
 
         A missing score makes the answer undecided only if all others pass; otherwise the answer is rejected.
         """

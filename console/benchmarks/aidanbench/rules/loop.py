@@ -24,7 +24,7 @@ class Turn(msgspec.Struct, frozen=True):
     answer: str
     """The judged text: the content of the answer tag, or the whole reply."""
     reply: str
-    """The unchanged reply."""
+    """The raw reply."""
     coherence: Number = None
     novelty: Number = None
     llm_novelty: Number = None
@@ -101,7 +101,7 @@ def measure(answers: Sequence[Scores | None], rule: Rule, max_turns: int | None)
 
 
 def scores_of(turn: Turn) -> Scores | None:
-    """Return the scores of a turn; None for an empty answer."""
+    """Return a turn's scores; None for an empty answer."""
     if not turn.answer.strip():
         return None
     return Scores(from_json(turn.coherence), from_json(turn.novelty), from_json(turn.llm_novelty))

@@ -69,7 +69,7 @@ def _metric(name: str, interval: Interval, *, unit: str, note: str = "", questio
 
 
 def _means(graded: Sequence[Result], omit: str) -> list[Metric]:
-    """Return the mean of every score except the reward, which `mean` already shows with another interval."""
+    """Return the mean of every score except the reward, which is already in `mean` with a different interval."""
     out: list[Metric] = []
     for name in (name for name in _MEANS if name != omit):
         scored = [result for result in graded if name in result.verdict.scores]

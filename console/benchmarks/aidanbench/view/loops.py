@@ -2,7 +2,7 @@
 
 A round is one request: prompt, answer, and the assessments by judge and embedding. It is reconstructed from journaled
 scores (`coherence`, `novelty`) and notes (`judged`, `nearest`, `accepted`, `rejected`, `undecided`), so that a loop can
-be read while it is being played, and without its suite. Values are foreign and may have any type.
+be read while it is being played, and without its suite. Values are untrusted and may have any type.
 """
 
 import math
@@ -40,7 +40,7 @@ class Measure:
 
 @dataclass(slots=True, eq=False)
 class Round:
-    """One round. Strings are foreign text."""
+    """One round. Strings are untrusted text."""
 
     turn: int
     """Zero-based index."""
@@ -63,7 +63,7 @@ class Round:
     """The answer as extracted by the suite; None until it is decided."""
     reasoning: str = ""
     failed_tries: list[Passage] = field(default_factory=list[Passage])
-    """Failed tries."""
+    """Number of failed calls."""
     usage: Usage | None = None
     latency_s: float | None = None
 

@@ -32,7 +32,7 @@ from console.tui.suite_views.suite_view import CaseView, DrawContext, LiveView, 
 from console.tui.symbols import MUTED, bar, block_title, muted
 
 LEAST_COLUMN = 34
-"""Minimum number of cells per answer for the side-by-side layout."""
+"""Minimum width of each answer, in cells, for the side-by-side layout."""
 TEXT_LIMIT = 20_000
 
 

@@ -146,7 +146,7 @@ def end_line(loop_round: Round) -> Content | None:
 
 
 def failed_try_line(passage: Passage) -> Content:
-    """Return the line of a failed try."""
+    """Return the line of a failed call."""
     assert passage.kind is PassageKind.TRY
     then = f", again in {wait_words(passage.threshold)}" if passage.threshold is not None else ", given up"
     words = one_line(reason_words(passage.head), 80, "$broken")

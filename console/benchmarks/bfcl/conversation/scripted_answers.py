@@ -84,7 +84,7 @@ def _right_call(entry: Entry, expected: dict[str, dict[str, list[Any]]]) -> Call
 
 
 def first_value(values: list[Any]) -> Any:
-    """Return the first acceptable value other than `""`, applied to dictionary entries as well."""
+    """Return the first acceptable value other than `""`, recursively for dictionary entries."""
     value = _first(values)
     if isinstance(value, dict):
         return _entries(cast(dict[str, Any], value))

@@ -33,7 +33,7 @@ def _indented(text: str) -> str:
 
 
 def _children(schema: Doc) -> Iterator[tuple[str, Doc, bool]]:
-    """Yield the name, schema and required flag of every property."""
+    """Yield each property's name, schema, and whether it is required."""
     properties = cast(dict[str, Doc], schema.get("properties", {}))
     required = cast(list[str], schema.get("required", list(properties)))
     for name, child in properties.items():

@@ -13,7 +13,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """All texts around a question."""
+    """All texts that surround a question."""
 
     name: str
     """Name recorded with every run."""
@@ -28,15 +28,15 @@ class Wording:
     added_functions: str
     """User message when withheld functions become available, in tool mode."""
     added_functions_prompt: str
-    """The same in prompting mode, with the documents in `{functions}`."""
+    """The same message in prompting mode, with the documents in `{functions}`."""
     agentic_answer: str
     """Required format of final answers to memory and web-search questions."""
     memory_settings: Mapping[str, str]
     """Description of the assistant by scenario."""
     memory_core: str
-    """Instructions for backends with core and archival memory."""
+    """Instructions for the memory backends with core and archival memory."""
     memory_unified: str
-    """Instructions for the backend with one text."""
+    """Instructions for the memory backend that keeps a single text."""
     memory_empty: Mapping[str, str]
     """Text for an empty memory, by backend."""
     hints: Mapping[str, str]

@@ -136,7 +136,7 @@ def _line(text: bytes, where: str) -> Line:
 
 
 def write_lines(path: Path, lines: Iterable[Line], *, ascii_only: bool) -> None:
-    """Replace a JSON Lines file; like in the official code, only result files are ASCII-escaped.
+    """Replace a JSON Lines file; as in the official code, only result files are ASCII-escaped.
 
     Raises:
         UsageError: unwritable folder.

@@ -31,7 +31,7 @@ Judgement = tuple[Refusal | None, Finding]
 
 @dataclass(slots=True)
 class _Decoded:
-    """A decoded conversation, or its early refusal."""
+    """A decoded conversation, or its early rejection."""
 
     refusal: Refusal | None
     item: dict[str, Any]
@@ -62,7 +62,7 @@ def check_conversations(
 ) -> Iterator[Judgement]:
     """Judge many conversations in order; `recorded` adds the fields of the official score file.
 
-    A conversation that crashes the worker is refused as uncheckable.
+    A conversation that crashes the worker is rejected as uncheckable.
 
     Raises:
         Fault: the simulators cannot be started.

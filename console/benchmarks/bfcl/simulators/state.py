@@ -19,7 +19,7 @@ Classes = Mapping[str, Callable[[], Any]]
 
 
 class Simulators:
-    """Instances of the involved classes, initialized with the entry's scenario."""
+    """Simulator instances of the involved classes, initialized with the entry's scenario."""
 
     def __init__(self, classes: Classes, entry: Mapping[str, Any], side: str) -> None:
         """Create new instances.

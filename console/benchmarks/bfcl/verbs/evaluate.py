@@ -167,7 +167,7 @@ def _models(args: EvaluateArguments, result_root: Path) -> list[str]:
 
 
 def _files(result_root: Path, model: str, categories: list[str], refused: list[str]) -> dict[str, list[Line]]:
-    """Return the lines of a model's result files by category; record the errors in invalid files in `refused`."""
+    """Return the lines of a model's result files by category; collect the errors of invalid files in `refused`."""
     files: dict[str, list[Line]] = {}
     for category in categories:
         path = result_path(result_root, model, category)

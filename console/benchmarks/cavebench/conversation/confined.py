@@ -1,4 +1,4 @@
-"""Selects the parts of a scenario that enter the sandbox: code, data files, and the query and two names of each turn.
+"""Selects the parts of a scenario that enter the sandbox: code, data files, and each turn's query and two of its names.
 
 Expectations never enter it, in files or in messages, because code written by the model runs inside. Validators
 are scenario code and do enter, because they judge live objects.
@@ -40,7 +40,7 @@ _CODE = frozenset({".py", ".pyi", ".pyc", ".so"})
 
 
 def confined_turn(turn: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of a turn that the worker gets when it starts."""
+    """Return the parts of a turn sent to the worker when it starts."""
     return {key: turn[key] for key in _ENTERS if key in turn}
 
 

@@ -42,7 +42,7 @@ _JSON_PROGRAM = "console.benchmarks.cavebench.inside.tools"
 _SCENARIO_ERROR = "ScenarioError"
 """Exception class that the worker's programs raise for faults in the scenario."""
 _NEW_SPAN = ("model",)
-"""Kinds of questions whose answers extend the code's time limit: only the model's replies."""
+"""Kinds of questions whose waiting time does not count against the code's time limit: only the model's replies."""
 SPARE_S = 10.0
 """Seconds by which the engine's limit exceeds that of a cell."""
 _KEPT_OF_EXCESS = 2000

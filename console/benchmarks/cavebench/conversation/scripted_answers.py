@@ -14,7 +14,7 @@ _DONE = "Done."
 
 
 def scripted_answers_for(turn: dict[str, Any], mode: Mode, step: int) -> ScriptedAnswers:
-    """Return the scripted answers at one step of a turn: the work first, then the answer."""
+    """Return the scripted answers at one step of a turn: its calls or code first, then the answer."""
     script = cast("dict[str, Any]", turn.get("cue") or {})
     answer = Utterance(str(script.get("answer", _DONE)))
     wrong_answer = Utterance("I could not find out.")

@@ -41,7 +41,7 @@ class ReportGuard:
 
     @property
     def is_answered(self) -> bool:
-        """True once the model has answered in this conversation, since only then can its code have run."""
+        """True once the model has answered in this conversation, because its code cannot have run before."""
         return self._question is not None
 
     def begin_turn(self) -> None:

@@ -39,7 +39,7 @@ class Scenario:
 
     @property
     def family(self) -> str:
-        """Its folder, such as function_calling or smart_home."""
+        """Name of its folder, such as function_calling or smart_home."""
         parts = [part for part in Path(self.file).parts[:-1] if part not in _ROOTS]
         return parts[0] if parts else ""
 

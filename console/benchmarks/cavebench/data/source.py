@@ -24,12 +24,12 @@ class ModuleSource:
     validators: frozenset[str] | None = None
     hooks: frozenset[str] | None = None
     users: dict[str, bool] = field(default_factory=dict[str, bool])
-    """By validator name, True if it uses the runtime, or might."""
+    """True by validator name if it uses, or might use, the runtime."""
     unsendable: str = ""
     """A tool's parameter type that has no JSON schema, such as `np.ndarray of multiply`; empty if none is certain."""
 
     def uses_runtime(self, validator: str) -> bool:
-        """Return True if a validator uses the runtime, or might."""
+        """Return True if a validator uses, or might use, the runtime."""
         return self.users.get(validator, True)
 
 
@@ -69,7 +69,7 @@ class _Module:
         return {name: self.uses(ast.Name(name)) for name in self.functions}
 
     def uses(self, validator: ast.expr) -> bool:
-        """Return True if the value of this expression uses the runtime as a validator, or might."""
+        """Return True if the value of this expression, as a validator, uses or might use the runtime."""
         match validator:
             case ast.Name(id=name) if name in self.functions:
                 return name in self.values or _uses_runtime(self.functions[name])

@@ -177,7 +177,7 @@ def _group(actual: Sequence[ActualCall], indices: Sequence[int]) -> list[_EqualC
 
 
 def _key(value: Any, depth: int = 0) -> Any:
-    """Return a key that is equal only for indistinguishable values; None if there is none."""
+    """Return a key that is equal only for indistinguishable values; None if no such key exists."""
     if isinstance(value, (str, int, float, Foreign)) or value is None:
         return (type(value), value)
     if not isinstance(value, (list, dict)) or depth == DEEPEST:

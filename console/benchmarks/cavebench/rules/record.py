@@ -47,7 +47,7 @@ class TurnJson(msgspec.Struct, frozen=True):
     validator: ValidatorJson | None = None
     status: str = ""
     lost: str = ""
-    """Cause of the worker's end in this turn; empty if it did not end."""
+    """Reason why the worker ended in this turn; empty if it is still running."""
     cause: str = ""
     trouble: str = ""
     """Exception of the hook or the agent."""

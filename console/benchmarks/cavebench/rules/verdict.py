@@ -38,7 +38,7 @@ class JudgedTurn:
 
 
 def judge_turns(case: Case, output: Any, rule: TypeRule) -> list[JudgedTurn]:
-    """Judge every turn of a conversation, played or not."""
+    """Judge every turn of a conversation, including unplayed ones."""
     turns = cast("list[dict[str, Any]]", case.data["conversation"]["turns"])
     played = _played(output)
     return [_judge(turn, played[number] if number < len(played) else None, rule) for number, turn in enumerate(turns)]
@@ -99,7 +99,7 @@ def _reason(score: TurnScore, played: TurnJson) -> str:
 
 
 def _subject(turn: JudgedTurn) -> str:
-    """Return the subject of a failure: the argument, else the function or the variable."""
+    """Return what failed: the argument, else the function or the variable."""
     if turn.score is None:
         return ""
     for error in turn.score.call_errors:

@@ -155,10 +155,10 @@ class CaseBuilder:
     """Builds cases from rows, one after another: together they would be as large as the cases."""
 
     def __init__(self, defaults: Defaults, rows: Iterable[RawRow], mistakes: Mistakes) -> None:
-        """Start; `mistakes` collects the errors, also those of `rows` while they are read."""
+        """Initialize; `mistakes` collects the errors, including those of `rows` while they are read."""
         self._defaults, self._rows, self._mistakes = defaults, rows, mistakes
         self._places: dict[str, str] = {}
-        """Place of the row with each id."""
+        """Location of the row with each id."""
 
     def build(self, variants: Variants | None) -> list[Case]:
         """Return the cases of valid rows, and record errors in the others."""
@@ -183,7 +183,7 @@ class CaseBuilder:
         return cases
 
     def _is_default(self, raw: RawRow, error: FieldError) -> bool:
-        """Return whether a field with an error comes from the defaults, and is the same in all rows."""
+        """Return whether an invalid field comes from the defaults, and so is the same in all rows."""
         name, _, rest = error.where.partition("[")[0].partition(".")
         given = {self._defaults.columns.get(column, column): value for column, value in raw.fields.items()}
         if name not in self._defaults.fields or (name == "expect" and any(check in given for check in SHORTHANDS)):
@@ -242,7 +242,7 @@ class CaseBuilder:
         return own
 
     def _refuse_options(self, raw: RawRow, own: Mapping[str, Any]) -> None:
-        """Reject options of a check that are separate fields of the row, where they would be columns without effect."""
+        """Reject check options that belong in separate fields of the row, and would be columns without effect here."""
         for name, checks in OPTIONS.items():
             check = next((check for check in checks if check in own or check in self._defaults.fields), "")
             if check and name in raw.fields and name not in self._defaults.columns and name not in self._used:
@@ -373,7 +373,7 @@ def _judge_settings(merged: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_settings(expect: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
-    """Add the row's scale, threshold and wording as defaults to the checks' own rubrics."""
+    """Apply the row's scale, threshold and wording as defaults to the rubrics of individual checks."""
     return [_check_with_settings(check, settings) for check in expect] if settings else list(expect)
 
 

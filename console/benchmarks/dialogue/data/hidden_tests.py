@@ -49,7 +49,7 @@ def read_tests(folder: Path, check: PythonTests) -> str:
     """Read the tests of a check.
 
     Raises:
-        Fault: they cannot be read, or have changed since the row was.
+        Fault: they cannot be read, or have changed since the row was read.
     """
     try:
         source = _source(folder, check.python_tests, "python_tests")

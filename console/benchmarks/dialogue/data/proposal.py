@@ -31,7 +31,7 @@ WORD = "word"
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?")
 _SHORT = 60
-"""Maximum number of characters of answers compared by `contains`; longer ones need a judge."""
+"""Maximum length, in characters, of answers compared by `contains`; longer ones need a judge."""
 _AGREES = "The answer says the same as this reference, in whatever words: {%s}"
 
 
@@ -49,10 +49,10 @@ class Proposal:
     variables: tuple[str, ...] = ()
     """Columns that are not fields."""
     word: str = ""
-    """Column with one-word answers, which must be the whole answer."""
+    """Column of one-word answers, which must match the whole answer."""
 
     def sentences(self) -> list[str]:
-        """Describe each guess in a sentence. Foreign text."""
+        """Describe each guess in a sentence. May contain untrusted text."""
         guesses = [f"column {column} is {_MEANINGS.get(name, name)}" for column, name in self.columns.items()]
         guesses += [f"a judge grades each answer: {self.judge}"] if self.judge else []
         guesses += [f"column {self.word} is the whole answer, one word, in any case"] if self.word else []

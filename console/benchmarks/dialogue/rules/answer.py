@@ -45,13 +45,13 @@ class Output(Struct, frozen=True, omit_defaults=True):
 
     turns: list[PlayedTurn]
     judged: list[Judgement] = field(default_factory=list[Judgement])
-    """One per judged check at the end, in order."""
+    """One per judged check at the end of the conversation, in order."""
     ran: list[CodeResult] = field(default_factory=list[CodeResult])
-    """One per check with tests at the end, in order."""
+    """One per check with tests at the end of the conversation, in order."""
     order: list[int] = field(default_factory=list[int])
-    """Number in the row of the choice at each position; empty: the choices were in the row's order."""
+    """For each position, the row's number of the choice shown there; empty if the choices were in the row's order."""
     stopped: str = ""
-    """Reason for which the simulated user ended the conversation."""
+    """Reason why the simulated user ended the conversation."""
 
 
 class Seen(Struct, frozen=True):

@@ -113,7 +113,7 @@ def verify(check: AnyCheck, where: str, tools: Collection[str], rubric: Rubric |
 
 
 def _tools_named(check: Calls | NotCalled) -> Iterator[tuple[str, str]]:
-    """Yield the tools that a check names, with their field."""
+    """Yield the tools that a check names, each with the field that names it."""
     if isinstance(check, Calls):
         yield from ((next(iter(call)), f"calls[{number}]") for number, call in enumerate(check.calls))
     else:

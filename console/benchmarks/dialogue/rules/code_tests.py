@@ -10,7 +10,7 @@ from console.core.comparison import Mark, Pair
 from console.suites.code_run import CodeResult, TestResult
 
 SCORE = "tests"
-"""Score with the share of passed tests."""
+"""Name of the score: the share of passed tests."""
 _PYTHON = ("python", "py", "python3")
 _BLOCK = re.compile(
     r"(?:^[^\S\n]*```[^\S\n]*([^\s`]*)[^`\n]*|```(py(?:thon3?)?)[^\S\n]*)\n(.*?)(?:^[^\S\n]*```|```[^\S\n]*$|\Z)",

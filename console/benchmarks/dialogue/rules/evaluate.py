@@ -133,7 +133,7 @@ def _check_calls(check: Calls | NotCalled, seen: Seen, tools: Sequence[dict[str,
 
 
 def _any_of(parts: Sequence[Finding]) -> Finding:
-    """Combine alternatives: return the first that holds, else an undecided one, else a failure."""
+    """Combine alternatives: return the first that passes, else an undecided one, else a failure."""
     expected = " or ".join(part.expected for part in parts)
     scores = {name: value for part in parts for name, value in part.scores.items()}
     chosen = next((part for part in parts if part.holds), None) or next(

@@ -15,9 +15,9 @@ class Finding:
     holds: bool | None
     """None if undecided."""
     expected: str
-    """Description of the expected answer. Foreign text."""
+    """Description of the expected answer. Untrusted text."""
     actual: str = ""
-    """The checked text, or the value read from it. Foreign text."""
+    """The checked text, or the value read from it. Untrusted text."""
     reason: str = ""
     """Reason for the verdict if the check fails; see `reasons`."""
     message: str = ""

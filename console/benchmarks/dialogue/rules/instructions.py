@@ -12,7 +12,7 @@ from console.benchmarks.dialogue.rules.row import Amount, Instructions
 from console.core.comparison import Mark, Pair
 
 FOLLOWED = "instructions"
-"""Score with the share of an answer's instructions that are followed."""
+"""Name of the score: the share of an answer's instructions that are followed."""
 LOOSELY = "instructions, loosely"
 ASKED = "instructions asked"
 """Number of instructions, which weights the shares in the report; kept in the verdict's detail, as it is not a score.
@@ -115,7 +115,7 @@ def amount_words(amount: Amount) -> str:
 
 
 Part = tuple[str, Callable[[str], tuple[bool, str]]]
-"""Description of one instruction, and a function that returns whether a text follows it, and the value found."""
+"""Description of one instruction, and a function that returns whether a text follows it and the value it found."""
 
 _COUNTS: Mapping[str, Callable[[str], int]] = {
     "words": word_count,
@@ -233,7 +233,7 @@ def variants_of(text: str) -> list[str]:
 
 
 def check_instructions(instructions: Instructions, text: str) -> Finding:
-    """Check each instruction; the check holds if all are followed, and its score is the share that is followed."""
+    """Check each instruction; the check passes if all are followed, and its score is the share that is."""
     parts = parts_of(instructions)
     try:
         strict = [_follows(part, [text]) for part in parts]

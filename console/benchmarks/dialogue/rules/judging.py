@@ -70,7 +70,7 @@ def check_judged(rubric: Rubric, judgement: Judgement | None, answer: str) -> Fi
 
 
 def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
-    """Return the scale of each score; if it has several, the narrowest that covers all. Shares always have one."""
+    """Return the scale of each score; with several, the narrowest one that covers them all. Shares always have one."""
     scales: dict[str, tuple[float, float]] = dict.fromkeys((FOLLOWED, LOOSELY, TESTS, CONFIDENCE), (0.0, 1.0))
     scales[BRIER] = (0.0, 2.0)
     for script in scripts:

@@ -31,7 +31,7 @@ _MISSING = re.compile(r"missing required field `([^`]*)`")
 _NO_CHOICE = re.compile(r"Invalid enum value (.*) - at ")
 _LINE = re.compile(r"(?::|, row )(\d+)$")
 _LONGEST = 80
-"""Maximum number of characters in a foreign value in a message."""
+"""Maximum number of characters in an untrusted value in a message."""
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ class Mistakes:
 
 
 def shown(value: object) -> str:
-    """Format a foreign value for a message, on one line and truncated."""
+    """Format an untrusted value for a message, on one line and truncated."""
     text = value if isinstance(value, str) else repr(value)
     return f"{text[:_LONGEST]!r}{'…' if len(text) > _LONGEST else ''}" if isinstance(value, str) else text[:_LONGEST]
 

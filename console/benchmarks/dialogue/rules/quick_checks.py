@@ -19,7 +19,7 @@ _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "
 
 
 def is_plain_pattern(pattern: str) -> bool:
-    """Return True if `re` accepts an expression without syntax specific to `regex`; False is inconclusive."""
+    """Return True if `re` accepts an expression that uses no syntax specific to `regex`; False is inconclusive."""
     if len(pattern) > _LONGEST_PATTERN or written_out(pattern) > MOST_REPEATED or _MAY_BE_OTHER.search(pattern):
         return False
     try:

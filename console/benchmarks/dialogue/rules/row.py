@@ -96,11 +96,11 @@ class Instructions(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     sections: dict[Text, Amount] = {}
     """Number of numbered headings by their word, such as `Section`."""
     paragraph_starts: dict[Annotated[str, Meta(pattern="^[1-9][0-9]?$")], Text] = {}
-    """First word of paragraphs between blank lines, by their number."""
+    """First word of each listed paragraph, by its number; paragraphs are separated by blank lines."""
     case: Literal["", "upper", "lower"] = ""
     no_commas: bool = False
     json: bool = False
-    """Nothing but JSON, which may be in a code fence."""
+    """The whole answer is JSON, which may be in a code fence."""
     quoted: bool = False
     """The whole answer is in quotation marks."""
     title: bool = False
@@ -249,11 +249,11 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     turns: Annotated[list[Text | ScriptedTurn], Meta(max_length=1000)] = []
     user: SimulatedUser | None = None
     images: Texts | None = None
-    """Pictures below the question: paths in the suite's folder."""
+    """Images below the question: paths in the suite's folder."""
     files: Texts | None = None
-    """Sound (.wav, .mp3) and other files below the question: paths in the suite's folder."""
+    """Audio (.wav, .mp3) and other files below the question: paths in the suite's folder."""
     choices: Annotated[list[Text], Meta(min_length=2, max_length=26)] | None = None
-    """Choices listed below the question with letters; `choice` gives the letter of the right one in this order."""
+    """Choices listed below the question with letters; `choice` is the letter of the right one in this order."""
     shuffle: bool = True
     """Shuffle the choices in each rollout."""
     system: str = ""

@@ -18,12 +18,12 @@ VARIANT_MARK = "@"
 
 
 class AttachedFile(Struct, frozen=True, omit_defaults=True):
-    """A picture, a sound or another file that is sent with a message."""
+    """An image, audio clip or other file that is sent with a message."""
 
     path: str
     """Path in the suite's folder."""
     digest: str
-    """SHA-256 of its bytes."""
+    """SHA-256 of the file."""
 
 
 class Turn(Struct, frozen=True, omit_defaults=True):

@@ -116,7 +116,7 @@ def _allowed(value: Any) -> list[Any]:
 
 
 def _with_allowed_parts(value: Any) -> Any:
-    """Replace each value of a table with a list of allowed values, as the checker requires."""
+    """Wrap each value of a table in a list of allowed values, as the checker requires."""
     if not isinstance(value, dict):
         return value
     parts = cast(dict[str, Any], value)

@@ -113,7 +113,7 @@ def reply_of(message: Any) -> dict[str, Any]:
 
 
 def register_models(engine: EngineSource) -> None:
-    """Register `console/ROLE`, the engine's models; the engine itself waits, retries and limits calls."""
+    """Register `console/ROLE`, the engine's models; the engine does the waiting, retrying and rate limiting."""
     from inspect_ai.log._samples import sample_active
     from inspect_ai.model import modelapi
     from inspect_ai.model._providers.openai_compatible import OpenAICompatibleAPI
@@ -210,7 +210,7 @@ def play(link: Link) -> None:
 
 
 def main() -> None:
-    """Carry out the first message."""
+    """Carry out the request in the first message."""
     link = Link()
     try:
         {"list": list_cases, "versions": send_versions, "play": play}[link.opening["do"]](link)

@@ -91,7 +91,7 @@ def _tail(file: IO[bytes], most: int) -> str:
 
 
 def result_of(printed: str, target: Any) -> dict[str, Any]:
-    """Return the answer and scores in a program's output; the default score: whether the answer contains the target."""
+    """Return the answer and scores in a program's output; without a score, whether the answer contains the target."""
     lines = printed.strip().splitlines()
     try:
         result = json.loads(lines[-1]) if lines else {}

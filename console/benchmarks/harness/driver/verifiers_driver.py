@@ -134,7 +134,7 @@ def reply_of(message: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Carry out the first message."""
+    """Carry out the request in the first message."""
     link = Link()
     try:
         if link.opening["do"] == "versions":

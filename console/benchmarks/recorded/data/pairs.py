@@ -95,7 +95,7 @@ def _text(content: Any) -> str:
 
 
 def _conversations(folder: RunFolder) -> dict[Slot, _Conversation]:
-    """Return the last answers of a run by case and rollout, excluding broken ones."""
+    """Return the last answers of a run by case and rollout, except broken ones."""
     journal, cases, finished = JournalIndex(folder.journal_path), dict[str, Case](), dict[Slot, Finished]()
     for record in journal.iter_all():
         if isinstance(record, Started):

@@ -104,7 +104,7 @@ class Player:
         return _message(party, reply)
 
     def _request(self, party: str, messages: Sequence[Message]) -> list[Sent]:
-        """Return the messages for a party's model, with the other party's texts as those of a user."""
+        """Return the messages for a party's model, with the other party's texts in the user role."""
         sent: list[Sent] = [{"role": "system", "content": self.system[party]}]
         for message in seen_by(party, messages):
             if message.role == "tool":
@@ -171,7 +171,7 @@ def _message(party: str, reply: Reply) -> Message:
 
 
 def agent_tools(edition: Edition, domain: str, *, solo: bool) -> list[dict[str, Any]]:
-    """Return the schemas of the agent's tools; without a user, it has the user's too."""
+    """Return the schemas of the agent's tools, including the user's if there is no user."""
     own = tool_schemas(edition, domain, AGENT)
     return [*own, *tool_schemas(edition, domain, USER), _DONE_SCHEMA] if solo else own
 

@@ -13,7 +13,7 @@ _ASKS = "Please do the next step on your phone, and tell me what you see."
 _CONTINUES = "Thank you. What is next?"
 _STOPS = f"Thank you, that is all. {STOP}"
 _PATIENCE = 3
-"""Texts without progress after which the user stops."""
+"""Number of texts without progress after which the user stops."""
 
 
 def agent_answers(task: Task, messages: Sequence[Message], *, solo: bool) -> ScriptedAnswers:

@@ -16,9 +16,9 @@ GREETING = Message(AGENT, "Hi! How can I help you today?")
 """The agent's first message, written by no model."""
 STOP = "###STOP###"
 STOPS = (STOP, "###TRANSFER###", "###OUT-OF-SCOPE###")
-"""Marks with which the user ends the conversation."""
+"""Markers with which the user ends the conversation."""
 DONE = "done"
-"""The tool with which an agent without a user ends it."""
+"""The tool with which an agent ends a conversation that has no user."""
 
 
 class Limits(msgspec.Struct, frozen=True):

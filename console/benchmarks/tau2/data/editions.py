@@ -40,7 +40,7 @@ class Edition:
         """Return a text by its path without suffix, with upstream's final newline.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is no such text.
         """
         for suffix in (".md", ".txt"):
             path = self.folder / f"{name}{suffix}"
@@ -84,7 +84,7 @@ def played(domain: str) -> str:
     """Return the name of a domain after checking that it is supported.
 
     Raises:
-        UsageError: it is not.
+        UsageError: it is not supported.
     """
     if domain == REFUSED:
         raise UsageError(f"the domain {REFUSED} is not supported: its 68 tools are not implemented", hint="See docs.")
@@ -121,7 +121,7 @@ def tasks_of(edition: Edition, domain: str) -> Mapping[str, Task]:
 
 
 def regraded(tasks: Mapping[str, Task], graders: Mapping[str, Task]) -> Mapping[str, Task]:
-    """Return tasks with the criteria of those with the same id in another edition."""
+    """Return tasks with their criteria replaced by those of the same task in another edition."""
     return {
         name: replace(task, evaluation_criteria=graders.get(name, task).evaluation_criteria)
         for name, task in tasks.items()

@@ -1,7 +1,7 @@
 """Blame for a failure, by rules on the trajectory. Pure.
 
-Rules look for signs; the first party with a strong one is to blame, else the first with any. Signs are not proof;
-without signs, the answer is `open`.
+Rules look for evidence; the first party with strong evidence is to blame, else the first with any. Evidence is not
+proof; without any, the answer is `open`.
 """
 
 import json
@@ -19,7 +19,7 @@ from console.benchmarks.tau2.rules.task import Action, Call, Output, Task
 
 AGENTS, USERS, GRADERS, TASKS, OPEN = "agent", "user", "grader", "task", "open"
 PARTIES = (GRADERS, USERS, AGENTS, TASKS, OPEN)
-"""Parties in the order in which a strong sign decides."""
+"""Parties in the order in which strong evidence decides."""
 TRANSFER = "transfer_to_human_agents"
 _ASKS = re.compile(r"\?\s*\Z|\b(?:confirm|proceed|would you like|shall i|do you want|\(yes/no\))", re.IGNORECASE)
 _AGENT_WORDS = re.compile(r"how can i (?:help|assist) you|is there anything else i can", re.IGNORECASE)
@@ -32,7 +32,7 @@ _NOT_DIGITS = re.compile(r"[^\w.]+")
 
 
 class Sign(msgspec.Struct, frozen=True):
-    """One sign in a trajectory."""
+    """One piece of evidence in a trajectory."""
 
     who: str
     sign: str
@@ -41,7 +41,7 @@ class Sign(msgspec.Struct, frozen=True):
 
 
 def blame(trial: Trial, output: Output, evaluation: Evaluation) -> tuple[str, list[Sign]]:
-    """Return the party to blame for a failure, and all signs."""
+    """Return the party to blame for a failure, and all evidence."""
     signs: list[Sign] = [
         *_grader_signs(trial, evaluation),
         *(() if trial.solo else _user_signs(trial, output)),
@@ -59,7 +59,7 @@ def blame(trial: Trial, output: Output, evaluation: Evaluation) -> tuple[str, li
 
 
 def _grader_signs(trial: Trial, evaluation: Evaluation) -> Iterator[Sign]:
-    """Yield the differences if none of them is meaningful."""
+    """Yield the differences between the worlds if none of them is meaningful."""
     failed = {name for name, part in (evaluation.reward_breakdown or {}).items() if part == 0}
     if failed == {"DB"}:
         if _are_alike(trial.differences, parse_int=float):
@@ -116,7 +116,7 @@ def _user_signs(trial: Trial, output: Output) -> Iterator[Sign]:
 
 
 def _early_stop(trial: Trial) -> Iterator[Sign]:
-    """Yield a sign if the user left after a question; a strong one if the agent was on the right track."""
+    """Yield evidence against a user who left after a question; strong evidence if the agent was on the right track."""
     replies = [item.content for item in trial.messages if item.role == AGENT and item.content]
     if not trial.missing or not replies or not _ASKS.search(replies[-1]):
         return
@@ -149,7 +149,7 @@ def _known_text(text: str) -> str:
 
 
 def _write_signs(trial: Trial) -> Iterator[Sign]:
-    """Yield the agent's writes that are not expected, and the expected ones that its tools refuse."""
+    """Yield the agent's unexpected writes, and the expected ones that its tools reject."""
     actions = trial.task.criteria.actions or []
     for call in trial.calls:
         is_agents = call.requestor == AGENT and trial.is_write(call)

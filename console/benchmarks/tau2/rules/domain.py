@@ -1,4 +1,4 @@
-"""A domain: data, tools and the world that they make."""
+"""A domain: its data, its tools, and the world they form."""
 
 import copy
 from collections.abc import Iterable

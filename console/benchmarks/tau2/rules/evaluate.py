@@ -13,7 +13,7 @@ from console.core.json_text import read_json
 EVALUATED = ("user_stop", "agent_stop")
 """Ends that are evaluated; all others have the reward 0."""
 WHOLE = "all"
-"""The evaluation that counts; `env`, `action`, `communicate` and `all_ignore_basis` are for diagnosis."""
+"""Parts of the evaluation that count; `env`, `action`, `communicate` and `all_ignore_basis` are for diagnosis."""
 _ALL_BASIS: tuple[Basis, ...] = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE")
 
 

@@ -19,11 +19,11 @@ _REASONS = (
     ("COMMUNICATE", "not_said"),
     ("NL_ASSERTION", "judged_unmet"),
 )
-"""Reason of each failed part, the most telling first."""
+"""Verdict reason of each failed part, the most informative first."""
 
 
 def score(domain: Domain, task: Task, value: Any, *, solo: bool) -> Verdict:
-    """Judge an output by the official rules; blame is added to a failure."""
+    """Judge an output by the official rules, and add the blame to a failure."""
     try:
         output = msgspec.convert(value, ready_type(Output))
     except msgspec.ValidationError as error:

@@ -26,9 +26,9 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     content: str | None = None
     tool_calls: list[Call] | None = None
     id: str = ""
-    """Call that a result belongs to."""
+    """Id of the call that the result answers."""
     requestor: str = AGENT
-    """Party that gets a result."""
+    """Party that receives the result."""
     error: bool = False
 
 
@@ -105,7 +105,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def criteria(self) -> Criteria:
-        """Criteria of the reward; a task that has none expects nothing."""
+        """Criteria of the reward; a task without criteria expects nothing."""
         return self.evaluation_criteria or Criteria()
 
     @property
@@ -136,7 +136,7 @@ class Output(msgspec.Struct, frozen=True, omit_defaults=True):
     silent: str = ""
     """Role whose reply was not a message."""
     silence: str = ""
-    """Reason for that, such as `empty_message`."""
+    """Reason why it was not a message, such as `empty_message`."""
     judge: str | None = None
     """The judge's reply."""
     judge_problem: str = ""

@@ -48,7 +48,7 @@ class RunPair:
     b: OpenedRun
     comparison: RunComparison
     columns: tuple[ScoreColumns | None, ScoreColumns | None]
-    """Scores of A and B by decided keys and by people's labels, shown but not compared."""
+    """Scores of A and B by corrected keys and by people's labels, shown but not compared."""
     read_s: float
     """Seconds taken to read and compare."""
 
@@ -173,7 +173,7 @@ class CompareController:
 
     @property
     def scores_apart(self) -> Section | None:
-        """Scores of both runs by decided keys and by people's labels; None if there are none."""
+        """Scores of both runs by corrected keys and by people's labels; None if there are none."""
         return columns_section(zip("AB", self.pair.columns, strict=True)) if self.pair is not None else None
 
     def swap(self) -> None:
@@ -266,7 +266,7 @@ class CompareController:
         return True
 
     def fold(self) -> bool:
-        """Hide the repeats of the current case, which is then current; return False if none are listed."""
+        """Hide the repeats of the current case, which becomes current itself; return False if none are listed."""
         key = self._case_key(self.current_key)
         if key not in self._unfolded:
             return False
@@ -305,7 +305,7 @@ class CompareController:
         return lambda case: sorting.place(_difference(case, SORT_COLUMNS[sorting.column]))
 
     def sorted_by(self, change: Change) -> str:
-        """Return a row's value in the sorted column; empty if the row shows it anyway."""
+        """Return a row's value in the sorted column; empty if the row already shows it."""
         if self.sorting is None or self.sorting.column in (BY_ID, BY_REPEATS):
             return ""
         column = SORT_COLUMNS[self.sorting.column]

@@ -56,13 +56,13 @@ class SummaryPane(Static):
 
 PLOT_WIDTH = 9
 """Width in cells of the dot plot in a row."""
-_WHY = Column("why", 24, 6, worth=16)
+_WHY = Column("why", 24, 6, worth=12)
 COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), _WHY)
 REPEAT_COLUMNS = (
     Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("Δ", 2, right=True),
     _WHY,
 )  # fmt: skip
-"""Columns of runs with repeats, whose cases show the number of passing repeats."""
+"""Columns for runs with repeats: each case shows its number of passing repeats."""
 
 
 def _marked(columns: Sequence[Column], sorting: Sorting | None) -> tuple[Column, ...]:
@@ -72,7 +72,7 @@ def _marked(columns: Sequence[Column], sorting: Sorting | None) -> tuple[Column,
     if sorting.column in (BY_ID, BY_REPEATS):
         return marked_columns(columns, "case" if sorting.column == BY_ID else "Δ", sorting.label[-1])
     *others, why = columns
-    return (*others, Column(f"Δ {sorting.label}", 10, right=True), why)
+    return (*others, Column(f"Δ {sorting.label}", 2 + len(sorting.label), right=True), why)
 
 
 class ChangeList(RowList):
@@ -105,7 +105,7 @@ class ChangeList(RowList):
         self.show(list(changes), draw=self._cells, empty=Content(controller.empty_words))
 
     def refuse(self, why: str) -> None:
-        """Show why the runs cannot be shown. Foreign text."""
+        """Show why the runs cannot be shown. Untrusted text."""
         self.show([], empty=literal(why, 400, "$broken"))
 
     def _cells(self, key: str) -> tuple[Content, ...]:
@@ -187,7 +187,7 @@ class CasePane(Vertical):
             transcript.border_title = transcript.border_subtitle = None
 
     def show_fault(self, why: str) -> None:
-        """Show why the case cannot be shown. Foreign text."""
+        """Show why the case cannot be shown. Untrusted text."""
         self._case.show([Block("fault", literal(why, 600, "$broken"))])
 
     def show_title(self, key: str, position: Content, view: str, *, is_first_view: bool) -> None:
@@ -229,7 +229,7 @@ def comparison_blocks(case: CaseInBoth, why_no_suite: str, width: int) -> list[B
 
 
 MOST_PROMPT_LINES = 12
-"""Maximum changed prompt lines shown before the answers."""
+"""Maximum number of changed prompt lines shown before the answers."""
 
 
 def prompt_blocks(case: CaseInBoth) -> list[Block]:

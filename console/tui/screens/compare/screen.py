@@ -34,7 +34,7 @@ from console.tui.widgets.titles import Rule
 from console.tui.widgets.transcript import Transcript
 
 LIST_SHARE = 0.42
-"""Width of the list next to the case, as a share of the screen's."""
+"""Width of the list next to the case, as a share of the screen's width."""
 
 
 class CompareScreen(BaseScreen):

@@ -48,7 +48,7 @@ class ReadRuns(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SuspectKeys:
-    """The cases of a suite with suspect keys, and readers' decisions on them. Strings are foreign."""
+    """The cases of a suite with suspect keys, and readers' decisions on them. Strings are untrusted."""
 
     answers: SuiteAnswers
     listed: dict[str, Suspect]
@@ -123,7 +123,7 @@ class GridController:
         case_arrived: Callable[[], None],
         outputs_arrived: Callable[[str], None] = lambda key: None,
     ) -> None:
-        """Initialize without reading; only cases that differ are listed.
+        """Initialize without reading; only cases that differ are listed at first.
 
         Args:
             runs: the runs.
@@ -143,7 +143,7 @@ class GridController:
         self.current_key = ""
         """Row key of the current case."""
         self.suspects: SuspectKeys | None = None
-        """Listed instead of the cases of a category; None if they are not shown."""
+        """The suspect cases, if listed instead of the cases of a category; None otherwise."""
         self._opened: tuple[OpenedRun, ...] = ()
         self._unfolded: set[str] = set()
         """Row keys of the cases whose repeats are listed."""
@@ -229,7 +229,7 @@ class GridController:
                 self.rows |= {row_key(each.telling.slot): each for each in case.each_repeat}
 
     def toggle_repeats(self) -> bool:
-        """List the repeats of the current case, or hide them; return False if it was played once."""
+        """List the repeats of the current case, or hide them; return False if it was played only once."""
         case = self.rows.get(self.current_key)
         if case is None or not (case.is_repeat or case.each_repeat):
             return False
@@ -335,7 +335,7 @@ class GridController:
         return self._cases.get(self.current_key, read)
 
     def prompt(self, row: GridRow) -> str:
-        """Return the title of a case, which is the start of its prompt. Foreign text."""
+        """Return the title of a case, which is the start of its prompt. Untrusted text."""
         rollouts = (run.reader.side.rollouts.get(row.slot) for run in self._opened)
         return next((rollout.title for rollout in rollouts if rollout is not None and rollout.title), "")
 
@@ -367,7 +367,7 @@ def _case_key(case: GridCase) -> str:
 
 
 def _output(run: OpenedRun, row: GridRow) -> str:
-    """Return the start of the answer to a case in one run, or why there is none. Foreign text."""
+    """Return the start of the answer to a case in one run, or why there is none. Untrusted text."""
     rollout = run.reader.side.rollouts.get(row.slot)
     if rollout is None:
         return ""

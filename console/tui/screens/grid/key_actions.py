@@ -24,7 +24,7 @@ from console.tui.symbols import muted
 
 _COLUMNS = (Column("answer", 40, 3), Column("given by", 12, 1))
 _TYPED = "\0"
-"""Key of the row that lets the reader type the right answer; no answer can be equal to it."""
+"""Key of the row for typing the right answer; no answer can be equal to it."""
 
 
 @dataclass
@@ -92,7 +92,7 @@ class KeyActions:
         self.start(self._import())
 
     async def _import(self) -> None:
-        """Add the errata of a file from somebody else."""
+        """Add the errata in a file from somebody else."""
         runs, data = self.controller.runs, self.services.paths.data
         typed = await self.services.ask(CommentScreen(Content.styled("File of errata to add", "bold"), ""))
         if not typed:

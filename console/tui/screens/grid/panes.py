@@ -34,7 +34,7 @@ class CategoryTable(RowList):
         self._controller = runs
 
     def refuse(self, why: str) -> None:
-        """Show why the runs cannot be shown. Foreign text."""
+        """Show why the runs cannot be shown. Untrusted text."""
         self.show([], empty=literal(why, 400, "$broken"))
 
     def show_grid(self) -> None:

@@ -111,8 +111,6 @@ class GridScreen(BaseScreen):
 
     def _use_runs(self, runs: ReadRuns) -> None:
         self.controller.use_runs(runs)
-        places = range(len(runs.grid.sides))
-        self.run_lines.update(Content("\n").join([run_line(runs.grid, place) for place in places]))
         self.top_line.tell(status=Content(self.controller.status))
         self.categories.show_grid()
         if self._awaits_suspects:
@@ -122,8 +120,10 @@ class GridScreen(BaseScreen):
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     def _relist(self) -> None:
-        if self.controller.grid is None:
+        if (grid := self.controller.grid) is None:
             return
+        width = self.run_lines.content_size.width or self.size.width - 2
+        self.run_lines.update(Content("\n").join([run_line(grid, place, width) for place in range(len(grid.sides))]))
         if self.has_class("-outputs"):
             self.cases.show_outputs(self.controller)
         else:

@@ -25,7 +25,7 @@ _MODELS = (Column("id", 30, 1), Column("context", 9, right=True), Column("price"
 
 
 class JsonRows:
-    """JSON objects as rows of a `FilterDialog`; all texts are foreign."""
+    """JSON objects as rows of a `FilterDialog`; all texts are untrusted."""
 
     def __init__(self, rows: Sequence[dict[str, Any]], id: str, draw: Callable[[dict[str, Any]], tuple[Content, ...]]):
         self._rows = {str(row[id]): row for row in rows}

@@ -21,19 +21,19 @@ _ORDERS: dict[str, tuple[str, _SortKey, bool]] = {
     "cost": ("cost", lambda line: line.tally.cost_usd, True),
     "time": ("time", lambda line: line.summary.seconds if line.summary else 0.0, True),
     "tokens": ("tokens", lambda line: line.tally.input_tokens + line.tally.output_tokens, True),
-    "turns": ("calls", lambda line: line.tally.calls, True),
+    "calls": ("calls", lambda line: line.tally.calls, True),
     "id": ("id", lambda line: line.name, False),
     "repeats": ("repeats", lambda line: max(line.tally.cases, default=0), True),
 }
-"""Name of the list's column, sort key, and whether to sort in descending order, by name of the order."""
+"""Column name, sort key, and whether descending, by name of the order."""
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "time": number_format.duration,
     "tokens": number_format.count,
-    "turns": number_format.count,
+    "calls": number_format.count,
     "id": str,
     "repeats": number_format.count,
 }
-"""Formats of the values shown only in a list sorted by them, by name of the order."""
+"""Formats of values that are shown only in a list sorted by them, by name of the order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class RunListing:
     marked: frozenset[Path]
     """Folders of the runs marked for Compare."""
     column: str = ""
-    """Name of the chosen column; empty in the first order."""
+    """Name of the column chosen for sorting; empty for the default order."""
     figure: SortedFigure | None = None
-    """Values of the sorted column, if it is shown only in a list sorted by it."""
+    """Values of the sort column, if the list shows it only while sorted by it."""
     sign: str = ""
     """Arrow of the order: down if the largest is first."""
     is_archive: bool = False
@@ -83,7 +83,7 @@ class RunListing:
 
 
 def _figure(order: str) -> SortedFigure | None:
-    """Return the values of an order that is shown only in a list sorted by it."""
+    """Return the values of a sort order that the list shows only while sorted by it."""
     if order not in _WRITERS:
         return None
     name, key, is_number = _ORDERS[order]
@@ -106,7 +106,7 @@ class HomeController:
         self._marked: list[Path] = []
         self._day: tuple[int, int, int] | None = None
         self._unfolded: set[str] = set()
-        """Names of runs, whose branches are listed."""
+        """Names of the runs whose branches are listed."""
 
     def use_runs(
         self, runs: Sequence[RunLine], total: int, *, failed: tuple[RunLine, int] | None, is_stranded: bool

@@ -61,7 +61,7 @@ class RunList(RowList):
         return self.size.width >= _ROOMY
 
     def set_listing(self, listing: RunListing, *, is_complete: bool, mistake: str, today: str = "") -> None:
-        """Show runs, or why there are none; `mistake` may be foreign text, `today` summarizes the day."""
+        """Show runs, or why there are none; `mistake` may be untrusted text, `today` summarizes the day."""
         self._listing = listing
         self._by_path = {str(line.folder.path): line for line in listing.lines}
         self._parents = {line.name: line for line in listing.lines}
@@ -111,7 +111,7 @@ def _why_empty(listing: RunListing, *, is_complete: bool, mistake: str) -> Conte
 
 
 _WIDTH_AT_FIRST = 78
-"""Width of the details before they are laid out; the least on screens that show them."""
+"""Width of the details before they are laid out: the least on screens that show them."""
 
 
 class RunDetails(Static):
@@ -260,7 +260,7 @@ class ModelList(RowList):
 
 
 class SuiteList(RowList):
-    """Suites with their sizes, or why they cannot be opened."""
+    """Suites with their sizes, or the reasons why they cannot be opened."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -32,7 +32,7 @@ from console.tui.symbols import MUTED, SYMBOLS
 
 @dataclass
 class _FormActions:
-    """Common parts of starting runs and sample runs."""
+    """Shared parts of starting runs and sample runs."""
 
     services: Services
     controller: LaunchController

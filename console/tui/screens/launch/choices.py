@@ -181,7 +181,7 @@ class CasePreview(Transcript):
         return bool(suite)
 
     def set_case(self, suite: str, category: str, case: Case | str) -> None:
-        """Set the first case of a suite or category, or why there is none. Foreign text."""
+        """Set the first case of a suite or category, or why there is none. Untrusted text."""
         self._cases[suite, category] = case
         if (suite, category) == self._pointed_at and self.is_mounted:
             self._show_case()
@@ -199,7 +199,7 @@ class CasePreview(Transcript):
 
 
 def read_first_case(suites: Suites, suite: str, category: str) -> Case | str:
-    """Read the first graded case of a suite or category, or return why there is none; for a thread. Foreign text."""
+    """Read the first graded case of a suite or category, or return why there is none; for a thread. Untrusted text."""
     line = suites.find(suite)
     if suites.catalog is None or line is None:
         return ""

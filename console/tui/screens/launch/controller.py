@@ -71,7 +71,7 @@ class RoleCheck:
             self._warnings |= warnings
 
     def warnings(self, runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]:
-        """Return the known reasons why models of runs may not answer. Foreign text."""
+        """Return the known reasons why models of runs may not answer. Untrusted text."""
         return [warning for id in askable(runs) if (warning := self._warnings.get(id))]
 
     def forget(self) -> None:
@@ -138,7 +138,7 @@ class LaunchController:
         return self.changed()
 
     def toggle_model(self, name: str) -> str:
-        """Toggle a model; return why it cannot be chosen. Foreign text."""
+        """Toggle a model; return why it cannot be chosen. The reason may contain untrusted text."""
         line = self.models.find(name)
         if line is None:
             return ""
@@ -148,7 +148,7 @@ class LaunchController:
         return ""
 
     def toggle_part(self, part: Part) -> str:
-        """Toggle a suite, group or category; return why it cannot be chosen. Foreign text."""
+        """Toggle a suite, group or category; return why it cannot be chosen. The reason may contain untrusted text."""
         line = self.suites.find(part.suite)
         if line is None or line.mistake:
             return line.mistake if line else ""
@@ -165,7 +165,7 @@ class LaunchController:
         """Load a preset.
 
         Returns:
-            Missing models, suites, categories and options, and the result of `changed`. Both are foreign text.
+            Missing models, suites, categories and options, and the result of `changed`. Both are untrusted text.
         """
         self.form.fill_in(preset)
         missing = self.form.drop_missing(self.models, self.suites)
@@ -175,7 +175,7 @@ class LaunchController:
         return missing, problems
 
     def changed(self) -> list[str]:
-        """Update after a change of the form; return why chosen suites cannot be opened. Foreign text.
+        """Update after a change of the form; return why chosen suites cannot be opened. Untrusted text.
 
         Cancels an earlier request to start and discards the forecast.
         """
@@ -210,7 +210,7 @@ class LaunchController:
 
     @property
     def mistakes(self) -> list[str]:
-        """Errors that prevent a start. May be foreign text."""
+        """Errors that prevent a start. May be untrusted text."""
         return self.form.mistakes(self.fields)
 
     @property
@@ -225,7 +225,7 @@ class LaunchController:
 
     @property
     def refusals(self) -> list[tuple[str, str]]:
-        """Reasons why the form cannot start, each with a hint. Foreign text."""
+        """Reasons why the form cannot start, each with a hint. Untrusted text."""
         labels = {field.id: field.label for field in self.fields}
         shown: list[tuple[str, str]] = []
         for refusal in self.forecast.refusals if self.forecast else ():
@@ -235,7 +235,7 @@ class LaunchController:
 
     @property
     def role_warnings(self) -> list[str]:
-        """Known reasons why models of roles may not answer. Foreign text."""
+        """Known reasons why models of roles may not answer. Untrusted text."""
         return self.role_check.warnings(self.forecast.models) if self.forecast else []
 
     @property
@@ -285,7 +285,7 @@ class LaunchController:
     # Starting --------------------------------------------------------------------------------------------------------
 
     def why_not_start(self) -> str:
-        """Return the first reason why runs cannot start, or an empty string. May be foreign text."""
+        """Return the first reason why runs cannot start, or an empty string. May be untrusted text."""
         if mistakes := self.mistakes:
             return mistakes[0]
         if self.forecast is None:
@@ -307,7 +307,7 @@ class LaunchController:
 
     @property
     def start_warnings(self) -> list[str]:
-        """Warnings to confirm before the start. Foreign text."""
+        """Warnings to confirm before the start. Untrusted text."""
         cost_warning = self.forecast.cost_warning if self.forecast else ""
         return [*self.role_warnings, *([cost_warning] if cost_warning else [])]
 

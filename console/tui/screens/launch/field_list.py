@@ -33,9 +33,7 @@ MORE = "more"
 """Key of the row that folds and unfolds the settings that few runs need."""
 
 KeyUse = Literal["typed", "kept", "taken back", "passed on", "unused"]
-"""Effect of a key on the editor: it changed the text, ended editing, ended it and restored the text, ended it and is to
-be handled by others, or had none.
-"""
+"""Effect of a key: text changed; editing ended; ended and reverted; ended, key left to others; none."""
 
 _ENDS = ("tab", "shift+tab", "up", "down")
 
@@ -135,7 +133,7 @@ class FieldList(ChoiceList):
         ids = [id for id, field in self._fields.items() if is_needed_first(field, wide=wide)]
         others = [id for id in self._fields if id not in ids]
         in_use = {*self._form.texts, *wrong, self.cursor}
-        ids += [MORE, *others] if self._is_unfolded else [*(id for id in others if id in in_use), MORE]
+        ids += [MORE, *(id for id in others if self._is_unfolded or id in in_use)]
         keys: list[str] = []
         for id in ids:
             suite = id.split(":")[1] if id.startswith("option:") and len(self._form.suites) > 1 else ""
@@ -218,7 +216,9 @@ class FieldList(ChoiceList):
             problem = self._form.mistake_in(self._fields[key.removeprefix(_MISTAKE)])
             return Content.assemble((f"  {SYMBOLS.failed} ", "bold $fail"), one_line(problem, 200, "$fail"))
         if key == MORE:
-            return _more_line(sum(id not in self.keys for id in self._fields))
+            below = self.keys[self.keys.index(MORE) :]
+            changed = [field.label for id, field in self._fields.items() if id in self._form.texts and id in below]
+            return _more_line(sum(id not in self.keys for id in self._fields), changed)
         if key.startswith(_SUITE):
             return Content.assemble(("  options of ", MUTED), one_line(key.removeprefix(_SUITE), 60, f"bold {MUTED}"))
         field = self._fields[key]
@@ -238,9 +238,11 @@ class FieldList(ChoiceList):
         )
 
 
-def _more_line(count: int) -> Content:
-    """Return the row for N folded settings, or the heading of the unfolded ones."""
+def _more_line(count: int, changed: Sequence[str]) -> Content:
+    """Return the row for N folded settings, or the heading of the unfolded ones; those changed are named."""
     words = f"  {count} settings: seed, ids, limits, options …" if count else ""
+    if changed:
+        words = f"  changed: {', '.join(changed)}" + (f"; {count} others" if count else "")
     return Content.assemble("more ", (SYMBOLS.folded if count else SYMBOLS.opened, MUTED), (words, MUTED))
 
 

@@ -32,7 +32,7 @@ Read = Callable[[str], Any]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Field:
-    """A setting and the parser of its text. Label, meaning and choices of a suite's option are foreign text."""
+    """A setting and the parser of its text. Label, meaning and choices of a suite's option are untrusted text."""
 
     id: str
     label: str
@@ -327,7 +327,7 @@ def role_field_id(role: str) -> str:
 
 
 def is_needed_first(field: Field, *, wide: bool) -> bool:
-    """Return whether a field is visible from the start, `wide` or not; the others are folded until they are changed."""
+    """Return whether a field is visible at first, in a `wide` layout or not; others are folded until changed."""
     return field.id in ("cases", "repeats", "stop_when") or (wide and (field.id == "name" or is_of_role(field)))
 
 

@@ -82,7 +82,7 @@ class ForecastWorker:
 
 
 class ForecastPanel(Static):
-    """Size, price and checks of the planned runs, or the obstacles to a start."""
+    """Size, price and checks of the planned runs, or the errors that prevent a start."""
 
     def __init__(self) -> None:
         super().__init__(id="forecast")

@@ -112,11 +112,11 @@ class Form:
             self.texts[field.id] = text
 
     def mistake_in(self, field: Field) -> str:
-        """Return the error in a field, or an empty string. May be foreign text."""
+        """Return the error in a field, or an empty string. May be untrusted text."""
         return field.mistake_in(self.text(field)) or self.refused.get(field.id, "")
 
     def mistakes(self, fields: Sequence[Field]) -> list[str]:
-        """Return the errors that prevent a start. May be foreign text."""
+        """Return the errors that prevent a start. May be untrusted text."""
         mistakes = [] if self.models else ["choose a model: space"]
         mistakes += [] if self.suites else ["choose a suite: space"]
         for field in fields:

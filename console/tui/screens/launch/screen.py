@@ -76,7 +76,7 @@ class LaunchScreen(BaseScreen):
         if draft is not None and not failed_of:
             self.controller.add_draft(draft)
         self._words = ""
-        """Filter of models and suites by letters."""
+        """Text by which models and suites are filtered."""
         self._models, self._suites = ModelChoices(), SuiteChoices()
         self._fields, self._field_help = FieldList(self.controller.form), FieldHelp()
         self._forecast_panel, self._preview = ForecastPanel(), CasePreview()
@@ -243,7 +243,7 @@ class LaunchScreen(BaseScreen):
     # Showing ---------------------------------------------------------------------------------------------------------
 
     def _show_change(self, problems: Sequence[str]) -> None:
-        """Show the form after a change, and why chosen suites cannot be opened. Foreign text."""
+        """Show the form after a change, and why chosen suites cannot be opened. Untrusted text."""
         for problem in problems:
             self.services.notify(literal(problem, 600), severity="error")
         self._sample_runs.stop_following()

@@ -22,7 +22,7 @@ class Mark(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A suite, a group of its categories, or one category. Names are foreign text."""
+    """A suite, a group of its categories, or one category. Names are untrusted text."""
 
     suite: str
     group: str = ""

@@ -27,7 +27,7 @@ class LeaderboardController:
         self.rows: dict[str, tuple[Leaderboard, int]] = {}
         """Board and index of each row by key, in order; index -1 is the heading."""
         self.columns: Mapping[str, ScoreColumns] = {}
-        """Scores by decided keys and by people's labels, by run; only of runs that have any."""
+        """Scores by corrected keys and by people's labels, by run; only for runs that have any."""
         self._first_column: dict[str, int] = {}
         """First visible column, by suite."""
 
@@ -51,7 +51,7 @@ class LeaderboardController:
 
     @property
     def legend(self) -> list[str]:
-        """Meanings of the marks in use on any board, followed by the first difference in grading. Foreign text."""
+        """Meanings of the marks in use on any board, followed by the first difference in grading. Untrusted text."""
         parts = [part for board in self.boards for part in board.legend]
         return list(dict.fromkeys(filter(None, (*parts, next(filter(None, (b.grading for b in self.boards)), "")))))
 
@@ -65,7 +65,7 @@ class LeaderboardController:
         return board.rows[index] if board is not None and index >= 0 else None
 
     def scores_apart(self, key: str | None) -> str:
-        """Return a row's scores by decided keys and by people's labels, as text; empty if there are none."""
+        """Return a row's scores by corrected keys and by people's labels, as text; empty if there are none."""
         row = self.model_row(key)
         columns = self.columns.get(row.runs[0]) if row is not None and len(row.runs) == 1 else None
         return columns.words if columns is not None else ""
@@ -106,7 +106,7 @@ def read_boards(
 
 
 def _columns(folders: Mapping[str, RunFolder], data: Path | None) -> Iterator[tuple[str, ScoreColumns]]:
-    """Yield the scores by decided keys and by people's labels of the runs that have any and can be read."""
+    """Yield the scores by corrected keys and by people's labels of the runs that have any and can be read."""
     for name, folder in folders.items():
         with suppress(UsageError, OSError):
             if (columns := score_columns(folder, data)) is not None:

@@ -62,7 +62,7 @@ class LeaderboardList(RowList):
 
 
 class ModelDetails(Static):
-    """Runs of a model, gaps in its data, and counts behind its rates."""
+    """Details of a model: its runs, gaps in its data, and the counts behind its rates."""
 
     def __init__(self) -> None:
         super().__init__(id="row")

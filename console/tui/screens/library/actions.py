@@ -106,7 +106,7 @@ class EntryActions:
 
     @property
     def why_no_suspects(self) -> str:
-        """Reason why no answer key of the suite under the cursor can be suspect; empty if some can."""
+        """Reason why suspect answer keys cannot be listed for the suite under the cursor; empty if they can."""
         entry = self.controller.opened or self.entries.entry
         if entry.kind not in ("suite", "category"):
             return "only suites have keys"

@@ -20,9 +20,9 @@ class Entry:
     """A row of the list."""
 
     kind: Kind
-    """`note` is a warning; an empty kind is the cursor of an empty list; `pull` is official data to download."""
+    """Kind: `note` is a warning, `pull` is official data to download, empty is the cursor of an empty list."""
     name: str = ""
-    """Name of the suite or model, text of the heading, or text of the note. Foreign text except in headings."""
+    """Name of the suite or model, text of the heading, or text of the note. Untrusted text except in headings."""
     category: str = ""
 
     @property

@@ -151,7 +151,7 @@ class CaseList(RowList):
 
 
 def read_cases(suites: Suites, suite: str, category: str) -> tuple[list[Case], str]:
-    """Read the cases of a category, or return the error; for a thread. Foreign text."""
+    """Read the cases of a category, or return the error; for a thread. Untrusted text."""
     if suites.catalog is None:
         return [], ""
     try:

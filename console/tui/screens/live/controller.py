@@ -127,7 +127,7 @@ class TileSource:
     beside: WatchedRun | None
     """The run, if it is not the watched run."""
     running: Collection[Slot]
-    """In order of start."""
+    """Running conversations, in order of start."""
     lingering: Collection[Slot] = ()
     """Conversations that ended a moment ago and stay visible."""
     others: Sequence[Slot] = ()
@@ -160,7 +160,7 @@ class WatchedConversations:
         self.tiles = [*self.tiles[:count], *(WatchedTile() for _ in range(count - len(self.tiles)))]
 
     def fill(self, sources: Sequence[TileSource]) -> None:
-        """Assign conversations not shown yet to free tiles, preferring the run with the fewest tiles."""
+        """Assign conversations that no tile shows to free tiles, preferring the run with the fewest tiles."""
         for tile in self.tiles:
             source = next((source for source in sources if source.beside is tile.beside), None)
             if source is None:  # that run is no longer followed
@@ -174,7 +174,7 @@ class WatchedConversations:
                 self._take_other(tile, sources[0])
 
     def _take_running(self, tile: WatchedTile, sources: Sequence[TileSource]) -> bool:
-        """Assign a running conversation that is not shown yet; return False if there is none."""
+        """Assign a running conversation that no tile shows; return False if there is none."""
         others = [other for other in self.tiles if other is not tile and other.slot is not None]
         for source in sorted(sources, key=lambda source: sum(other.beside is source.beside for other in others)):
             shown = {other.slot for other in others if other.beside is source.beside}
@@ -419,13 +419,13 @@ class LiveController:
         return self.is_live and self.order is not RUNNING and now - self._sorted_at >= SORT_EVERY_S
 
     def is_list_due(self, now: float) -> bool:
-        """Return whether the list may be drawn; limited only while the run is loading."""
+        """Return whether the list may be redrawn now; redraws are limited only while the run is loading."""
         is_due = self.run is not None and (self.run.is_read or now - self._listed_at > LOADING_LIST_S)
         self._listed_at = now if is_due else self._listed_at
         return is_due
 
     def rows_to_draw_at_once(self, changed: Collection[Slot], begun: Collection[Slot]) -> Collection[Slot]:
-        """Return the rows to draw at once, whose answers have just begun; the others follow with `stale_rows`."""
+        """Return the rows to draw immediately, whose answers have just begun; `stale_rows` has the others."""
         self._stale_rows.update(changed)
         if not self.is_live:
             return ()

@@ -27,7 +27,7 @@ _TITLE_CELLS = 8
 _LEAST_RUN_NAME = 4
 """Minimum number of cells for the name of a run."""
 ROOMY_TILES = 2
-"""Maximum number of tiles for empty lines between the parts of a conversation."""
+"""Maximum number of tiles at which parts of a conversation are separated by empty lines."""
 
 
 def shapes_for(width: int, height: int, *, beside: tuple[int, int]) -> list[tuple[Shape, bool]]:

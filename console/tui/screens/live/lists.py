@@ -38,7 +38,7 @@ from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
 
 _REPEATED = "Rollouts"
-"""Heading of the rows if each case has several."""
+"""Heading of the rows of a run that plays each case several times."""
 
 
 class ConversationList(RowList):
@@ -174,7 +174,7 @@ class ProblemList(RowList):
 
 
 class RunLists(Vertical):
-    """Conversations, figures, failures and problems; a suite's own view has no list of failures."""
+    """Lists and figures of Live: conversations, failures and problems; a suite's own view has no list of failures."""
 
     def __init__(self, view: LiveView) -> None:
         """Initialize with a view that draws conversations and figures."""

@@ -212,7 +212,7 @@ class LiveScreen(RunScreen):
             self._draw_watched(feed, Changes())  # ended conversations are replaced after a while, even without changes
 
     def on_resize(self, event: events.Resize) -> None:
-        """Draw the figures for the new size; those of an ended run would otherwise not change."""
+        """Redraw the figures for the new size; those of an ended run are not redrawn otherwise."""
         if self.feed is not None:
             self.call_after_refresh(self._draw_figures, self.feed)
 
@@ -283,7 +283,7 @@ class LiveScreen(RunScreen):
         self.grid_actions.draw_titles()
 
     def _is_nothing_live(self, feed: RunFeed) -> bool:
-        """Return whether a user expecting a live run sees an ended one, as none is live."""
+        """Return whether a user who expects a live run sees an ended one because none is live."""
         is_over = feed.is_read and not feed.is_live and not feed.is_starting
         workspace = self.services.workspace
         return is_over and self.replay_controls.replay is None and workspace.runs_complete and not workspace.live

@@ -115,7 +115,7 @@ class PassageDrawer:
             self._transcript.toggle_fold(block.key)
 
     def _settle(self, conversation: Conversation) -> None:
-        """Draw new passages; a thread may have grown, or a different one may have become the main conversation."""
+        """Draw new passages; a thread may have grown, or another one may have become the main conversation."""
         passages = conversation.passages
         for place, passage in enumerate(passages):
             if place < len(self._passages) and self._passages[place] is passage:
@@ -127,7 +127,7 @@ class PassageDrawer:
         self._revision = conversation.revision
 
     def _as_before(self, block: Block) -> Block:
-        """Return a block of a thread, open if it was open."""
+        """Return a block for a thread, unfolded if the previous one was."""
         if block.opened_by == "enter":
             block.folded = next((drawn.folded for drawn in self._transcript.blocks if drawn.key == block.key), True)
         return block

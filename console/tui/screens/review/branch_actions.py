@@ -179,7 +179,7 @@ class BranchActions:
             return
         points = points_of(case.conversation)
         if not points:
-            self.services.refuse(UsageError("this case has no finished call, so there is nothing to go on from"))
+            self.services.refuse(UsageError("this case has no finished call, so there is nothing to continue from"))
             return
         form: _Form | None = _Form(self._point_read(case.conversation, points), run.manifest.model.name)
         while form is not None:
@@ -190,7 +190,7 @@ class BranchActions:
                 return
 
     def _point_read(self, conversation: Conversation, points: list[Point]) -> Point | None:
-        """Return the point of the message at the top of the conversation; None for the start, if none is shown."""
+        """Return the point of the message at the top of the conversation; None (the start) if none is shown."""
         block = self.pane.text.block_at_top()
         kind, _, number = block.key.partition(" ") if block is not None else ("", "", "")
         if kind != "talk" or not number.isdigit() or int(number) >= len(conversation.passages):
@@ -198,7 +198,7 @@ class BranchActions:
         return _point_of(conversation.passages[int(number)], points)
 
     async def _ask(self, form: _Form, conversation: Conversation, points: list[Point]) -> _Form | None:
-        """Ask once; return the form to ask with again, or None when done."""
+        """Show the form once; return the form to show next, or None when done."""
         arm = _arm(form, conversation, points)
         took = await asyncio.to_thread(self._use, form, points, arm)
         answers = [
@@ -301,7 +301,7 @@ class BranchActions:
     async def _edited(
         self, form: _Form, conversation: Conversation, points: list[Point], *, is_shared: bool = False
     ) -> _Form:
-        """Let the reader edit a part; with `is_shared`, only parts that many conversations share."""
+        """Let the reader edit a part; with `is_shared`, only parts that many conversations have in common."""
         from console.tui.dialogs.filter_dialog import Chooser
         from console.tui.editor import edit_text
 

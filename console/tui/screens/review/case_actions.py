@@ -35,7 +35,7 @@ from console.tui.suite_views.suite_view import ReviewedCase
 
 
 class StartWorker(Protocol):
-    """Starts a coroutine, or a function in a thread; a later one of the same group replaces it."""
+    """Starts a coroutine, or a function in a thread; a later call with the same group replaces it."""
 
     def __call__(self, work: Coroutine[Any, Any, None] | Callable[[], None], *, group: str) -> None: ...
 
@@ -52,7 +52,7 @@ class TagActions:
     start: StartWorker
     """Starts a dialog."""
     draw: Callable[[], None]
-    """Draws stale parts of the screen."""
+    """Redraws the stale parts of the screen."""
 
     def _annotate_and_go_on(self, kind: str, value: str) -> None:
         try:
@@ -199,7 +199,7 @@ class CopyActions:
         page_text(self.services, case_text(case), "case")
 
     def _media(self) -> list[ShownMedia]:
-        """Return the pictures, sounds and files of the case, each once."""
+        """Return the images, audio clips and files of the case, without duplicates."""
         case = self._case()
         shown = [shown for passage in case.conversation.passages for shown in passage.media] if case else []
         return list({shown.media.reference: shown for shown in shown}.values())
@@ -214,7 +214,7 @@ class CopyActions:
         page_pictures(self.services, pictures)
 
     def action_open_files(self) -> None:
-        """Open the pictures, sounds and documents of the case in the desktop's programs for them."""
+        """Open the images, audio clips and documents of the case in the desktop's programs for them."""
         references = [shown.media.reference for shown in self._media()]
         files = [reference for reference in references if reference.media_type in OPENED]
         if not files:

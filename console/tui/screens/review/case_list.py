@@ -40,7 +40,7 @@ _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
 ROOM_FOR_NAMES, _LEAST_ROOM_FOR_NAMES = 46, 28
 """Maximum and minimum width, in cells, reserved in the top line for the names of the screen and the run."""
 _LEAST_REASON = 12
-"""Width, in cells, to which a reason is cut before its subject is; the subject distinguishes groups with one reason."""
+"""Maximum width of a reason, in cells, before its subject is cut, which distinguishes such groups."""
 
 
 def row_content(controller: ReviewController, key: str, width: int, *, live: bool) -> Content | tuple[Content, ...]:
@@ -116,7 +116,7 @@ def _group_label(head: Head, room: int) -> Content:
 
 
 def case_line(controller: ReviewController, head: Head, width: int) -> Content:
-    """Return the line of a case with the outcome of each of its rollouts, or the id of the only one listed."""
+    """Return the line of a case with the outcome of each of its rollouts, or the id of the only listed one."""
     rollouts, triage = head.group.rollouts, controller.triage
     outcomes = rollouts.count_by(attrgetter("outcome"))
     annotation = triage.annotation(head.group.lead.slot)

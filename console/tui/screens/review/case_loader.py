@@ -129,7 +129,7 @@ class CaseLoader:
         return self._branches.get(None).get(case, ())
 
     def forget_branches(self) -> None:
-        """Read the branches again on request, because there may be new ones; the old ones are returned until then."""
+        """Read the branches again when next requested; until then the old ones are returned."""
         self._branches.forget()
 
     def prefetch(self, run: ReviewedRun, keys: Sequence[Key]) -> None:
@@ -176,7 +176,7 @@ class CaseLoader:
         return report.fault or report if report is not None else "the report is being computed"
 
     def scores_apart(self, run: ReviewedRun, annotations: Mapping[Slot, Annotation]) -> Section | None:
-        """Return the run's scores by decided keys and by people's labels; None without any, or while reading."""
+        """Return the run's scores by corrected keys and by people's labels; None without any, or while reading."""
         people = tuple(
             (slot, *(verdict.word for verdict in (each.people, *each.rounds.values()) if verdict is not None))
             for slot, each in annotations.items()

@@ -76,7 +76,7 @@ def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
 def reason_line(rollout: Rollout, comparison: Comparison | None, width: int, *, is_told: bool = False) -> Content:
     """Return outcome symbol, reason and the grader's message on one line.
 
-    With `is_told`, the message is omitted because the view shows it.
+    With `is_told`, the message is omitted because the view already shows it.
     """
     if rollout.outcome is None:
         return muted(" not finished")
@@ -167,7 +167,7 @@ def _named(name: str, text: str, width: int, style: str = "") -> Content:
 
 
 def counters(place: int, count: int, seen: int, outcome: Outcome | None) -> Content:
-    """Return the outcome of all rows, if they share one, position and number reviewed: `✗ 2 of 38  15 reviewed`."""
+    """Return the outcome shared by all rows, position and number reviewed: `✗ 2 of 38 15 reviewed`."""
     sign = (f"{SYMBOLS.of(outcome)} ", OUTCOME_STYLES[outcome]) if outcome is not None else ""
     return Content.assemble(
         sign, (f"{number_format.count(place)} of {number_format.count(count)}", "bold"),
@@ -214,7 +214,7 @@ class CasePane(Vertical):
         """Token under the cursor of the Tokens view; None until it was moved."""
         self._room = Room()
         self.history: Callable[[int], Content] = lambda width: Content.empty()
-        """Draws the history of the case in N cells."""
+        """Draws the history of the case in the given number of cells."""
 
     def compose(self) -> ComposeResult:
         yield self._title

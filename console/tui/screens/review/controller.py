@@ -89,7 +89,7 @@ class ReviewController:
         self._stale |= Stale.CASE
 
     def keep_cursor(self) -> None:
-        """Keep the cursor on its case from the first complete list, once the requested case is reached if it can be."""
+        """Keep the cursor on its case once the list is complete and the requested case, if possible, is reached."""
         cursor = self.cursor
         can_be_reached = not cursor.missing_case and self.triage.scope is not self.triage.narrow
         if self._is_list_of_all and (cursor.requested in (None, cursor.slot) or not can_be_reached):
@@ -145,7 +145,7 @@ class ReviewController:
         return True
 
     def list_label(self) -> str:
-        """Describe the list as text, which may be foreign."""
+        """Describe the list as text, which may be untrusted."""
         scope, by = self.triage.scope.text, self.triage.by
         label = _SCOPE_LABELS.get(scope, scope) if scope else self.views.suite_view.everything_label
         if self.triage.has_cases:

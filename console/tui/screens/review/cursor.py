@@ -20,7 +20,7 @@ class CaseCursor:
 
         Args:
             triage: the list.
-            mark_stale: takes the parts of the screen that a move makes stale.
+            mark_stale: called with the parts of the screen that a move makes stale.
             requested: the first case to show; None for the first that is not reviewed.
         """
         self.run: ReviewedRun | None = None
@@ -115,7 +115,7 @@ class CaseCursor:
         return True
 
     def fold(self) -> bool:
-        """Hide the repeats of the current case, which is then current; return False if none are listed."""
+        """Hide the repeats of the current case, which becomes current itself; return False if none are listed."""
         if not self._triage.fold():
             return False
         if self.rollout is not None:
@@ -161,7 +161,7 @@ class CaseCursor:
 
 
 def _ends_of(leaves: Sequence[Group]) -> tuple[Rollout, Rollout]:
-    """Return the first and last rollouts of groups; if a group is a case, the rollout that its row shows."""
+    """Return the first and last rollouts of groups; for a group that is a case, the rollout that its row shows."""
     if leaves[0].is_case:
         return leaves[0].lead, leaves[-1].lead
     return leaves[0].rollouts[0], leaves[-1].rollouts[-1]

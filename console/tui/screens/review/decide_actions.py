@@ -49,7 +49,7 @@ class DecideActions:
     start: StartWorker
     """Starts a dialog, or follows a search."""
     draw: Callable[[], None]
-    """Draws stale parts of the screen."""
+    """Redraws the stale parts of the screen."""
     _search: "subprocess.Popen[bytes] | None" = None
 
     def action_branch_list(self) -> None:

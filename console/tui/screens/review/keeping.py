@@ -84,7 +84,7 @@ class Keeping:
         return (find_own_data(self.services.paths.data) / suite).exists()
 
     async def _choose_suite(self) -> str:
-        """Choose a suite or name a new one; return an empty string if neither."""
+        """Choose a suite or name a new one; return an empty string if the user did neither."""
         data = self.services.paths.data
         entries = await asyncio.to_thread(lambda: suites_for_rows(Catalog(find_data_roots(data)), data))
         faces = {entry.name: (one_line(entry.name, 60), one_line(entry.title, 200)) for entry in entries}

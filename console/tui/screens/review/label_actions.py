@@ -42,7 +42,7 @@ class LabelActions:
     start: StartWorker
     """Starts a dialog, or follows the labeling."""
     draw: Callable[[], None]
-    """Draws stale parts of the screen."""
+    """Redraws the stale parts of the screen."""
     _progress: LabelProgress | None = None
 
     @property
@@ -120,7 +120,7 @@ class LabelActions:
         self.start(self._follow(), group="labels")
 
     async def _choose_model(self) -> str:
-        """Choose among the models that are ready; return an empty string if none was chosen."""
+        """Choose one of the models that are ready; return an empty string if the user chose none."""
         from console.tui.dialogs.filter_dialog import Chooser
 
         models = self.services.workspace.models
@@ -179,7 +179,7 @@ class LabelActions:
 
 
 def _cap(forecast: LabelForecast) -> float | None:
-    """Return the spending limit, or None if the calls are free or their cost is unknown."""
+    """Return the spending limit; None if the calls are free or their cost is unknown."""
     if not forecast.cost_usd:
         return None
     return round(max(_ROOM_ABOVE * forecast.cost_usd, _LEAST_CAP_USD), 4)

@@ -153,7 +153,7 @@ class LabelScreen(Dialog[None]):
             self._change(partial(self._queue.press, key))
 
     def _change(self, change: Callable[[], bool]) -> None:
-        """Give or take back a verdict or a grade, and show the next answer."""
+        """Record or undo a verdict or a grade, and show the next answer."""
         answer = self._queue.current if self._queue is not None else None
         try:
             change()

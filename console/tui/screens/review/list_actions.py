@@ -40,7 +40,7 @@ class Matches(Container[Rollout]):
         """Matches in the part of the journal that the list has not reached yet."""
 
     def add(self, slot: Slot, rollout: Rollout | None) -> None:
-        """Add a rollout, or its slot if the list does not have it yet."""
+        """Add a rollout, or only its slot if the list does not have it yet."""
         if rollout is None:
             self._unlisted.add(slot)
             return
@@ -125,7 +125,7 @@ class RunSearch:
             self._matched()
 
     def _end(self, stop: threading.Event) -> None:
-        """End a search and start one for texts typed meanwhile."""
+        """End a search, and start one for texts typed in the meantime."""
         if stop is not self._stop or stop.is_set():
             return
         stop.set()
@@ -142,7 +142,7 @@ class StepActions:
     controller: ReviewController
     pane: CasePane
     draw: Callable[[], None]
-    """Draws stale parts of the screen."""
+    """Redraws the stale parts of the screen."""
 
     def _step(self, by: int) -> None:
         """Move to the next or previous case or match."""
@@ -171,7 +171,7 @@ class RepeatActions:
     case_list: RowList
     zoom: PaneZoom
     draw: Callable[[], None]
-    """Draws stale parts of the screen."""
+    """Redraws the stale parts of the screen."""
 
     def action_repeats_show(self) -> None:
         """List the repeats of the case under the cursor, or move to the next pane."""
@@ -200,7 +200,7 @@ class FilterActions:
     controller: ReviewController
     search: RunSearch
     draw: Callable[[], None]
-    """Draws stale parts of the screen."""
+    """Redraws the stale parts of the screen."""
 
     def narrow(self, text: str, *, done: bool) -> None:
         """Apply the filter being typed; with `done`, show its error."""
@@ -284,7 +284,7 @@ class ViewActions:
     controller: ReviewController
     pane: CasePane
     draw: Callable[[], None]
-    """Draws stale parts of the screen."""
+    """Redraws the stale parts of the screen."""
 
     def _step_view(self, by: int) -> None:
         self.controller.views.step(by)
@@ -328,7 +328,10 @@ class ViewActions:
         self.pane.step_turn(-1)
 
     def find(self, text: str, *, done: bool) -> None:
-        """Highlight a text in the view; an empty text ends the search. With `done`, switch to the view with it."""
+        """Highlight a text in the view; an empty text ends the search.
+
+        With `done`, switch to a view that contains it.
+        """
         if self.pane.find(text) or not text or not done:
             return
         view = self.pane.other_view_with(text)

@@ -259,7 +259,7 @@ class Lister:
         self._request: ListRequest | None = None
         """The request being processed in a thread."""
         self._next: Callable[[], None] | None = None
-        """Repeats a request that arrived meanwhile."""
+        """Repeats a request that arrived while another list was being built."""
 
     @property
     def is_listing(self) -> bool:

@@ -191,7 +191,7 @@ class Triage:
         return was_open
 
     def selected(self, rollout: Rollout) -> Sequence[Rollout]:
-        """Return the rollouts behind the row of one: the failures of its case if that is folded, or itself."""
+        """Return the rollouts behind a rollout's row: the failures of its case if it is folded, or itself."""
         leaf = self.group_of(rollout)
         is_folded = leaf is not None and leaf.is_case and not self.shows_repeats
         return leaf.telling if leaf is not None and is_folded else [rollout]
@@ -210,7 +210,7 @@ class Triage:
 
     @property
     def sections(self) -> Sequence[Group]:
-        """The groups for stepping: the lowest ones, but a reason rather than its cases."""
+        """The groups to step through: the lowest ones, except that reasons are not divided into their cases."""
         if self.by is GroupBy.REPEATS:
             return self._listing.leaves
         return [part for top in self.groups for part in ([top] if top.has_cases else top.leaves)]
@@ -252,7 +252,7 @@ class Triage:
         return order[target] if 0 <= target < len(order) else None
 
     def around(self, rollout: Rollout | None, reach: int = 2) -> list[Rollout]:
-        """Return the cases next to one in reading order, following ones first."""
+        """Return the neighbors of a case in reading order, following ones first."""
         if self.has_cases:
             steps = (*range(1, reach + 1), *range(-1, -reach - 1, -1))
             return [near for by in steps if (near := self.step(rollout, by)) is not None]

@@ -460,7 +460,7 @@ def _draw_branches(case: ReviewedCase, context: DrawContext) -> list[Block]:
 
 
 BRANCHES = CaseView("branches", "Branches", _draw_branches, exists_for=lambda case: bool(case.branches))
-"""Chances of passing from each step, and the branches of this case."""
+"""View of the chances of passing from each step, and of the branches of this case."""
 STANDARD_VIEWS = (
     CaseView("diff", "Diff", diff_blocks, folds_same=_has_comparison),
     CaseView("talk", "Talk", lambda case, context: conversation_blocks(case.conversation)),

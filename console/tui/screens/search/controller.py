@@ -32,7 +32,7 @@ class SearchController:
         """True if the search in progress repeats the last one, whose hits stay until it has ended."""
 
     def type(self, text: str) -> bool:
-        """Set the query and return whether it differs in meaning from the one before."""
+        """Set the query and return whether its meaning has changed."""
         before, had_mistake = self.query, bool(self.mistake)
         try:
             self.query, self.mistake = read_query(text), ""

@@ -41,7 +41,7 @@ class MemoryAPI_rec_sum:
         return {"status": "Short term memory cleared."}
 
     def memory_replace(self, old_text: Any, new_text: Any) -> Answer:
-        """Replace every occurrence of a substring; only the length of the new one is limited, as in the original."""
+        """Replace every occurrence of a substring; as in the original, only the replacement's length is limited."""
         old, new = str(old_text), str(new_text)
         if old not in self._text:
             return {"error": f"Text '{old}' not found in memory."}

@@ -106,7 +106,7 @@ def _gemini_prompting(reply: Reply, service: Service) -> Answer:
 
 
 def _bedrock(reply: Reply, service: Service) -> Answer:
-    """Return the calls or all texts; the calls of a cut answer do not count."""
+    """Return the calls or all texts; the calls of a truncated answer do not count."""
     del service
     calls = [{call.name: json.loads(call.arguments)} for call in reply.tool_calls]
     texts = [block["text"] for block in _content(reply) if "text" in block]

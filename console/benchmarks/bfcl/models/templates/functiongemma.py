@@ -87,7 +87,7 @@ def _item_field(key: str, value: Any) -> str:
 
 
 def _result(message: Turn) -> str:
-    """Return the result of a call: a JSON object by its fields, anything else as a text."""
+    """Return the result of a call: a JSON object field by field, anything else as a string."""
     content = message["content"]
     try:
         value = json.loads(content)

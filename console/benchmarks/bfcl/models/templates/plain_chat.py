@@ -122,7 +122,7 @@ def _read_after_thought(text: str) -> Completion:
 
 
 def _show_list(calls: Sequence[str], results: Sequence[str], answer: Turn) -> list[Turn]:
-    """Return one user message with a list of results, rendered late so that it is never merged."""
+    """Return one user message with a list of results, rendered late so that it is never merged with others."""
     del answer
     shown = [{"role": "tool", "name": call, "content": text} for call, text in zip(calls, results, strict=False)]
     return [{"role": "user", "content": shown}]

@@ -20,7 +20,7 @@ NetworkModePreference = StrEnum(
     {"NEWEST": "4g_5g_preferred", "ONLY_4G": "4g_only", "ONLY_3G": "3g_only", "ONLY_2G": "2g_only"},
 )
 MODES: Mapping[str, str] = {"4g_5g_preferred": "5G", "4g_only": "4G", "3g_only": "3G", "2g_only": "2G"}
-"""Technology by network mode."""
+"""Network technology by network mode."""
 _SIGNALS = {"2G": "poor", "3G": "fair", "4G": "good", "5G": "excellent", NONE: NONE}
 """Signal strength where the user is, by technology."""
 _SIGNAL_WORDS = {
@@ -105,7 +105,7 @@ class Device(msgspec.Struct, gc=False):
         return "missing" if self.sim_card_missing else self.sim_card_status
 
     def connect(self, technology: str) -> None:
-        """Join a network, or leave it if the network is `none`."""
+        """Join a network, or leave the current one if the given network is `none`."""
         self.network_technology_connected = technology
         self.network_signal_strength = _SIGNALS[technology]
 
@@ -400,7 +400,7 @@ class Phone(World):
         self.simulate_network_search()
 
     def break_apn_mms_setting(self) -> None:
-        """Remove the address of picture messages."""
+        """Remove the server address (MMSC) for picture messages."""
         self.device.active_apn_settings.mmsc_url = None
 
     def break_vpn(self) -> None:

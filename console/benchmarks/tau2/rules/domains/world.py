@@ -25,11 +25,11 @@ AGENT, USER = "assistant", "user"
 
 
 class ToolError(Exception):
-    """A tool refuses a call; the text is official."""
+    """Error raised when a tool rejects a call; the wording is official."""
 
 
 class Misfit(ToolError):
-    """A value of a call has the wrong type; the text is ours."""
+    """Error raised when a value in a call has the wrong type; the wording is ours."""
 
 
 class Tool(NamedTuple):
@@ -79,7 +79,7 @@ def tools_of(world: "type[World]", side: str) -> Mapping[str, Tool]:
 
 
 class Table(Generic[RowT]):
-    """Rows by id. The data is shared; a row is copied when it is first fetched, so tools may change what they get."""
+    """Rows by id. The data is shared; a row is copied when it is first fetched, so tools may modify it."""
 
     def __init__(self, rows: Mapping[str, RowT], refusal: str) -> None:
         """Store the data, and the error text for a missing row, with `{}` for its id."""
@@ -90,7 +90,7 @@ class Table(Generic[RowT]):
         """Fetch a row.
 
         Raises:
-            ToolError: there is none.
+            ToolError: there is no such row.
         """
         if key not in self._own:
             if key not in self._rows:
@@ -142,7 +142,7 @@ class World:
         }
 
     def tools(self, requestor: str, name: str) -> Mapping[str, Tool]:
-        """Return the tools of the party that a call of this name reaches."""
+        """Return the tools of the party that owns the tool of this name."""
         is_users = self.is_solo and name in tools_of(type(self), USER)
         return tools_of(type(self), USER if is_users else requestor)
 
@@ -167,7 +167,7 @@ class World:
         """Run a function of a task.
 
         Raises:
-            ToolError: there is none.
+            ToolError: there is no such function.
         """
         function = getattr(self, name, None)
         if function is None or name.startswith("_"):
@@ -247,7 +247,7 @@ class CreditCard(msgspec.Struct, tag_field="source", tag="credit_card", gc=False
 
 @tool("generic")
 def transfer_to_human_agents(self: Any, summary: str) -> str:
-    """Report that a person takes over."""
+    """Report the transfer to a human agent."""
     del self, summary
     return "Transfer successful"
 
