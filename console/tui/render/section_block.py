@@ -22,7 +22,8 @@ def section_block(section: Section, title: str, width: int) -> Block:
 
 
 def _table(section: Section, width: int) -> tuple[Content, ...]:
-    rows = [section.headings, *(row.indented for row in section.shown())]
+    first, *headings = section.headings
+    rows = [("" if first == section.title else first, *headings), *(row.indented for row in section.shown())]
     widths = [min(max(map(len, column)), _WIDEST_CELL) for column in zip(*rows, strict=True)]
     widths[0] = min(widths[0], max(width - sum(widths[1:]) - _GAP * len(widths), 12))
     return tuple(
