@@ -256,7 +256,7 @@ def with_interval(
     def filled(row: LeaderboardRow) -> LeaderboardRow:
         if row.runs[:1] != (run,) or row.cells[name].unit != "mean" or sample.cases < 2:
             return row
-        if is_yes_or_no((value.value for value in values), scale):
+        if not board.rules.is_count and is_yes_or_no((value.value for value in values), scale):
             interval = rate_interval(sample)
         elif scale is None and sample.is_plain:
             interval = bootstrap_interval([value.value for value in values])

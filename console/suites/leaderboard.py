@@ -117,6 +117,8 @@ class LeaderboardRules(ABC):
 
     These rules apply only if it is the suite's `headline` too; otherwise the default ranking is used.
     """
+    is_count: bool = False
+    """True if the ranking score is a count, whose values of 0 and 1 do not make it a rate."""
     legend: str = ""
     """Reason for ranking by another number than expected; empty if the expected one is used."""
 
@@ -199,9 +201,16 @@ class PassRates(LeaderboardRules):
 class ScoreMeans(LeaderboardRules):
     """Ranking by a mean score, for rollouts without pass or fail; other scores follow."""
 
-    def __init__(self, score: str, headings: Mapping[str, str] | None = None, first: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        score: str,
+        headings: Mapping[str, str] | None = None,
+        first: Sequence[str] = (),
+        *,
+        is_count: bool = False,
+    ) -> None:
         """Rank by a score; `first` names the scores whose columns follow it."""
-        self.score, self.headings, self._first = score, headings or {}, first
+        self.score, self.headings, self.is_count, self._first = score, headings or {}, is_count, first
 
     def cells(self, played: Played) -> dict[str, Cell]:
         """Return the mean scores, the ranking one first."""

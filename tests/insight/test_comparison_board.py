@@ -149,6 +149,8 @@ def test_other_suites_rank_by_what_they_measure():
         with_interval(aidan, "l1", repeated, scale).rows[1].headline(aidan).high for scale in (None, (1.0, 5.0))
     ]
     assert bounded <= 5 < unbounded, "a mean on a scale has an interval on it"
+    few = with_interval(aidan, "l1", [Observation("a", 0), Observation("b", 1)]).rows[1].headline(aidan)
+    assert (few.low, few.high) == (0.0, 1.0), "counts of 0 and 1 are no rate"
     passed = cave.rows[0].headline(cave)
     assert (passed.value, passed.note) == (0.75, "incomplete: 4 of 5; 1 without a grade")
 

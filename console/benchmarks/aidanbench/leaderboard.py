@@ -6,6 +6,7 @@ HEADLINE = "aidanbench_score"
 """The ranking score of a loop, which neither passes nor fails."""
 AIDANBENCH_LEADERBOARD = ScoreMeans(
     score=HEADLINE,
+    is_count=True,
     headings={
         HEADLINE: "answers",
         "format_reward": "format",
