@@ -97,6 +97,7 @@ class OpenAIServer:
         """`chat`, `stream`, `embeddings`, `models`, `connections`, `429` and each fault by name."""
         self.in_flight = self.most_in_flight = 0
         self._failed: Counter[str] = Counter()
+        self._connections: list[Connection] = []
         self._rate, self._bucket, self._bucket_at = limit_rps, limit_rps, time.monotonic()
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -125,11 +126,10 @@ class OpenAIServer:
     async def serve(self, announce: Callable[[int], None] = lambda port: None) -> None:
         """Serve until stopped."""
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        connections: list[Connection] = []
 
         def connect() -> Connection:
-            connections.append(Connection(self._handle, lambda: self.counts.update(["connections"])))
-            return connections[-1]
+            self._connections.append(Connection(self._handle, lambda: self.counts.update(["connections"])))
+            return self._connections[-1]
 
         server = await self._loop.create_server(connect, "127.0.0.1", self._port, backlog=1024)
         self.port = server.sockets[0].getsockname()[1]
@@ -137,9 +137,22 @@ class OpenAIServer:
         self._ready.set()
         await self._stop.wait()
         server.close()
-        for connection in connections:
+        for connection in self._connections:
             if not connection.lost:
                 connection.transport.abort()
+
+    def wait_until_left(self) -> None:
+        """Return once all clients, such as one that was killed, have left and what they had sent was handled."""
+
+        async def left() -> None:
+            for _ in range(3):  # accepts those that are waiting
+                await asyncio.sleep(0)
+            async with asyncio.timeout(60):
+                while not all(connection.lost for connection in self._connections):
+                    await asyncio.sleep(0.005)
+
+        assert self._loop is not None
+        asyncio.run_coroutine_threadsafe(left(), self._loop).result()
 
     # ---- answering
     def _handle(self, exchange: Exchange) -> None:

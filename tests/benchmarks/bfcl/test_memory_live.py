@@ -120,6 +120,7 @@ def test_kill_in_the_middle_of_a_chain_and_resume_change_nothing(tmp_path: Path)
             assert killed.reached.wait(60)
             process.send_signal(signal.SIGKILL)
             assert process.wait() == -signal.SIGKILL
+        server.wait_until_left()
         before = records(tmp_path / "killed")
         ended = {record.key.case for record in before if isinstance(record, Finished)}
         begun = {record.key.case for record in before if isinstance(record, Asked)} - ended

@@ -94,7 +94,7 @@ def played(console, home: Path):
             table.judge = by
             return console("judge", *words, "--judge", "grader", *places, "--quiet", "--json")
 
-        judge.table = table  # type: ignore[attr-defined]
+        judge.table, judge.server = table, server  # type: ignore[attr-defined]
         judge.places = places  # type: ignore[attr-defined]
         yield judge
 
@@ -191,6 +191,7 @@ def test_killed_and_capped_it_goes_on_and_pays_one_call_twice_at_most(played, co
         assert table.reached.wait(60)
         process.send_signal(signal.SIGKILL)
         process.wait()
+    played.server.wait_until_left()
     table.stop_at = 0
     folder = find_run(home / "runs", "kind-vs-wordy")
     kept, sent = (
