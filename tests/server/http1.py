@@ -127,6 +127,7 @@ class Connection(asyncio.Protocol):
         self._buffer = b""
         self._busy = False
         self.lost = False
+        self.left = asyncio.Event()
         self.transport: asyncio.Transport = None  # type: ignore[assignment]
         self.loop = asyncio.get_running_loop()
 
@@ -138,6 +139,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost = True
+        self.left.set()
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data

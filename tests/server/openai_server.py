@@ -148,8 +148,7 @@ class OpenAIServer:
             for _ in range(3):  # accepts those that are waiting
                 await asyncio.sleep(0)
             async with asyncio.timeout(60):
-                while not all(connection.lost for connection in self._connections):
-                    await asyncio.sleep(0.005)
+                await asyncio.gather(*(connection.left.wait() for connection in self._connections))
 
         assert self._loop is not None
         asyncio.run_coroutine_threadsafe(left(), self._loop).result()
