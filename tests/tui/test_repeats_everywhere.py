@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.graded_runs import graded_run
+from support.review_opening import reviewing
 from support.screen_text import settle, text_of
 
 from console.__main__ import main
@@ -146,6 +147,15 @@ async def test_reasons_list_a_case_once_and_fold(opened: Any, runs: Any, frame: 
         await pilot.press("o", "f")
         await settle(app, pilot)
         assert triage.section_of(controller.cursor.rollout) is triage.groups[0], "by another property, too"
+
+
+async def test_more_repeats_than_fit_are_counted_and_leave_room_for_the_id(opened: Any, workspace: Any) -> None:
+    letters = {"multiple_0": "f" * 90, "multiple_1": "pf" * 40}
+    run = graded_run(workspace.root / "runs", "2027-01-18-many", letters, model="gpt-x", suite="bfcl-starter")
+    async with reviewing(opened, run) as (app, _, _):
+        lines = text_of(app).splitlines()
+        assert any("multiple_0" in line and "0 of 90" in line and "so far" not in line for line in lines)
+        assert any("multiple_1" in line and "40 of 80 so far" in line for line in lines)
 
 
 async def test_the_repeats_of_a_case_are_opened_and_hidden(opened: Any, runs: Any, frame: Any) -> None:

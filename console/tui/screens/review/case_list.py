@@ -122,14 +122,16 @@ def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded if len(rollouts) > 1 else " "
     style = "bold" if head.is_open else MUTED if annotation.is_seen else ""
     label = one_line(head.group.label if len(rollouts) > 1 else str(rollouts[0].key), lines.LONGEST_ID, style)
-    if len(rollouts) < width // 2:
+    ended = len(rollouts) - outcomes[None]
+    share = f" ({ended} of {head.repeats})" if ended < head.repeats else ""
+    if share and not triage.lists_whole_cases:
+        right = state_mark(rollouts[0], live=rollouts[0].is_running).append_text(share, MUTED)
+    elif len(rollouts) < width // 2:
         in_run_order = sorted(rollouts, key=lambda rollout: rollout.key.rollout)
-        right = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in in_run_order))
+        marks = [state_mark(rollout, live=rollout.is_running) for rollout in in_run_order]
+        right = Content.assemble(*marks, (share, MUTED))
     else:
-        right = one_line(f"{outcomes[Outcome.PASSED]} of {len(rollouts)}", width // 2)
-    if (ended := len(rollouts) - outcomes[None]) < head.repeats:
-        signs = right if triage.lists_whole_cases else right[:1]
-        right = signs.append_text(f" ({ended} of {head.repeats})", MUTED)
+        right = Content.assemble(f"{outcomes[Outcome.PASSED]} of {ended}", (" so far" if share else "", MUTED))
     value = Content.styled(triage.sorted_by(rollouts[0]), "bold")
     right = Content("  ").join([part for part in (value, annotation_letter(annotation), right) if part.plain.strip()])
     room = width - (0 if head.is_open else 2)

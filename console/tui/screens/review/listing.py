@@ -156,18 +156,23 @@ def listings(
         if stopped():
             return
         kept.numbers.extend(matching(rollouts.numbers[start : start + SLICE]))
-        is_due = len(kept) > most or clock() - shown_at > pause_s
-        if kept and is_due and not request.lists_whole_cases:
-            yield _listing(request, kept, kept, len(rollouts), is_whole=False)
+        if kept and (len(kept) > most or clock() - shown_at > pause_s):
+            listed = _listed(request, kept, rollouts[: start + SLICE])
+            yield _listing(request, listed, kept, len(rollouts), is_whole=False)
             shown_at, pause_s, most = clock(), 2 * pause_s, len(rollouts)
-    listed = kept
-    if request.lists_whole_cases:  # a case with any matching rollout is listed with all of them
-        names = rollouts.rollouts.cases()
-        cases = {names[number] for number in kept.numbers}
-        listed = rollouts.pick(compress(rollouts.numbers, map(cases.__contains__, rollouts.cases())))
+    listed = _listed(request, kept, rollouts)
     if not stopped():
         passes = passes_by_case(rollouts) if request.sorting is not None else {}
         yield _listing(request, listed, kept, len(rollouts), is_whole=True, passes=passes)
+
+
+def _listed(request: ListRequest, kept: RolloutList, rollouts: RolloutList) -> RolloutList:
+    """Return the rollouts that match or, if whole cases are listed, those whose case has any that matches."""
+    if not request.lists_whole_cases:
+        return kept
+    names = kept.rollouts.cases()
+    cases = {names[number] for number in kept.numbers}
+    return rollouts.pick(compress(rollouts.numbers, map(cases.__contains__, rollouts.cases())))
 
 
 def _listing(
