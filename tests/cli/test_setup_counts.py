@@ -27,6 +27,8 @@ def test_progress_and_summary_count_them_apart(console):
     setup = console("show", "latest", "--json").data["summary"]["setup"]
     assert setup > 0
     assert f"3/3 + {setup} setup  passed" in ended.err
+    page = console("export", "latest", "--format", "html", "-o", "-").out
+    assert f"<p>{setup} setup, not graded</p>" in page
     trend = console("trends", "--json").lines
     assert "3 cases" in str(trend)
 

@@ -281,14 +281,17 @@ def test_setup_is_no_graded_case_and_nothing_has_no_last_one(tmp_path: Path) -> 
     run.overview.apply(Started(1.0, Key("p"), Case("p", "simple", graded=False)))
     run.overview.apply(Finished(2.0, Key("p"), verdict=Verdict(Outcome.PASSED)))
     controller, _, _ = make(tmp_path, run)
+    run.is_live = True
     assert empty_text(controller).plain == "Nothing has been graded yet; 1 setup done. 2 watches the run."
+    run.is_live = False
+    assert empty_text(controller).plain.endswith("1 setup done. 2 shows why, and resumes the run.")
     assert end_of_list_text(controller, 1).plain == "Nothing is listed."
 
 
 def test_why_nothing_is_listed(tmp_path: Path, run: RunDouble) -> None:
     empty = RunDouble()
     controller, _, _ = make(tmp_path, empty)
-    assert empty_text(controller).plain == "Nothing has been graded yet. 2 watches the run."
+    assert empty_text(controller).plain == "Nothing has been graded yet. 2 shows why, and resumes the run."
     assert current(controller) == ""
     empty.is_read = False
     assert empty_text(controller).plain == "reading 4 cases, 0 so far"

@@ -295,5 +295,9 @@ async def test_a_run_that_goes_on_is_not_named_by_the_only_category_so_far(works
             engine.recorder.finish(engine.recorder.start("x", "live_simple"), Outcome.PASSED)
         labels = [read_run(engine.recorder.folder).label for engine in (every, selected)]
         assert labels == ["recorded", "recorded/live_simple"]
-        await every.end()
-        assert read_run(every.recorder.folder).label == "recorded/live_simple"
+        await every.end("budget")
+        assert read_run(every.recorder.folder).label == "recorded", "its other rollouts may be of other categories"
+    async with FakeEngine(root, cases=1, name="c") as played:
+        played.recorder.finish(played.recorder.start("x", "live_simple"), Outcome.PASSED)
+        await played.end()
+    assert read_run(played.recorder.folder).label == "recorded/live_simple"

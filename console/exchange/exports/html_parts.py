@@ -11,7 +11,7 @@ from console.core.run import SIMULATED
 from console.core.text import visible
 from console.core.wait import slowed_by
 from console.exchange.document import Item, RunDocument
-from console.insight.number_format import duration, spent
+from console.insight.number_format import duration, setup_words, spent
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import sentence
 from console.insight.report import Bar, Row, Section, counts_section
@@ -71,15 +71,17 @@ def run_line(document: RunDocument) -> str:
 
 
 def outcomes_table(document: RunDocument) -> str:
-    """Return a table of outcome counts and the number of disputed rollouts."""
-    counts = Counter(item.outcome for item in document.items)
-    missing = document.summary.planned - sum(counts.values())
-    if missing > 0:
-        counts["not started"] = missing
-    named = [(name.replace("_", " "), count) for name, count in counts.most_common()]
+    """Return a table of outcome counts, and the numbers of setup and of disputed rollouts."""
+    summary, tally = document.summary, document.summary.tally
+    counts = Counter(
+        passed=tally.passed, failed=tally.failed, broken=tally.broken, undecided=tally.undecided,
+        **{"not run": summary.left + tally.not_run},
+    )  # fmt: skip
+    named = [(name, count) for name, count in counts.most_common() if count]
+    setup = f"<p>{setup_words(tally)}, not graded</p>" if tally.setup_done else ""
     disputed = sum(bool(item.annotation("dispute")) for item in document.items)
     sentence = f"<p>{disputed} disputed: a reader considers the ground truth wrong; the score does not change.</p>"
-    return section_part(counts_section("Outcomes", "outcome", named)) + (sentence if disputed else "")
+    return section_part(counts_section("Outcomes", "outcome", named)) + setup + (sentence if disputed else "")
 
 
 def section_part(section: Section) -> str:

@@ -156,7 +156,8 @@ def empty_text(controller: ReviewController) -> Content:
     graded = tally.done - tally.not_run
     if not graded:
         setup = f"; {tally.setup} setup done" if tally.setup else ""
-        return Content(f"Nothing has been graded yet{setup}. 2 watches the run.")
+        then = "2 watches the run" if run.is_live else "2 shows why, and resumes the run"
+        return Content(f"Nothing has been graded yet{setup}. {then}.")
     if failures := number_format.failures(tally):
         return Content(f"None of {failures} is listed. f lists others.")
     return Content(f"No failures. {tally.passed} of {graded} passed; f then a shows the passes.")
