@@ -7,7 +7,7 @@ from console.config.paths import WorkspacePaths
 from console.core.case import Case, Key, Setting
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Closed, Finished, Opened, Started
-from console.core.run import Manifest, ModelFacts, Selection
+from console.core.run import Manifest, ModelFacts
 from console.store.journal import JournalWriter
 from console.store.runs import RunFolder, create_run
 
@@ -98,9 +98,8 @@ class SampleWorkspace:
         total = passed + failed + broken
         run = create_run(
             self.root / "runs",
-            Manifest(id=id, at=at, suite=suite, model=facts, setting=Setting(), cases=planned or total,
-                     selection=Selection(categories=(category,))),
-        )  # fmt: skip
+            Manifest(id=id, at=at, suite=suite, model=facts, setting=Setting(), cases=planned or total),
+        )
         writer = JournalWriter(run.journal_path)
         writer.append(Opened(at=at, pid=1))
         outcomes = [Outcome.PASSED] * passed + [Outcome.FAILED] * failed + [Outcome.BROKEN] * broken
