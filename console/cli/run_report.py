@@ -21,7 +21,7 @@ from console.exchange.json_kind import JsonKind
 from console.insight.judging import Judging, judging_of
 from console.insight.looks import looks_sections, sequential_fields
 from console.insight.number_format import metric_value, plural, setup_words, terms_words
-from console.insight.report import reason_sections, report_sections
+from console.insight.report import outcome_counts, reason_sections, report_sections
 from console.insight.servers import server_words
 from console.insight.warnings import run_warnings
 from console.store.notes import Notes
@@ -181,9 +181,7 @@ def _labels(history: History) -> dict[str, Any]:
 
 def _counts(summary: Summary) -> str:
     tally = summary.tally
-    counted = [("passed", tally.passed), ("failed", tally.failed), ("broken", tally.broken)]
-    counted += [("undecided", tally.undecided), ("not run", summary.left + tally.not_run)]
-    parts = [f"{count} {name}" for name, count in counted if count]
+    parts = [f"{count} {name}" for name, count in outcome_counts(summary)]
     words = ", ".join([*parts, *[setup_words(tally)] * bool(tally.setup_done)]) or "nothing was played"
     return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}{slowed_by(tally.rate_limits)}"
 

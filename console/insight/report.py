@@ -139,6 +139,14 @@ def reason_sections(summary: Summary) -> Iterator[Section]:
         yield replace(section, lines=(warning,)) if warning else section
 
 
+def outcome_counts(summary: Summary) -> list[tuple[str, int]]:
+    """Return the number of rollouts by outcome, without setup; those that never began count as not run."""
+    tally = summary.tally
+    counts = {"passed": tally.passed, "failed": tally.failed, "broken": tally.broken, "undecided": tally.undecided}
+    counts["not run"] = summary.left + tally.not_run
+    return [(name, count) for name, count in counts.items() if count]
+
+
 def counts_section(title: str, heading: str, counts: Iterable[tuple[str, int]]) -> Section:
     """Return a section of counts, with bars in proportion to the largest."""
     counted = list(counts)

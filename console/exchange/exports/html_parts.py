@@ -2,7 +2,6 @@
 
 import html
 import time
-from collections import Counter
 from collections.abc import Iterable
 
 from console.core.comparison import Comparison, Mark, Pair
@@ -14,7 +13,7 @@ from console.exchange.document import Item, RunDocument
 from console.insight.number_format import duration, setup_words, spent
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import sentence
-from console.insight.report import Bar, Row, Section, counts_section
+from console.insight.report import Bar, Row, Section, counts_section, outcome_counts
 from console.insight.value_diff import equal_paths, structured
 
 LONGEST = 4000
@@ -72,12 +71,8 @@ def run_line(document: RunDocument) -> str:
 
 def outcomes_table(document: RunDocument) -> str:
     """Return a table of outcome counts, and the numbers of setup and of disputed rollouts."""
-    summary, tally = document.summary, document.summary.tally
-    counts = Counter(
-        passed=tally.passed, failed=tally.failed, broken=tally.broken, undecided=tally.undecided,
-        **{"not run": summary.left + tally.not_run},
-    )  # fmt: skip
-    named = [(name, count) for name, count in counts.most_common() if count]
+    tally = document.summary.tally
+    named = sorted(outcome_counts(document.summary), key=lambda each: -each[1])
     setup = f"<p>{setup_words(tally)}, not graded</p>" if tally.setup_done else ""
     disputed = sum(bool(item.annotation("dispute")) for item in document.items)
     sentence = f"<p>{disputed} disputed: a reader considers the ground truth wrong; the score does not change.</p>"

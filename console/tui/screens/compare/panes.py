@@ -81,7 +81,7 @@ class ChangeList(RowList):
     def __init__(self) -> None:
         super().__init__(COLUMNS, id="changes", classes="pane", names=True, empty=Content("reading both runs …"))
         self._changes: Mapping[str, Change] = {}
-        self._whys: Mapping[str, str] = {}
+        self._reasons: Mapping[str, str] = {}
         """Reasons by case."""
         self._has_repeats = False
         self._headline = ""
@@ -97,7 +97,7 @@ class ChangeList(RowList):
         columns = REPEAT_COLUMNS if self._has_repeats and not self._headline else COLUMNS
         longest = max((len(self._case_name(key, change).plain) for key, change in changes.items()), default=0)
         cases = [change for change in changes.values() if isinstance(change, CasePair)]
-        self._whys = {case.slot[0]: change_words(case)[1] for case in cases}
+        self._reasons = {case.slot[0]: change_words(case)[1] for case in cases}
         longest_why = max((len(change_words(change)[1]) for change in changes.values()), default=0)
         why = msgspec.structs.replace(_WHY, width=min(max(longest_why, _WHY.worth), _WHY.width))
         self.set_columns(_marked(with_names((*columns[:-1], why), longest), controller.sorting))
@@ -114,7 +114,7 @@ class ChangeList(RowList):
     def _cells(self, key: str) -> tuple[Content, ...]:
         change = self._changes[key]
         reason = change_words(change)[1]
-        stands_above = isinstance(change, RolloutPair) and reason == self._whys[change.slot[0]]
+        stands_above = isinstance(change, RolloutPair) and reason == self._reasons[change.slot[0]]
         is_quiet_repeat = isinstance(change, RolloutPair) and change.outcome is PairOutcome.BOTH
         why = Content.empty() if stands_above or is_quiet_repeat else one_line(reason, 200, MUTED)
         if (means := self._scores(change)) is not None:

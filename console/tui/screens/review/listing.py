@@ -157,16 +157,16 @@ def listings(
             return
         kept.numbers.extend(matching(rollouts.numbers[start : start + SLICE]))
         if kept and (len(kept) > most or clock() - shown_at > pause_s):
-            listed = _listed(request, kept, rollouts[: start + SLICE])
+            listed = _with_whole_cases(request, kept, rollouts[: start + SLICE])
             yield _listing(request, listed, kept, len(rollouts), is_whole=False)
             shown_at, pause_s, most = clock(), 2 * pause_s, len(rollouts)
-    listed = _listed(request, kept, rollouts)
+    listed = _with_whole_cases(request, kept, rollouts)
     if not stopped():
         passes = passes_by_case(rollouts) if request.sorting is not None else {}
         yield _listing(request, listed, kept, len(rollouts), is_whole=True, passes=passes)
 
 
-def _listed(request: ListRequest, kept: RolloutList, rollouts: RolloutList) -> RolloutList:
+def _with_whole_cases(request: ListRequest, kept: RolloutList, rollouts: RolloutList) -> RolloutList:
     """Return the rollouts that match or, if whole cases are listed, those whose case has any that matches."""
     if not request.lists_whole_cases:
         return kept

@@ -288,14 +288,14 @@ class ReviewScreen(RunScreen):
 
     def _draw_list(self) -> None:
         controller = self.controller
-        any_case = next(iter(controller.run.overview.rollouts.values()), None) if controller.run is not None else None
-        counts = any_case is not None and controller.views.suite_view.case_detail(any_case)
+        first = next(iter(controller.run.overview.rollouts.values()), None) if controller.run is not None else None
+        has_details = first is not None and controller.views.suite_view.case_detail(first)
         self.case_list.show_rows(
             controller.rows(with_tops=self.has_class("-wide")) if controller.triage.order else None,
             self._draw_row,
             cursor=controller.cursor.row,
             empty=empty_text(controller),
-            value_width=8 if controller.triage.shows_values else len("10 answers") if counts else 0,
+            value_width=8 if controller.triage.shows_values else len("10 answers") if has_details else 0,
         )
 
     def _draw_row(self, key: str, width: int) -> Face:
