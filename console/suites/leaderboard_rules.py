@@ -63,6 +63,16 @@ def number_of_run(
     return _NUMBERS[key]
 
 
+def is_count(suite_format: str, score: str) -> bool:
+    """Return whether a score is a count by the rules of its benchmark, so that it is no rate even if all are 0 or 1.
+
+    Args:
+        suite_format: the format recorded in the run.
+        score: name of the score.
+    """
+    return any(rules.is_count and rules.score == score for rules in _rules_of(suite_format))
+
+
 def _number_of_run(
     run: Summary | Manifest, headline: str, categories: Mapping[str, Tally], scores: Mapping[str, float]
 ) -> Cell:

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 from support.exported_runs import played
+from support.recorded_runs import Recorder
 
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Finished
 from console.exchange.exports.every_eval_ever import export_run
 from console.exchange.imports.formats import ImportSettings, find_items
 
@@ -48,6 +51,17 @@ def test_the_aggregate_names_each_score_with_what_it_rests_on(written: Any):
     assert str(samples).endswith(detailed["file_path"])
     assert detailed["checksum"] == hashlib.sha256(samples.read_bytes()).hexdigest()
     assert detailed["total_rows"] == len(lines)
+
+
+@pytest.mark.parametrize(("score", "highest"), [("aidanbench_score", "Infinity"), ("avg_coherence", 1.0)])
+def test_counts_of_answers_are_no_rate_even_if_all_are_0_or_1(score: str, highest: object, tmp_path: Path):
+    recorder = Recorder(tmp_path / "runs", cases=2, suite="aidan", format="aidanbench", headline="aidanbench_score")
+    for case, value in (("a", 0.0), ("b", 1.0)):
+        verdict = Verdict(Outcome.PASSED, scores={score: value})
+        recorder.write(Finished(at=recorder.tick(), key=recorder.start(case), verdict=verdict))
+    paths = export_run(recorder.close(), tmp_path / "out", None)
+    metrics = [item["metric_config"] for item in json.loads(paths[0].read_text())["evaluation_results"]]
+    assert {metric["metric_name"]: metric["max_score"] for metric in metrics} == {"passed": 1.0, score: highest}
 
 
 def test_a_line_for_each_graded_rollout_and_score(written: Any):

@@ -10,7 +10,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from uuid import UUID
 from console import __version__
 from console.core.names import slug
 from console.core.outcome import Outcome
+from console.core.run import Manifest
 from console.core.statistics.intervals import Interval, rate_interval, score_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.exchange.document import Item, RunDocument
@@ -30,6 +31,7 @@ from console.insight.message import NormalizedMessage, normalized_message, norma
 from console.store.journal_line import scrub
 from console.store.runs import RunFolder
 from console.suites.headline import PASSED
+from console.suites.leaderboard_rules import is_count
 from console.suites.metrics import is_yes_or_no
 
 VERSION = "0.3.0"
@@ -118,7 +120,7 @@ def _aggregate(document: RunDocument, graded: Sequence[Item]) -> Json:
             "additional_details": _details({"mode": manifest.setting.mode, **manifest.versions}),
         },
         "model_info": _model_info(document),
-        "evaluation_results": [_result(document, *part) for part in _intervals(graded, document.manifest.scales)],
+        "evaluation_results": [_result(document, *part) for part in _intervals(graded, document.manifest)],
     }
 
 
@@ -133,15 +135,17 @@ def _model_info(document: RunDocument) -> Json:
     }
 
 
-def _intervals(graded: Sequence[Item], scales: Mapping[str, Scale]) -> Iterator[tuple[str, Interval, Scale | None]]:
+def _intervals(graded: Sequence[Item], manifest: Manifest) -> Iterator[tuple[str, Interval, Scale | None]]:
     """Yield each score with its mean and scale, passing first; cases have equal weight."""
     passing = rate_interval(sample_of(_observation(item, float(item.graded is Outcome.PASSED)) for item in graded))
     if passing is not None:
         yield PASSED, passing, (0.0, 1.0)
     for name in _score_names(graded):
         having = [item for item in graded if name in item.rollout.scores]
-        sample, scale = sample_of(_observation(item, item.rollout.scores[name]) for item in having), scales.get(name)
-        is_rate = is_yes_or_no((item.rollout.scores[name] for item in having), scale)
+        sample = sample_of(_observation(item, item.rollout.scores[name]) for item in having)
+        scale = manifest.scales.get(name)
+        values = [item.rollout.scores[name] for item in having]
+        is_rate = is_yes_or_no(values, scale) and not is_count(manifest.format, name)
         interval = rate_interval(sample) if is_rate else score_interval(sample, scale)
         if interval is not None:
             yield name, interval, (0.0, 1.0) if is_rate else scale
