@@ -10,7 +10,6 @@ import codecs
 import contextlib
 import math
 import os
-import shutil
 import sys
 import textwrap
 import threading
@@ -121,14 +120,7 @@ class Output:
 
     def prose(self, text: str, style: str = "") -> None:
         """Write readable text next to a table to stdout, wrapped at the terminal's width."""
-        lead = text[: len(text) - len(text.lstrip(" "))]
-        for line in textwrap.wrap(
-            self._clean(visible(text.strip())),
-            terminal_width(),
-            initial_indent=lead,
-            subsequent_indent=lead + "  ",
-            break_on_hyphens=False,
-        ):
+        for line in wrapped(self._clean(visible(text))):
             _write(_output_stream(), self._styled(line, style) + "\n")
 
     def file(self, text: str) -> None:
@@ -194,7 +186,8 @@ class Output:
         left_out = [cells[0][n] for n, width in enumerate(fitted) if widths[n] and not width]
         if left_out and not self.quiet and left_out != self._left_out:  # reported once for many tables
             self._left_out = left_out
-            self.info(f"no room for: {', '.join(left_out)} (COLUMNS={sum(widths) + 2 * len(widths) - 2} shows all)")
+            columns = sum(widths) + _BETWEEN * (len(widths) - 1)
+            self.info("\n".join(wrapped(f"no room for: {', '.join(left_out)} (COLUMNS={columns} shows all)")))
 
     def _styled(self, text: str, style: str) -> str:
         if not style or not self._color or not _output_stream().isatty():
@@ -209,7 +202,25 @@ _BETWEEN = 2
 
 def terminal_width() -> int:
     """Return the width for tables: COLUMNS, else the terminal's, else 80."""
-    return max(shutil.get_terminal_size((80, 24)).columns, 20)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return max(int(columns), 20)
+    try:
+        return max(os.get_terminal_size(_output_stream().fileno()).columns, 20)
+    except (OSError, ValueError):  # no terminal, or a stream without a descriptor
+        return 80
+
+
+def wrapped(text: str) -> list[str]:
+    """Return the lines of a text, broken between words at the width for tables; further lines are indented."""
+    lead = text[: len(text) - len(text.lstrip(" "))]
+    return textwrap.wrap(
+        text.strip(),
+        terminal_width(),
+        initial_indent=lead,
+        subsequent_indent=lead + "  ",
+        break_on_hyphens=False,
+    )
 
 
 def fit_columns(widths: Sequence[int], order: Sequence[int], right: frozenset[int], room: int) -> list[int]:

@@ -126,7 +126,7 @@ def show_report(output: Output, history: History, report: Report | None, columns
         return
     mark = f"  ({summary.simulated_note})" if summary.simulated else ""
     output.text(f"{summary.id}{mark}", "strong")
-    output.text(f"{summary.model} on {summary.suite}: {summary.state}, {_counts(summary)}")
+    output.prose(f"{summary.model} on {summary.suite_label}: {summary.state}, {_counts(summary)}")
     if source := history.manifest.versions.get("imported"):
         file = history.manifest.dataset.get("log", "")
         output.text(f"imported from {source}" + (f", {file}" if file else ""))
@@ -135,7 +135,7 @@ def show_report(output: Output, history: History, report: Report | None, columns
     if summary.servers:
         output.prose(f"served by {server_words(summary)}")
     for notice in run_warnings(summary, history.manifest):
-        output.text(notice, "warning")
+        output.prose(notice, "warning")
     for damage in summary.damages():
         output.text(damage, "warning")
     of_looks = looks_sections(summary, history.manifest)

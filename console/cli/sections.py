@@ -13,7 +13,7 @@ def show_section(output: Output, section: Section) -> None:
     lead = "" if section.rows or section.is_fault else f"{section.title.lower()}: "
     style = "bad" if section.is_fault else "faint" if section.rows else "warning"
     for line in section.lines:
-        output.text(lead + line, style)
+        output.prose(lead + line, style)
 
 
 def _show_table(output: Output, section: Section) -> None:

@@ -357,6 +357,12 @@ class Summary(msgspec.Struct, omit_defaults=True):
         """Number of graded rollouts that have neither ended nor been given up."""
         return max(self.planned_cases - self.tally.done, 0)
 
+    @property
+    def suite_label(self) -> str:
+        """Suite, with its category if there is only one; rollouts left may be of others."""
+        names = [self.category] if self.category else [] if self.left else list(self.categories)
+        return f"{self.suite}/{names[0]}" if len(names) == 1 and names[0] else self.suite
+
     def damages(self) -> list[str]:
         """Describe the defects of the journal behind this summary."""
         numbers = ", ".join(map(str, self.damaged_lines)) + (", …" if self.damaged > len(self.damaged_lines) else "")

@@ -1,8 +1,13 @@
 """Tables fit the terminal: long texts are cut first, then the least important columns go and are named."""
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.pseudo_terminal import PseudoTerminal
 
 from console.cli.output import Output, fit_columns
 
@@ -51,6 +56,31 @@ def test_runs_show_names_of_their_own(console, finished, monkeypatch):
 def test_eighty_columns_when_nothing_says_how_many(console, finished, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     assert max(map(len, console("runs").out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("columns", [60, 200])
+def test_tables_use_the_width_of_a_real_terminal(finished, columns):
+    clean = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    root = str(Path(__file__).resolve().parents[2])
+    command = [sys.executable, "-m", "console", "runs", "--no-color"]
+    terminal = PseudoTerminal(command, (columns, 40), {**clean, "PYTHONPATH": root, "TERM": "xterm-256color"})
+    try:
+        assert terminal.wait() == 0
+    finally:
+        terminal.close()
+    lines = terminal.output.decode().splitlines()
+    assert max(map(len, lines)) <= columns
+    assert ("no room for" in terminal.output.decode()) == (columns == 60)
+    assert (finished in terminal.output.decode()) == (columns == 200)
+
+
+def test_one_category_is_named_wherever_its_number_stands(console, tmp_path):
+    run = console("run", "-m", "sim/hasty", "-s", "bfcl-starter/multiple", "-n", 2, "--json", "--quiet").data["run"]
+    shown = [console(*verb).out for verb in (["runs"], ["show", run], ["export", run, "--format", "markdown"])]
+    console("export", run, "--format", "site", "-o", tmp_path / "site")
+    console("export", run, "--format", "html", "-o", tmp_path / "run.html")
+    shown += [(tmp_path / "site/index.html").read_text(), (tmp_path / "run.html").read_text()]
+    assert ["bfcl-starter/multiple" in text.replace("\n", " ") for text in shown] == [True] * 5
 
 
 def test_names_lose_their_middle_and_prose_its_end(monkeypatch, capsys):

@@ -80,7 +80,7 @@ def _read(args: RunsArguments, root: Path, limit: int | None) -> tuple[list[Summ
 _COLUMNS: Mapping[str, Callable[[Summary], object]] = {
     "run": lambda summary: summary.id,
     "name": lambda summary: ", ".join(filter(None, (summary.name, "pinned" * summary.pinned))),
-    "suite": lambda summary: summary.suite,
+    "suite": lambda summary: summary.suite_label,
     "model": lambda summary: summary.model,
     "score": lambda summary: _score(summary),
     "cost": lambda summary: _cost(summary),

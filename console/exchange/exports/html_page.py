@@ -43,7 +43,7 @@ _POLICY = (
 def html_page(document: RunDocument) -> str:
     """Return the HTML file."""
     summary = document.summary
-    title = f"{safe(summary.model)} on {safe(summary.suite)}"
+    title = f"{safe(summary.model)} on {safe(summary.suite_label)}"
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',

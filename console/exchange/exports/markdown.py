@@ -32,7 +32,7 @@ def markdown_section(document: RunDocument) -> str:
         counts += f", {not_run} not run"
     planned = with_setup(str(summary.planned_cases), summary.setup)
     parts = [
-        f"### {escaped(summary.model)}{mark} on {escaped(summary.suite)}",
+        f"### {escaped(summary.model)}{mark} on {escaped(summary.suite_label)}",
         f"{summary.state}: {counts}, of {planned}; {duration(summary.seconds)}, "
         f"{spent(tally, summary.simulated_note, summary.batch_terms)}{slowed_by(tally.rate_limits)}",
     ]

@@ -18,6 +18,8 @@ class SiteRun:
     reader: RunReader
     folder: str
     """Its folder in the site with a trailing slash; empty if the site shows only this run."""
+    title: str = field(init=False)
+    """Model and suite. Untrusted text."""
     groups: list[Group] = field(init=False)
     """All rollouts by reason, failures first."""
     order: list[Rollout] = field(init=False)
@@ -32,6 +34,7 @@ class SiteRun:
     """Index of each rollout in `order`."""
 
     def __post_init__(self) -> None:
+        self.title = f"{self.reader.side.model} on {self.reader.folder.summary().suite_label}"
         rollouts = self.reader.ordered
         self.groups = sorted(
             group(rollouts, GroupBy.REASON), key=lambda part: not any(rollout.is_failure for rollout in part.rollouts)
@@ -41,11 +44,6 @@ class SiteRun:
         self.failure_places = [place for place, rollout in enumerate(self.order) if rollout.is_failure]
         self.numbers = {rollout.slot: number for number, rollout in enumerate(rollouts, 1)}
         self.places = {rollout.slot: place for place, rollout in enumerate(self.order)}
-
-    @property
-    def title(self) -> str:
-        """Model and suite. Untrusted text."""
-        return f"{self.reader.side.model} on {self.reader.manifest.suite}"
 
     @property
     def root(self) -> str:

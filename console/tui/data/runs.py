@@ -107,12 +107,8 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Suite, with its category if there is only one; the rollouts left may be of others."""
-        if self.summary is None:
-            return ""
-        names = [] if self.is_begun_or_waits or self.left else list(self.summary.categories)
-        names = [self.summary.category] if self.summary.category else names
-        return f"{self.summary.suite}/{names[0]}" if len(names) == 1 and names[0] else self.summary.suite
+        """Suite, with its category if there is only one."""
+        return self.summary.suite_label if self.summary else ""
 
     @property
     def score(self) -> float:
