@@ -8,7 +8,7 @@ from console.core.experiment import Experiment
 from console.core.statistics.intervals import rate_interval, wilson
 from console.core.statistics.sample import Counts, sample_of_counts
 from console.insight.as_sent import Point, called_words
-from console.insight.number_format import rate
+from console.insight.number_format import bounds
 from console.insight.report import Bar, Row, Section
 
 HERE = "◀ here"
@@ -202,7 +202,7 @@ def curve_section(points: Sequence[Point], curve: Curve) -> Section:
         low, high = wilson(chance.passed, chance.graded)
         mark = HERE if fall is not None and fall.replies == replies else ""
         cells = (points[replies].beginning.place, f"{chance.passed} of {chance.graded}",
-                 f"[{rate(low)}, {rate(high)}]", called_words(points[replies].exchange.asked.reply), mark)  # fmt: skip
+                 bounds(low, high), called_words(points[replies].exchange.asked.reply), mark)  # fmt: skip
         rows.append(Row(cells, bar=Bar(chance.share, low, high)))
     headings = ("from step", "right", "95 %", "the model's action", "")
     return Section("Going on from each step", headings, tuple(rows), lines=(decided_words(points, curve),))

@@ -17,7 +17,7 @@ from console.core.statistics.paired import holm
 from console.core.statistics.sample import Observation, sample_of
 from console.core.statistics.stratified import FLIP, WholeEffect, whole_effect
 from console.insight.as_sent import diff_of
-from console.insight.number_format import count, number, plural, rate, signed
+from console.insight.number_format import bounds, count, number, plural, rate, signed
 from console.insight.report import Row, Section
 from console.insight.rollout import Rollout
 
@@ -32,7 +32,7 @@ def chance_words(passed: int, graded: int) -> str:
     if not graded:
         return "nothing was graded"
     low, high = wilson(passed, graded)
-    interval = f" [{rate(low)}, {rate(high)}]" if graded > 1 else ""
+    interval = f" {bounds(low, high)}" if graded > 1 else ""
     return f"{passed} of {graded} passed{interval}"
 
 
@@ -256,8 +256,8 @@ def sentence_of(tried: TriedFix, result: ArmResult) -> str:
         show = number if tried.manifest.headline else _points
         unit = "" if tried.manifest.headline else " points"
         effect = result.effect
-        bounds = f"[{signed(effect.low, show)}, {signed(effect.high, show)}]"
-        words += f"{signed(effect.value, show)}{unit} {bounds} on the whole suite"
+        interval = bounds(effect.low, effect.high, lambda value: signed(value, show))
+        words += f"{signed(effect.value, show)}{unit} {interval} on the whole suite"
         if result.adjusted is not None and result.adjusted >= 0.05 > effect.p:
             words += ", which may be chance among several changes"
     return f"{words}; from {plural(tried.calls, 'call')}, a full run needs {count(round(tried.full_calls))}"

@@ -577,7 +577,7 @@ ALIASES: Mapping[str, str] = {
     "copy": "clipboard yank",
     "find": "search filter grep /",
     "filter": "show only hide",
-    "filter.clear": "reset remove",
+    "filter.clear": "clear reset remove",
     "sort": "order column",
     "group": "cluster by",
     "tag": "mark cause blame",

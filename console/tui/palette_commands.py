@@ -62,18 +62,19 @@ class PaletteCommands:
     def _openable(self) -> Iterator[Command]:
         navigator, workspace = self._services.navigator, self._services.workspace
         for model in workspace.models.lines if workspace.models is not None else ():
-            yield Command(f"Model: {model.name}", partial(navigator.open_library, "model", model.name), aside="Library")
+            open_model = partial(navigator.open_library, "model", model.name)
+            yield Command(f"Model: {model.name}", open_model, "models", "Library")
         for suite in workspace.suites.lines if workspace.suites is not None else ():
             open_suite = partial(navigator.open_library, "suite", suite.name)
-            yield Command(f"Suite: {suite.name}", open_suite, suite.entry.title, "Library")
+            yield Command(f"Suite: {suite.name}", open_suite, f"suites {suite.entry.title}", "Library")
         for name in NAMES:
-            words = "color colour appearance settings"
+            words = "themes color colour appearance settings"
             yield Command(f"Theme: {name}", partial(self._use_theme, name), words)
         for line in workspace.runs or ():
             if line.summary is not None:
                 title = f"Run: {line.name}"
                 state = state_word(line.state).plain
-                words = f"{line.label} {line.summary.model} {state}"
+                words = f"runs {line.label} {line.summary.model} {state}"
                 yield Command(title, partial(self._open_run, line), words, aside=state)
 
     def _open_run(self, line: RunLine) -> None:

@@ -226,6 +226,8 @@ USUAL_WORDS = {
     "price": "Models: edit models.toml",
     "ranking": "Go: Leaderboard",
     "history": "Go: Trends",
+    "stop": "Run: stop",
+    "clear": "Runs: show all",
     "careful": "Model: sim/careful",
     "small": "Suite: small-talk",
     "2025-01-17T1320-a": "Run: 2025-01-17T1320-a",
@@ -245,6 +247,16 @@ async def test_the_palette_finds_everything_by_its_usual_words(opened: Any, work
             await pilot.pause()
             first[typed] = app.screen.query_one(RowList).cursor
         assert first == USUAL_WORDS
+
+
+@pytest.mark.parametrize("kind", ["Model", "Suite", "Run", "Theme"])
+async def test_the_palette_lists_all_of_a_kind_by_its_plural(kind: str, opened: Any, workspace: Any) -> None:
+    name = "2025-01-17T1300-a-model-with-a-long-name-on-a-suite-with-a-long-name-b0fa1b"
+    workspace.run(name, passed=1)
+    async with opened() as (app, pilot):
+        await see(pilot, "RUNS  1")
+        await see(pilot, f"{kind}: ", "colon", *f"{kind.lower()}s")
+        assert ("b0fa1b" in text_of(app)) == (kind == "Run")  # an id is cut in its middle
 
 
 async def test_enter_in_the_palette_takes_what_is_available(opened: Any, workspace: Any) -> None:

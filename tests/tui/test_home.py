@@ -1,13 +1,14 @@
 """Home through its keys: what is there, what stands in the way, and where Enter leads."""
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from support.quick_rows import first_size
 from support.recorded_runs import Recorder
-from support.screen_text import assert_until, see
+from support.screen_text import assert_until, see, text_of
 from textual.widgets import Static
 
 from console.core.outcome import Outcome
@@ -120,8 +121,9 @@ async def test_every_order_of_runs_has_its_marked_column(
             await pilot.press("s", letter)
             await pilot.pause()
             rows = frame(app).splitlines()
-            place = next(place for place, row in enumerate(rows) if "model" in row and "when" in row)
+            place = next(place for place, row in enumerate(rows) if "model" in row and "score" in row)
             assert heading in rows[place], letter
+            assert ("when" in rows[place]) == (letter != "i" or size[0] > 80)  # an id begins with the time
             if letter == "k":
                 end = rows[place].index(heading) + len(heading)
                 numbers = [row[end - 8 : end] for row in rows[place + 1 : place + 3]]
@@ -365,3 +367,17 @@ def test_the_app_of_a_verb_draws_on_the_terminal_itself(workspace: Any, terminal
     one.send(b"\x11")
     assert one.wait() == 0
     assert b"^[[" not in one.output, "no sanitized escapes"
+
+
+@pytest.mark.parametrize("columns", [80, 130])
+async def test_the_last_failures_keep_counts_and_time_and_both_ends_of_names(
+    columns: int, opened: Any, workspace: Any
+) -> None:
+    suite = "a-suite-with-a-name-longer-than-most"
+    workspace.run("2025-01-16T0900-a", passed=1, failed=3, suite=suite)
+    async with opened((columns, 36)) as (app, pilot):
+        await see(pilot, "3 failed in ")
+        row = next(row for row in text_of(app).splitlines() if "Last failures" in row)
+        assert re.search(r", (16 Jan|Jan 2025) ", row)
+        assert (suite in row) == (columns == 130)
+        assert "most/what / gpt-x" in row

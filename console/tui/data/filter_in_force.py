@@ -26,13 +26,15 @@ def has_words(words: str, *texts: str) -> bool:
 def match_rank(words: str, name: str, *texts: str) -> int | None:
     """Return how well a row matches typed words, 0 for the best, or None if it lacks one of them.
 
-    A name that begins with them is first, then rows in which each begins a word, then those that contain them.
+    The name itself is first, then a name that begins with them, then rows in which each begins a word, then those that
+    contain them.
     """
     typed = words.casefold().split()
     text = " ".join((name, *texts)).casefold()
     if not all(word in text for word in typed):
         return None
-    if name.casefold().startswith(words.casefold().strip()):
-        return 0
+    start = words.casefold().strip()
+    if name.casefold().startswith(start):
+        return 0 if name.casefold() == start else 1
     begun = _WORD_START.sub(" ", f" {text}")
-    return 1 if all(f" {word}" in begun for word in typed) else 2
+    return 2 if all(f" {word}" in begun for word in typed) else 3

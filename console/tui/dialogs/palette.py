@@ -21,11 +21,13 @@ from console.tui.sanitize import one_line
 from console.tui.symbols import muted
 
 _MATCH = Style(bold=True, underline=True)
-_COLUMNS = (Column("command", 34, 1), Column("key", 12, right=True))
+_COLUMNS = (Column("command", 34, 1, is_name=True), Column("key", 12, right=True))
 _RECENT = "palette.recent"
 """Key of the last chosen commands in the UI state."""
 _MOST_RECENT = 8
-_FUZZY = 4
+_ELSEWHERE = 2
+"""Ranks by which an action of another screen comes later: its very name ranks like any word of one of this screen."""
+_FUZZY = 6
 """Rank of a title that contains the typed letters only scattered, though in order; after all ranks of `match_rank`."""
 
 
@@ -128,7 +130,7 @@ def _rank(text: str, command: Command, matcher: Matcher) -> int | None:
     ranks = [match_rank(text, title, command.title, command.words) for title in (command.title, name)]
     matching = [rank for rank in ranks if rank is not None]
     if matching:
-        return min(matching) + command.is_elsewhere
+        return min(matching) + _ELSEWHERE * command.is_elsewhere
     return _FUZZY if matcher.match(command.title) else None
 
 

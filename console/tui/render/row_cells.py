@@ -15,6 +15,7 @@ from console.insight.reasons import counts_in_words
 from console.tui.data.models import ModelLine
 from console.tui.data.runs import RunLine, SortedFigure
 from console.tui.data.suites import SuiteLine
+from console.tui.render import lines
 from console.tui.render.columns import GAP, Column, Face
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
@@ -63,9 +64,17 @@ class RunColumns:
     """True if there is no room for the number of rollouts left, nor for `simulated` in full."""
 
 
-def runs_wide(figure: SortedFigure | None = None) -> RunColumns:
-    """Return the columns of a wide list."""
-    return RunColumns((*RUNS_WIDE[:-1], _figure_column(figure)) if figure else RUNS_WIDE, figure)
+def runs_wide(runs: Sequence[RunLine], figure: SortedFigure | None = None) -> RunColumns:
+    """Return the columns of a wide list; the suite gets the room that models do not need."""
+    mark, at, model, *more = RUNS_WIDE
+    columns = (mark, at, _model_column(model, runs), *more)
+    return RunColumns((*columns[:-1], _figure_column(figure)) if figure else columns, figure)
+
+
+def _model_column(column: Column, runs: Iterable[RunLine]) -> Column:
+    """Return the column of models fitted to their names, up to a width."""
+    longest = max([5, *(len(line.summary.model) for line in runs if line.summary is not None)])
+    return msgspec.structs.replace(column, width=min(longest, _MOST_MODEL), share=int(longest > _MOST_MODEL))
 
 
 def _figure_column(figure: SortedFigure) -> Column:
@@ -73,15 +82,13 @@ def _figure_column(figure: SortedFigure) -> Column:
     return Column(figure.name, 20, 2, is_name=True) if figure.is_text else Column(figure.name, 9, right=True)
 
 
-def runs_narrow(lines: Sequence[RunLine], room: int, now: float, figure: SortedFigure | None = None) -> RunColumns:
+def runs_narrow(runs: Sequence[RunLine], room: int, now: float, figure: SortedFigure | None = None) -> RunColumns:
     """Return the columns fitted to their contents; setup and intervals are dropped to widen the suite."""
     mark, model, suite, score, result, cost, at = RUNS_NARROW
     cost = _figure_column(figure) if figure else cost
-    longest = max([5, *(len(line.summary.model) for line in lines if line.summary is not None)])
-    scores = [score_words(line.summary) for line in lines if line.summary is not None]
-    model = msgspec.structs.replace(model, width=min(longest, _MOST_MODEL), share=int(longest > _MOST_MODEL))
-    fitted = [mark, model, suite, _wide(score, max([5, *map(len, scores)])), result, cost, at]
-    readable = [line for line in lines if line.summary is not None] if len(lines) <= _MOST_FITTED else []
+    scores = [score_words(line.summary) for line in runs if line.summary is not None]
+    fitted = [mark, _model_column(model, runs), suite, _wide(score, max([5, *map(len, scores)])), result, cost, at]
+    readable = [line for line in runs if line.summary is not None] if len(runs) <= _MOST_FITTED else []
     if readable:
         cells = ((_result(line), _cost(line, figure), _when(line, now, wide=False)) for line in readable)
         widths = zip(*((cell.cell_length for cell in row) for row in cells), strict=True)
@@ -106,8 +113,12 @@ def runs_narrow(lines: Sequence[RunLine], room: int, now: float, figure: SortedF
         fitted[5] = cheaper
     if rest >= _LEAST_SUITE:
         return RunColumns(tuple(fitted), figure, has_setup=False, is_brief=True)
-    shortest = max([5, *(len(_bare_score(each)) for each in scores)])
-    fitted[3] = _wide(score, max(shortest, fitted[3].width + rest - _LEAST_SUITE))
+    if figure is not None and figure.is_text and room >= at.from_width:  # an id begins with the time
+        rest += fitted.pop().width + len(GAP)
+    room_for_score = fitted[3].width + rest - _LEAST_SUITE
+    if room_for_score < max([0, *(len(each) for each in scores if "[" in each)]):  # all scores lose their intervals
+        room_for_score = max([5, *(len(_bare_score(each)) for each in scores)])
+    fitted[3] = _wide(score, min(room_for_score, fitted[3].width))
     return RunColumns(tuple(fitted), figure, has_setup=False, is_brief=True)
 
 
@@ -274,7 +285,7 @@ def _cost(line: RunLine, figure: SortedFigure | None = None, *, is_brief: bool =
     if line.summary is None or line.is_queued:
         return Content.empty()
     if figure is not None:
-        return one_line(figure.write(line), 60)
+        return one_line(figure.write(line), lines.LONGEST_ID)
     if number_format.is_free(line.tally, line.summary.simulated_note):
         return Content.styled("sim." if is_brief else SIMULATED, f"italic {MUTED}")
     return Content(number_format.spent_amount(line.tally))
@@ -368,7 +379,7 @@ def _price(line: ModelLine) -> Content:
 
 # Suites --------------------------------------------------------------------------------------------------------------
 
-SUITES = (Column("suite", 16, 1, is_name=True), Column("cases", 13, right=True), Column("what", 20, 4, worth=16))
+SUITES = (Column("suite", 16, 1, is_name=True), Column("cases", 13, right=True), Column("what", 20, 4, worth=20))
 
 
 def suite_columns(lines: Iterable[SuiteLine]) -> tuple[Column, ...]:

@@ -17,8 +17,8 @@ from console.store.notes import Notes
 from console.tui.data.models import Models
 from console.tui.data.runs import RunLine
 from console.tui.data.suites import Suites
-from console.tui.render import row_cells
-from console.tui.render.columns import Column, Face, marked_columns
+from console.tui.render import lines, row_cells
+from console.tui.render.columns import GAP, Column, Face, marked_columns
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.home.controller import NextSteps, RunListing
 from console.tui.symbols import MUTED, SYMBOLS, muted, state_word
@@ -72,8 +72,9 @@ class RunList(RowList):
 
     def _fit_columns(self) -> None:
         figure = self._listing.figure
-        self._layout = row_cells.runs_wide(figure)
-        if not self._is_roomy:
+        if self._is_roomy:
+            self._layout = row_cells.runs_wide(self._listing.lines, figure)
+        else:
             self._layout = row_cells.runs_narrow(self._listing.lines, self.room, time.time(), figure)
         self.set_columns(marked_columns(self._layout.columns, self._listing.column, self._listing.sign))
 
@@ -132,6 +133,8 @@ class RunDetails(Static):
 
 
 _START_COLUMNS = (Column("", 15), Column("", 30, 1), Column("", 2, right=True))
+_BESIDE_WORDS = 2 + 15 + 2 + 2 * len(GAP)
+"""Cells of a row of `StartList` beside its words: cursor sign, name and key."""
 _MORE = muted(f"  {'':15}  function calls, creativity loops and code, by simulated models")
 
 
@@ -160,6 +163,7 @@ class StartList(RowList):
         self.touch("demo")
 
     def _cells(self, key: str) -> Face:
+        room = self.room - _BESIDE_WORDS
         match key:
             case "demo":
                 words = "starting …" if self._is_starting else "offline, no key needed, about a minute"
@@ -171,41 +175,54 @@ class StartList(RowList):
             case "new":
                 return Content("New run"), _muted(Content("pick models, suites and limits")), _key("L")
             case "queue":
-                return Content("Queue"), self._queue_words(), Content.empty()
+                return Content("Queue"), self._queue_words(room), Content.empty()
             case "resume":
-                return Content("Resume a run"), _muted(_resume_words(self._steps.resumable)), _key("r")
+                return Content("Resume a run"), _muted(_resume_words(self._steps.resumable, room)), _key("r")
             case _:
-                return Content("Last failures"), _muted(_failure_words(self._steps)), _key("3")
+                return Content("Last failures"), _muted(_failure_words(self._steps, room)), _key("3")
 
-    def _queue_words(self) -> Content:
+    def _queue_words(self, room: int) -> Content:
         queued = self._steps.queued
         waits = f"{number_format.plural(len(queued), 'run')} {'waits' if len(queued) == 1 else 'wait'}"
         if self._steps.is_stranded:
             return Content.styled(f"{waits}, queue stopped: enter resumes", "$fail")
-        return _muted(Content.assemble(f"{waits}, next: ", _suite_and_model(queued[0])) if queued else Content(waits))
+        return _muted(_about_run(f"{waits}, next: ", queued[0], "", room) if queued else Content(waits))
 
 
-def _resume_words(line: RunLine | None) -> Content:
+def _resume_words(line: RunLine | None, room: int) -> Content:
     if line is None or line.summary is None:
         return Content.empty()
     done = number_format.done(line.tally, line.summary.planned_cases, 0)
-    return _suite_and_model(line).append(f", {state_word(line.state).plain} {done}")
+    return _about_run("", line, f", {state_word(line.state).plain} {done}", room)
 
 
-def _failure_words(steps: NextSteps) -> Content:
+def _failure_words(steps: NextSteps, room: int) -> Content:
     """Return the counts, the run with its time, and how many are reviewed."""
     line = steps.failed
     if line is None or line.summary is None:
         return Content.empty()
-    name = f"{line.summary.name} · " if line.summary.name else ""
-    words = Content.assemble(number_format.failures(line.tally), " in ", one_line(name, 24), _suite_and_model(line))
-    words = words.append(f", {row_cells.when(line.summary.at, time.time(), wide=False)}")
-    return words.append(f" · {steps.reviewed} reviewed" if steps.reviewed else "")
+    after = f", {row_cells.when(line.summary.at, time.time(), wide=False)}"
+    after += f" · {steps.reviewed} reviewed" * bool(steps.reviewed)
+    return _about_run(f"{number_format.failures(line.tally)} in ", line, after, room)
 
 
-def _suite_and_model(line: RunLine) -> Content:
-    model = line.summary.model if line.summary else ""
-    return Content.assemble(one_line(line.label, 24), " / ", one_line(model, 24))
+def _about_run(before: str, line: RunLine, after: str, room: int) -> Content:
+    """Return words around a run's given name, suite and model, of which the names are cut to fit into `room` cells."""
+    assert line.summary is not None
+    names = [one_line(line.label, 60), one_line(line.summary.model, 60)]
+    title = one_line(f"{line.summary.name} · ", 24) if line.summary.name else Content.empty()
+    room -= len(before) + len(after) + title.cell_length + len(_SLASH)
+    over = sum(name.cell_length for name in names) - room
+    for place, name in enumerate(names):
+        width = max(name.cell_length - max(over, 0), min(name.cell_length, _LEAST_NAME))
+        over -= name.cell_length - width
+        names[place] = lines.fit_name(name, width)
+    return Content.assemble(before, title, names[0], _SLASH, names[1], after)
+
+
+_SLASH = " / "
+_LEAST_NAME = 12
+"""Minimum width of a suite or model in a sentence."""
 
 
 def _muted(content: Content) -> Content:
@@ -233,9 +250,7 @@ class ModelList(RowList):
 
     def set_models(self, models: Models | None) -> None:
         self._models = models or Models()
-        ready = sum(line.ready for line in self._models.lines)
-        missing = len(self._models.lines) - ready
-        number = f"{ready} ready, {_need_a_key(missing)}" if missing else f"{ready} ready" if ready else ""
+        number = "".join(_readiness(self._models)) if self._models.lines else ""
         path = self._models.path
         self.title_line.show("Models", number, one_line(path.name, 40) if path else "+ adds one" if models else "")
         notes = [f"! {place}" for place in range(len(self._models.mistakes))]
@@ -298,7 +313,9 @@ class SuiteList(RowList):
 
     def _cells(self, key: str) -> Face:
         if key == "+":
-            return muted(f"  official data: `eval-console pull {self._suites.missing[0].name}`")
+            command = f"eval-console pull {self._suites.missing[0].name}"
+            official = f"  official data: `{command}`"
+            return muted(official if len(official) <= self.room else f"  {command}")
         if key.startswith("!"):
             return Content.assemble((f"{SYMBOLS.broken}  ", "$broken"), one_line(self.note_of(key), 400))
         line = self._suites.find(key[2:])
@@ -325,13 +342,8 @@ class LibraryLine(RowList):
     def _line(self, key: str) -> Face:
         if self._models is None or self._suites is None:
             return muted(" reading models and suites …")
-        ready = sum(line.ready for line in self._models.lines)
-        simulated = sum(line.ready and line.simulated for line in self._models.lines)
-        parts = [Content(" ").append_text("MODELS ", "bold").append(f"{ready} ready")]
-        if simulated:
-            parts.append(muted(", all simulated" if simulated == ready else f", {simulated} simulated"))
-        if missing := len(self._models.lines) - ready:
-            parts.append(muted(f", {_need_a_key(missing)}"))
+        ready, *more = _readiness(self._models)
+        parts = [Content(" ").append_text("MODELS ", "bold").append(ready), *map(muted, more)]
         if mistakes := len(self._models.mistakes):
             parts.append(Content.styled(f", {number_format.plural(mistakes, 'mistake')} in models.toml", "$broken"))
         if self._models.path is None:
@@ -344,5 +356,14 @@ class LibraryLine(RowList):
         return Content("").join([*parts, muted("   5 Library")])
 
 
-def _need_a_key(missing: int) -> str:
-    return f"{missing} needs a key" if missing == 1 else f"{missing} need a key"
+def _readiness(models: Models) -> list[str]:
+    """Return the number of models that can be played, how many are simulated, and how many need a key."""
+    ready = sum(line.ready for line in models.lines)
+    simulated = sum(line.ready and line.simulated for line in models.lines)
+    missing = len(models.lines) - ready
+    words = [f"{ready} ready"]
+    if simulated:
+        words.append(", all simulated" if simulated == ready else f", {simulated} simulated")
+    if missing:
+        words.append(f", {missing} {'needs' if missing == 1 else 'need'} a key")
+    return words

@@ -60,7 +60,7 @@ class HomeScreen(BaseScreen):
     HomeScreen.-wide {
         .columns { layout: horizontal; }
         .left { width: 9fr; min-width: 92; }
-        .right { width: 5fr; height: 1fr; }
+        .right { width: 5fr; max-width: 60; height: 1fr; }
         #start { max-height: 10; }
         #models, #suites { height: 1fr; max-height: 100h; }
     }
