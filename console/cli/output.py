@@ -88,7 +88,7 @@ class Output:
         """
         if not self.can_ask:
             raise UsageError(f"{unasked or warning} No calls were made", hint=hint)
-        self.warn(f"{warning} Continue? [y/N]")
+        self.warn("\n".join(wrapped(f"{warning} Continue? [y/N]")))
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise UsageError("no calls were made", hint="Answer y, or add --yes.")
 
@@ -119,7 +119,7 @@ class Output:
         )
 
     def prose(self, text: str, style: str = "") -> None:
-        """Write readable text next to a table to stdout, wrapped at the terminal's width."""
+        """Write a sentence to stdout, wrapped at the terminal's width."""
         for line in wrapped(self._clean(visible(text))):
             _write(_output_stream(), self._styled(line, style) + "\n")
 
@@ -202,24 +202,36 @@ _BETWEEN = 2
 
 def terminal_width() -> int:
     """Return the width for tables: COLUMNS, else the terminal's, else 80."""
+    return max(_given_width() or 80, 20)
+
+
+def _given_width() -> int:
+    """Return COLUMNS, else the width of the terminal; 0 without either."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns):
-        return max(int(columns), 20)
+        return int(columns)
     try:
-        return max(os.get_terminal_size(_output_stream().fileno()).columns, 20)
+        return os.get_terminal_size(_output_stream().fileno()).columns
     except (OSError, ValueError):  # no terminal, or a stream without a descriptor
-        return 80
+        return 0
 
 
 def wrapped(text: str) -> list[str]:
-    """Return the lines of a text, broken between words at the width for tables; further lines are indented."""
+    """Return a text broken between words at the width of the terminal, with further lines indented.
+
+    Without a terminal it is one line, for programs that read lines.
+    """
     lead = text[: len(text) - len(text.lstrip(" "))]
-    return textwrap.wrap(
-        text.strip(),
-        terminal_width(),
-        initial_indent=lead,
-        subsequent_indent=lead + "  ",
-        break_on_hyphens=False,
+    return (
+        [text]
+        if not _given_width()
+        else textwrap.wrap(
+            text.strip(),
+            terminal_width(),
+            initial_indent=lead,
+            subsequent_indent=lead + "  ",
+            break_on_hyphens=False,
+        )
     )
 
 

@@ -49,13 +49,9 @@ def bounds(low: float | None, high: float | None, show: Show | None = None) -> s
 
 
 def _rate_bound(low: float, high: float) -> Show:
-    """Return the format of rate bounds: two decimals where a third is not needed, and plain 0 and 1."""
+    """Return the format of rate bounds: two decimals where a third is not needed."""
     decimals = 3 if high - low < _FINE else 2
-
-    def write(value: float) -> str:
-        return str(int(value)) if value in (0.0, 1.0) else _without_zero(f"{value:.{decimals}f}")
-
-    return write
+    return lambda value: _without_zero(f"{value:.{decimals}f}")
 
 
 def look_score(look: Look | None, headline: str, *, brief: bool = False, unit: str = "") -> str:
@@ -279,8 +275,9 @@ def failures(tally: Tally) -> str:
 
 def failures_by(counts: Mapping[str | None, int]) -> str:
     """Format the counts of `failures`, given by `Rollout.counted_as`."""
-    kinds = (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED, SETUP)
-    return " · ".join(f"{count(counts[kind])} {kind}" for kind in kinds if counts.get(kind))
+    kinds = {kind: kind for kind in (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)}
+    kinds[SETUP] = "setup broken"
+    return " · ".join(f"{count(counts[kind])} {words}" for kind, words in kinds.items() if counts.get(kind))
 
 
 def not_spent(tally: Tally, left: int) -> float:

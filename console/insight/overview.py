@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
 from sys import intern
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 
@@ -345,10 +345,8 @@ def _conclude(rollout: Rollout, record: Finished) -> None:
         rollout.key = record.key
     rollout.outcome, rollout.reason, rollout.subject = verdict.outcome, intern(verdict.reason or ""), verdict.subject
     rollout.message = verdict.messages[0][:MESSAGE_LIMIT] if verdict.messages else ""
-    rollout.function = intern(
-        rollout.function or _first_function(verdict.detail) or _first_function({"decoded": record.output})
-    )
     called = answered_functions(verdict.detail.get("decoded"), record.output)
+    rollout.function = intern(rollout.function or str(verdict.detail.get("function") or "") or next(iter(called), ""))
     rollout.functions = with_functions(rollout.functions, called)
     rollout.scores = verdict.scores or NO_SCORES
     rollout.state = rollout.why = ""
@@ -356,15 +354,6 @@ def _conclude(rollout: Rollout, record: Finished) -> None:
     rollout.input_tokens, rollout.output_tokens = record.input_tokens, record.output_tokens
     rollout.cost_usd, rollout.calls, rollout.cut = record.cost_usd, record.calls, record.cut
     rollout.written, rollout.server = intern(record.written), intern(record.server)
-
-
-def _first_function(detail: dict[str, Any]) -> str:
-    """Return the function named by a verdict or an output, directly or as the first parsed call."""
-    if named := detail.get("function"):
-        return str(named)
-    calls = detail.get("decoded")
-    first: Any = cast(list[Any], calls)[0] if isinstance(calls, list) and calls else None
-    return str(next(iter(cast(dict[Any, Any], first)), "")) if isinstance(first, dict) else ""
 
 
 def _apply_reply(rollout: Rollout, record: Asked) -> None:

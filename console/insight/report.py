@@ -140,10 +140,10 @@ def reason_sections(summary: Summary) -> Iterator[Section]:
 
 
 def outcome_counts(summary: Summary) -> list[tuple[str, int]]:
-    """Return the number of rollouts by outcome, without setup; those that never began count as not run."""
+    """Return the number of rollouts by outcome, without setup; those left can be resumed, unlike those not run."""
     tally = summary.tally
     counts = {"passed": tally.passed, "failed": tally.failed, "broken": tally.broken, "undecided": tally.undecided}
-    counts["not run"] = summary.left + tally.not_run
+    counts |= {"left": summary.left, "not run": tally.not_run}
     return [(name, count) for name, count in counts.items() if count]
 
 

@@ -8,7 +8,7 @@ from console.suites.leaderboard import INCOMPLETE_WORDS
 def test_lists_and_sites_mark_a_partial_run_and_explain_the_mark(console, tmp_path: Path) -> None:
     console("run", "-m", "sim/careful", "-s", "bfcl-starter", "-n", 4)
     console("run", "-m", "sim/careful", "-s", "bfcl-starter/parallel")
-    part, whole, legend = ".750* [", "1.000 [.61 1]", f"* {INCOMPLETE_WORDS}"
+    part, whole, legend = ".750* [", "1.000 [.61 1.00]", f"* {INCOMPLETE_WORDS}"
     listed = console("runs").out
     assert part in listed
     assert whole in listed

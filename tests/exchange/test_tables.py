@@ -77,7 +77,7 @@ def test_markdown_keeps_foreign_text_in_its_cell():
     assert "\x1b" not in text
     assert all(line.replace("\\|", "").count("|") in (0, 3, 5) for line in lines)
     assert "<details><summary>1 failed · 1 broken · 1 undecided</summary>" in lines
-    assert "0 undecided, 4 not run, of 6;" in text
+    assert "0 undecided, 4 left, of 6;" in text
     failed = next(line for line in lines if line.startswith("| ❌ |"))
     assert "case 1 | wrong" in failed
     assert any(line.startswith("| ⚠️ | case 2") for line in lines)

@@ -10,8 +10,8 @@ from console.insight import number_format
 
 def test_figures():
     assert number_format.score(Tally(passed=96, failed=21).rate) == ".821 [.74 .88]"
-    assert number_format.score(Tally(failed=5).rate) == ".000 [0 .43]"
-    assert number_format.score(Tally(passed=5).rate) == "1.000 [.57 1]"
+    assert number_format.score(Tally(failed=5).rate) == ".000 [.00 .43]"
+    assert number_format.score(Tally(passed=5).rate) == "1.000 [.57 1.00]"
     assert number_format.score(Tally(passed=10, failed=10).rate) == ".500 [.30 .70]"
     assert number_format.score(Tally(passed=5120, failed=4880).rate) == ".512 [.502 .522]"
     assert number_format.score(Tally(passed=200, failed=9800).rate) == ".020 [.017 .023]"
@@ -46,7 +46,7 @@ def test_figures():
 
 def test_intervals_by_themselves():
     assert number_format.bounds(None, 1.0) == ""
-    assert number_format.bounds(0.0, 0.434) == "[0 .43]"
+    assert number_format.bounds(0.0, 0.434) == "[.00 .43]"
     assert number_format.bounds(11.2, 13.8, number_format.number) == "[11.2 13.8]"
     assert number_format.with_interval(12.5, 11.2, 13.8, number_format.number) == "12.5 [11.2 13.8]"
     assert number_format.with_interval(12.5, 11.2, 15.8, number_format.number) == "12.5 [11.2 15.8]"
@@ -92,3 +92,7 @@ def test_a_run_with_a_simulated_judge_is_not_free_where_its_model_has_no_price()
     assert number_format.spent(Tally(passed=2), "judge simulated") == "$0.00", "the model is real"
     assert number_format.spent(Tally(passed=2, cost_unknown=2), "simulated") == "cost unknown"
     assert number_format.spent(Tally(passed=2, cost_usd=0.5), "simulated") == "$0.50"
+
+
+def test_failures_of_setup_are_told_from_setup_that_went_well():
+    assert number_format.failures(Tally(failed=5, broken=2, broken_setup=1)) == "5 failed · 2 broken · 1 setup broken"

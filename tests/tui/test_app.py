@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.quick_rows import first_quick
-from support.screen_text import assert_until, settle, text_of
+from support.screen_text import assert_until, see, settle, text_of
 
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
@@ -24,6 +24,7 @@ from console.tui.app import ConsoleApp
 from console.tui.data import workspace as workspace_module
 from console.tui.data.runs import RunLine
 from console.tui.screens.base import BaseScreen
+from console.tui.screens.launch.field_list import FieldList
 from console.tui.start import run_app
 from console.tui.themes import ANSI, DARK, choose_theme
 
@@ -73,6 +74,22 @@ async def test_zoom_shows_one_pane_and_gives_the_rest_back(opened: Any, frame: C
         await pilot.press("escape")
         await pilot.pause()
         assert frame(app) == before
+
+
+async def test_a_pane_that_is_alone_has_a_title_line(opened: Any) -> None:
+    async with opened((80, 24)) as (app, pilot):
+        await see(pilot, "space selects", "L")
+        app.screen.query_one(FieldList).focus()
+        await see(pilot, "> cases per suite")
+        assert "SETTINGS" not in text_of(app)
+        await see(pilot, "SETTINGS", "z")
+
+
+async def test_a_pane_of_one_line_is_not_shown_alone(opened: Any) -> None:
+    async with opened((80, 24)) as (app, pilot):
+        await see(pilot, "MODELS", "tab", "tab", "z")
+        assert app.screen.focused.id == "library-line"
+        assert "Try the demo" in text_of(app)
 
 
 async def test_the_end_of_a_run_is_announced_with_all_four_outcomes(opened: Any) -> None:

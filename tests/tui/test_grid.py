@@ -158,7 +158,7 @@ async def test_from_a_cell_to_its_cases_to_two_runs_and_back(size: Any, opened: 
     async with opened(size) as (app, pilot):
         app.navigator.open_grid(three)
         await assert_until(pilot, lambda: "4 of 9 differ" in text_of(app) and "[ .625" in text_of(app))
-        await see(pilot, lambda: "[ .000" in text_of(app) and "2 gpt-1  .000 [0 .66] of 2" in text_of(app), "j", "l")
+        await see(pilot, lambda: "[ .000" in text_of(app) and "2 gpt-1  .000 [.00 .66] of 2" in text_of(app), "j", "l")
         assert "wrong value: unit" in text_of(app), "why it failed there"
         screen = app.screen
         assert isinstance(screen, GridScreen)

@@ -47,6 +47,13 @@ async def fill(pilot: Any) -> None:
 
 
 @pytest.mark.parametrize("size", first_size(SIZES))
+async def test_the_settings_that_are_folded_are_named(opened: Any) -> None:
+    async with opened((130, 36)) as (app, pilot):
+        await see(pilot, "shell    --sample", "L", "tab", "tab")
+        await see(pilot, "seed, ids, ", "G")
+        assert "shell    --sample" not in text_of(app)
+
+
 async def test_the_empty_form(size: str, opened: Any, assert_frame: Check) -> None:
     async with opened(SIZES[size]) as (app, pilot):
         await pilot.press("L")

@@ -114,10 +114,10 @@ def test_a_field_that_does_not_fit_is_a_mistake(filled: LaunchController) -> Non
 
 
 def test_the_modes_are_those_of_the_chosen_suite(filled: LaunchController) -> None:
-    assert mode_choices(filled) == ("as models.toml says", "fc", "prompt")
+    assert mode_choices(filled) == ("from models.toml", "fc", "prompt")
     filled.form.modes["small-talk"] = (Mode("board", "moves on a board", "prompt"),)
     filled.changed()
-    assert mode_choices(filled) == ("as models.toml says", "board")
+    assert mode_choices(filled) == ("from models.toml", "board")
 
 
 def mode_choices(controller: LaunchController) -> tuple[str, ...]:

@@ -40,10 +40,20 @@ async def test_hits_by_run_lead_to_review(opened: Any, runs: Path) -> None:
     assert run_command(shlex.split(command)[1:]) == 0, "as it stands"
 
 
+async def test_the_key_line_names_no_key_that_is_a_letter_of_the_line(opened: Any, runs: Path) -> None:
+    async with opened((100, 30)) as (app, pilot):
+        await see(pilot, "? help  : commands")
+        await see(pilot, "enter keep  esc clear", "S")
+        assert "? help" not in text_of(app)
+        await see(pilot, "? help  : commands", *"seat*", "enter")
+
+
 async def test_all_hits_of_one_run_and_what_matches_nothing(opened: Any, runs: Path) -> None:
     async with opened((100, 30)) as (app, pilot):
         await see(pilot, "… 3 more", "S", *"seat*", "enter")
-        await pilot.press("j", "j", "j", "enter")
+        assert "enter open in Review" in text_of(app)
+        await see(pilot, "enter list all of this run", "j", "j", "j")
+        await pilot.press("enter")
         await assert_until(pilot, lambda: "6 hits in 1 of 3 runs" in text_of(app) and "case-4" in text_of(app))
         await see(pilot, "None of 10 conversations in 3 runs matches", "slash", *" xylophone", "enter")
         await see(pilot, "… 3 more", "1", "S", *"seat*", "enter")

@@ -120,14 +120,14 @@ def _show(
     if failure_group.is_case:
         marks = "".join(LETTERS[rollout.outcome or Outcome.NOT_RUN] for rollout in failure_group.rollouts)
         message = failure_group.lead.message if failure_group.lead.is_failure else ""
-        output.text(f"{'  ' * depth}       {marks}  {failure_group.label}  {message}".rstrip())
+        output.prose(f"{'  ' * depth}       {marks}  {failure_group.label}  {message}".rstrip())
         return
     output.text(f"{'  ' * depth}{failure_group.size:>5}  {failure_group.label}", "" if depth else "strong")
     for part in failure_group.parts:
         _show(output, part, annotations, depth + 1, show_difference)
     if not failure_group.parts:
         for rollout in failure_group.rollouts:
-            output.text(f"{'  ' * depth}         {rollout.key}  {rollout.message}".rstrip(), "faint")
+            output.prose(f"{'  ' * depth}         {rollout.key}  {rollout.message}".rstrip(), "faint")
             label = annotations.get(rollout.slot, NO_ANNOTATION).label
             if label is not None:
                 output.text(f"{'  ' * depth}           {label_words(label)}", "warning")

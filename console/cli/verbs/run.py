@@ -18,7 +18,7 @@ from console.cli.gate_arguments import (
     show_gate,
     with_gate,
 )
-from console.cli.output import Output
+from console.cli.output import Output, wrapped
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
 from console.cli.target_arguments import add_target_arguments, target_of
 from console.core.fault import UsageError
@@ -195,11 +195,11 @@ def _needs_calls(run: "PreparedRun") -> bool:
 def _show_forecast(output: Output, forecast: "Forecast") -> int:
     if not output.machine:
         for run in forecast.runs:
-            output.text(_forecast_text(run))
+            output.prose(_forecast_text(run))
             for line in (*_basis_lines(run), *_protocol_lines(run), *_detectable_lines(run), *_end_lines(run)):
-                output.text(line)
+                output.prose(line)
         if len(forecast.runs) > 1:
-            output.text(f"together: {_total_text(forecast)}")
+            output.prose(f"together: {_total_text(forecast)}")
         return Exit.OK
     output.many_data(
         FORECAST,
@@ -333,7 +333,7 @@ def _confirm(args: RunArguments, forecast: "Forecast") -> None:
     if not args.yes and (args.output.can_ask or is_risky):
         args.output.confirm(forecast.cost_warning, hint="Add --max-cost USD, or --yes.")
     elif forecast.is_expensive:
-        args.output.warn(forecast.cost_warning)
+        args.output.warn("\n".join(wrapped(forecast.cost_warning)))
 
 
 def _print_names(args: RunArguments, folders: "Sequence[RunFolder]") -> int:

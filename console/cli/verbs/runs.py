@@ -90,11 +90,14 @@ _COLUMNS: Mapping[str, Callable[[Summary], object]] = {
     "broken": lambda summary: summary.tally.broken,
     "passed": lambda summary: summary.tally.passed,
     "failed": lambda summary: summary.tally.failed,
+    "undecided": lambda summary: summary.tally.undecided,
+    "left": lambda summary: summary.left,
+    "not run": lambda summary: summary.tally.not_run,
 }
 """Function that returns the cell of each column, by its heading."""
 _IMPORTANT = ("run", "score", "cost", "model", "suite", "name", "state", "when", "of", "broken")
 """Columns that narrow terminals drop last, the most important first."""
-_NUMBERS = frozenset({"cost", "of", "broken", "passed", "failed"})
+_NUMBERS = frozenset({"cost", "of", "broken", "passed", "failed", "undecided", "left", "not run"})
 """Right-aligned columns."""
 
 

@@ -44,9 +44,6 @@ CLASSES = {
     Outcome.BROKEN: "broken",
     Outcome.UNDECIDED: "undecided",
 }
-_COLORS = {"passed": "#3b87d9", "failed": "#d9762b", "broken": "#c8508a", "undecided": "#9a6fd8"}
-"""Colors of outcome bars, legible on white and on black."""
-_PLAIN = "#6b7f99"
 
 
 def simulated_notice(note: str) -> str:
@@ -106,22 +103,22 @@ def _row(section: Section, row: Row, *, bars: bool, notes: bool) -> str:
         for place, cell in enumerate(others, 1)
     ]
     if bars:
-        color = _COLORS.get(row.cells[0], _PLAIN)
-        cells.append(f"<td>{_bar(row.bar, color) if row.bar is not None else ''}</td>")
+        kind = next((kind for outcome, kind in CLASSES.items() if outcome == row.cells[0]), "muted")
+        cells.append(f"<td>{_bar(row.bar, kind) if row.bar is not None else ''}</td>")
     if notes:
         cells.append(f'<td class="muted">{safe(row.note)}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _bar(bar: Bar, color: str) -> str:
-    """Return a bar 160 pixels wide, with a line for its interval."""
+def _bar(bar: Bar, kind: str) -> str:
+    """Return a bar 160 pixels wide in the color of a class, with a line for its interval in that of text."""
     width = 160 * max(0.0, min(1.0, bar.share))
     span = ""
     if bar.low is not None and bar.high is not None:
-        span = f'<path d="M{160 * bar.low:.1f} 6H{160 * bar.high:.1f}" stroke="#e08a00" stroke-width="3"/>'
+        span = f'<path d="M{160 * bar.low:.1f} 6H{160 * bar.high:.1f}" stroke="currentColor" stroke-width="3"/>'
     return (
         '<svg width="160" height="12" aria-hidden="true"><rect width="160" height="12" fill="#8884"/>'
-        f'<rect width="{width:.1f}" height="12" fill="{color}"/>{span}</svg>'
+        f'<rect class="{kind}" width="{width:.1f}" height="12" fill="currentColor"/>{span}</svg>'
     )
 
 

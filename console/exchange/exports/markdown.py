@@ -28,8 +28,7 @@ def markdown_section(document: RunDocument) -> str:
     tally = summary.tally
     mark = f" ({summary.simulated_note})" if summary.simulated else ""
     counts = f"{tally.passed} passed, {tally.failed} failed, {tally.broken} broken, {tally.undecided} undecided"
-    if not_run := summary.left + tally.not_run:
-        counts += f", {not_run} not run"
+    counts += f", {summary.left} left" * bool(summary.left) + f", {tally.not_run} not run" * bool(tally.not_run)
     planned = with_setup(str(summary.planned_cases), summary.setup)
     parts = [
         f"### {escaped(summary.model)}{mark} on {escaped(summary.suite_label)}",

@@ -112,7 +112,9 @@ def _run(comparison: RunComparison, name: str, side: ComparisonSide, width: int)
     head = Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name))
     room = width - head.cell_length - 2
     return (
-        head.append("  ").append(lines.fit_name(one_line(side.title, 60, MUTED), room)) if room >= _LEAST_RUN else head
+        head.append("  ").append(lines.fit_name(one_line(side.title, lines.LONGEST_ID, MUTED), room))
+        if room >= _LEAST_RUN
+        else head
     )
 
 

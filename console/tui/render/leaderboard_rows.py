@@ -125,7 +125,7 @@ def about(board: Leaderboard, row: LeaderboardRow, apart: str, width: int, heigh
     paid = number_format.money(row.cost_usd, at_least=bool(row.cost_unknown))
     cost = SIMULATED if row.simulated_note == SIMULATED else paid
     when = row_cells.when(row.at, time.time(), wide=True)
-    runs = muted(", ").join([one_line(name, 60) for name in row.runs])
+    runs = muted(", ").join([one_line(name, lines.LONGEST_ID) for name in row.runs])
     about_lines = [
         Content.assemble(one_line(row.model, 40, "bold"), (f"  {row.mode}  {when}  {cost}", MUTED)),
         Content.assemble((f"{number_format.plural(len(row.runs), 'run')}  ", MUTED), runs),

@@ -19,7 +19,7 @@ from console.insight.rollout import Rollout
 from console.insight.warnings import parser_warning
 from console.store.runs import STARTING_S
 from console.suites.headline import headline_of
-from console.tui.render.lines import stacked
+from console.tui.render.lines import LONGEST_ID, stacked
 from console.tui.render.row_cells import not_run_words
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
@@ -324,7 +324,7 @@ def title_words(manifest: Manifest, width: int) -> Content:
     if manifest.model.provider == "imported":
         who = Content.assemble(("imported  ", "$undecided"), who)
     name = manifest.name or (manifest.id if width >= 100 else "")
-    return who.append("   ").append(one_line(name, 60 if width >= 100 else 16, MUTED)) if name else who
+    return who.append("   ").append(one_line(name, LONGEST_ID if width >= 100 else 16, MUTED)) if name else who
 
 
 def facts_lines(overview: Overview, manifest: Manifest, *, live: bool, now: float) -> list[Content]:

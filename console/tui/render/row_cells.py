@@ -308,9 +308,9 @@ def about_run(line: RunLine, width: int) -> list[Content]:
         (number_format.count(tally.output_tokens), ""),
         (" out  ", MUTED),
         (number_format.count(tally.calls), ""),
-        (" calls  ", MUTED),
+        (" call  " if tally.calls == 1 else " calls  ", MUTED),
         (number_format.count(tally.retries), ""),
-        (f" retries{slowed_by(tally.rate_limits)}  ", MUTED),
+        (f" {'retry' if tally.retries == 1 else 'retries'}{slowed_by(tally.rate_limits)}  ", MUTED),
         (number_format.duration(summary.seconds), ""),
     )
     shown = [head, counts, _reasons(summary), spent]

@@ -210,7 +210,8 @@ class BaseScreen(Screen[None]):
             here = [*actions_at(self.where), *actions_at(*self.kinds_of_focus(), "all")]
             actions = [action for action in here if not action.menu] if typing_words is None else actions_at("line")
             words = self.key_words() if typing_words is None else typing_words
-            self.query_one(KeyLine).tell(actions, self.services.key_map, words, self.why_not)
+            is_typing = typing_words is not None
+            self.query_one(KeyLine).tell(actions, self.services.key_map, words, self.why_not, is_typing=is_typing)
             if self._help is not None and self._help.is_attached:
                 self._help.refresh_keys()
 

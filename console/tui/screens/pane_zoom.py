@@ -12,7 +12,10 @@ from console.tui.textual_patches import stylesheet_of
 
 
 class PaneZoom:
-    """Handles the actions `pane.next`, `pane.prev` and `view.zoom`; panes have the class `pane`."""
+    """Handles the actions `pane.next`, `pane.prev` and `view.zoom`.
+
+    Panes have the class `pane`; those of a single line, which are not worth a screen, also `strip`.
+    """
 
     def __init__(self, screen: Screen[Any]) -> None:
         self._screen = screen
@@ -38,7 +41,7 @@ class PaneZoom:
 
     def action_view_zoom(self) -> None:
         pane = self._screen.focused
-        if not self.is_chosen and (pane is None or not pane.has_class("pane")):
+        if not self.is_chosen and (pane is None or not pane.has_class("pane") or pane.has_class("strip")):
             return
         self.is_chosen = not self.is_chosen
         self._apply(self.is_chosen or self._screen.has_class("-compact"))

@@ -1,7 +1,7 @@
 """`KeyLine`: the last line of every screen, with the keys available there.
 
-If there is too little room, the least important are dropped; `? help  : commands` always stays. Unavailable actions are
-dimmed; help gives the reason.
+If there is too little room, the least important are dropped; `? help  : commands` stays, except while both keys are
+letters for a line. Unavailable actions are dimmed; help gives the reason.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,10 +39,19 @@ class KeyLine(Widget):
         self._actions: Sequence[Action] = ()
         self._keys = KeyMap()
         self._words: Mapping[str, str] = {}
+        self._is_typing = False
         self._why_not: Reason = lambda action: ""
         self._drawn: list[tuple[Action, Content]] = []
 
-    def tell(self, actions: Sequence[Action], keys: KeyMap, words: Mapping[str, str], why_not: Reason) -> None:
+    def tell(
+        self,
+        actions: Sequence[Action],
+        keys: KeyMap,
+        words: Mapping[str, str],
+        why_not: Reason,
+        *,
+        is_typing: bool = False,
+    ) -> None:
         """Update the contents.
 
         Args:
@@ -50,15 +59,18 @@ class KeyLine(Widget):
             keys: the keys in use.
             words: words that replace those of the action table, by action id; an empty word hides the action.
             why_not: returns why an action is not available.
+            is_typing: True if letters go into a line.
         """
+        self._is_typing = is_typing
         self._actions, self._keys, self._words, self._why_not = actions, keys, words, why_not
         self.refresh()
 
     def render(self) -> Content:
         width = self.size.width
         short = self.size.height < 2
-        tail = Content.assemble(("?", "bold $focus"), " help ")
-        tail = tail if short else tail.append(Content.assemble(" ", (":", "bold $focus"), " commands "))
+        tail = Content.empty() if self._is_typing else Content.assemble(("?", "bold $focus"), " help ")
+        if tail and not short:
+            tail = tail.append(Content.assemble(" ", (":", "bold $focus"), " commands "))
         room = width - tail.cell_length - 3
         self._drawn = fitting(self._items(), room)
         left = Content(" ").append(Content("  ").join([item for _, item in self._drawn]))
@@ -68,7 +80,7 @@ class KeyLine(Widget):
     def on_click(self, event: events.Click) -> None:
         if event.y != self.size.height - 1:
             return
-        if event.x >= self.size.width - (7 if self.size.height < 2 else 20):
+        if not self._is_typing and event.x >= self.size.width - (7 if self.size.height < 2 else 20):
             is_help = self.size.height < 2 or event.x < self.size.width - 12
             action = find_action("help" if is_help else "palette", "all")
             if action is not None:

@@ -225,7 +225,7 @@ class CompareController:
         return [sum(bool(annotation.dispute) for annotation in of_run.values()) for of_run in annotations]
 
     def export_path(self, extension: str) -> Path:
-        a, b = (slug(folder.name, 60) for folder in self.folders)
+        a, b = (slug(folder.name, 100) for folder in self.folders)
         return Path(f"compare-{a}-{b}{extension}")
 
     # Listing ----------------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import ListTitle
 
 _NO_RUN = Content("Nothing has been run yet.\nEnter on Try the demo shows everything without a key.")
-_ROOMY = 112
+_ROOMY = 128
 """Minimum width in cells for a separate column per count."""
 
 
@@ -326,7 +326,7 @@ class LibraryLine(RowList):
     """A one-line summary of models and suites for small screens; opens Library."""
 
     def __init__(self) -> None:
-        super().__init__(draw=self._line, quiet=True, gutter=False, id="library-line", classes="pane")
+        super().__init__(draw=self._line, quiet=True, gutter=False, id="library-line", classes="pane strip")
         self._models: Models | None = None
         self._suites: Suites | None = None
         self.show(["library"])

@@ -139,8 +139,7 @@ class SuiteChoices(ChoiceList):
         room = self.room - CURSOR_CELLS
         if part.group and not part.category:
             whole = name.append_text(f" · {row.parts} categor{'y' if row.parts == 1 else 'ies'}", MUTED)
-            fits = whole.cell_length <= lines.room_beside(count, room)
-            name = whole if fits else name.append_text(f" · {row.parts}", MUTED)
+            name = whole if whole.cell_length <= lines.room_beside(count, room) else name
         return lines.spread(name, count, room)
 
 

@@ -118,6 +118,11 @@ class FieldList(ChoiceList):
     def field(self) -> Field | None:
         return self._fields.get(self.cursor or "")
 
+    @property
+    def folded(self) -> list[Field]:
+        """Settings that are not listed."""
+        return [field for id, field in self._fields.items() if id not in self.keys]
+
     def set_fields(self, fields: Sequence[Field]) -> None:
         self._fields = {field.id: field for field in fields}
         if self._editor is not None and self._editor.id not in self._fields:
@@ -262,6 +267,10 @@ class FieldHelp(Static):
     def __init__(self) -> None:
         super().__init__(id="about-field")
         self.border_title = Content("This setting")
+
+    def name(self, folded: Sequence[Field]) -> None:
+        """Name the settings that are not listed."""
+        self.update(one_line(", ".join(field.label for field in folded) or "all settings are listed", 600, MUTED))
 
     def describe(self, field: Field) -> None:
         default = Content.assemble(("default  ", MUTED), one_line(field.with_unit(field.default) or "empty", 400))

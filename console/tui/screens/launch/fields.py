@@ -21,7 +21,7 @@ from console.suites.suite import Mode, Option
 from console.tui.data.models import Models
 from console.tui.data.runs import RunLine
 
-AUTO = "as models.toml says"
+AUTO = "from models.toml"
 NOW, QUEUED = "now", "queued"
 DIRECTLY, IN_BATCHES = "directly", "in batches"
 THIS_MACHINE = "this machine"

@@ -107,7 +107,7 @@ class LaunchScreen(BaseScreen):
                     yield from (self._suites.title_line, self._suites)
             yield Rule()
             with Vertical(classes="settings"):
-                yield from (self._fields, self._field_help)
+                yield from (self._fields.title_line.add_class("zoom-title"), self._fields, self._field_help)
             yield Rule()
             with Container(classes="before-start"):
                 yield from (self._forecast_panel, self._preview)
@@ -271,6 +271,8 @@ class LaunchScreen(BaseScreen):
     def _show_meaning(self) -> None:
         if (field := self._fields.field) is not None:
             self._field_help.describe(field)
+        else:
+            self._field_help.name(self._fields.folded)
         self._show_forecast()
 
     @on(RowList.RowHighlighted, "#launch-suites")
