@@ -47,13 +47,6 @@ async def fill(pilot: Any) -> None:
 
 
 @pytest.mark.parametrize("size", first_size(SIZES))
-async def test_the_settings_that_are_folded_are_named(opened: Any) -> None:
-    async with opened((130, 36)) as (app, pilot):
-        await see(pilot, "shell    --sample", "L", "tab", "tab")
-        await see(pilot, "seed, ids, ", "G")
-        assert "shell    --sample" not in text_of(app)
-
-
 async def test_the_empty_form(size: str, opened: Any, assert_frame: Check) -> None:
     async with opened(SIZES[size]) as (app, pilot):
         await pilot.press("L")
@@ -570,3 +563,21 @@ async def test_enter_waits_for_what_it_will_cost(opened: Any, settle: Any, works
         assert app.screen.controller.forecast is None
         await see(pilot, "no limit stops it", "enter")
         assert "about $" in text_of(app)
+
+
+async def test_many_choices_of_a_setting_are_listed_and_filter_while_typing(opened: Any) -> None:
+    async with opened((130, 36)) as (app, pilot):
+        await see(pilot, "shell    --sample", "L", "tab", "tab")
+        await see(pilot, "judge", "G", "space")
+        app.screen.query_one(FieldList).move_to("role:judge")
+        await see(pilot, "type to filter", "space")
+        await pilot.press(*"hasty", "enter")
+        await assert_until(pilot, lambda: app.screen.where == "launch")
+        assert app.screen.controller.form.texts == {"role:judge": "sim/hasty"}
+
+
+async def test_the_settings_that_are_folded_are_named(opened: Any) -> None:
+    async with opened((130, 36)) as (app, pilot):
+        await see(pilot, "shell    --sample", "L", "tab", "tab")
+        await see(pilot, "seed, ids, ", "G")
+        assert "shell    --sample" not in text_of(app)

@@ -55,8 +55,12 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
         return [_sample_run_line(sample_run, width) for sample_run in sample_runs]
     sizes = [_size(forecast).append("   ").append(_price(forecast, with_bound=words)) for words in (True, False)]
     size = next((line for line in sizes if line.cell_length <= width), sizes[-1])
+    bound = f"   at most: {forecast.bound}" if size is sizes[-1] and forecast.most_usd is not None else ""
     protocols = _protocols(forecast, width)
-    first_lines = [size, *(protocols or [_tokens(forecast)])]  # a protocol's line includes tokens
+    first_lines = [
+        size,
+        *(protocols or [_tokens(forecast).append(one_line(bound, 60, MUTED))]),
+    ]  # protocols have theirs
     warnings = _warnings(preflight.role_warnings) or _detectable(forecast, width)[:1]
     warnings += _warnings(forecast.warnings)
     return [*first_lines, *warnings, lines.fit(_basis(forecast), width)]
@@ -94,7 +98,8 @@ def _warnings(texts: Sequence[str]) -> list[Content]:
 def _size(forecast: Forecast) -> Content:
     runs = f" in {len(forecast.runs)} runs" if len(forecast.runs) > 1 else ""
     calls = number_format.plural(round(forecast.calls), "request")
-    cases = number_format.with_setup(number_format.plural(forecast.cases, "case"), forecast.setup)
+    noun = "rollout" if any(run.rollouts > 1 for run in forecast.runs) else "case"
+    cases = number_format.with_setup(number_format.plural(forecast.cases, noun), forecast.setup)
     return Content.assemble((cases, "bold"), f"{runs}, about {calls}")
 
 

@@ -1,11 +1,12 @@
 """`FieldList`: settings edited in place.
 
-Digits start editing a number; space edits a text or selects the next choice; enter, tab and the arrows end editing,
-escape reverts it. An invalid text shows its error below the field while it is typed. Settings that few runs need are
-folded under `more`, except those that were changed.
+Digits start editing a number; space edits a text, selects the next of a few choices, or lists many; enter, tab and the
+arrows end editing, escape reverts it. An invalid text shows its error below the field while it is typed. Settings that
+few runs need are folded under `more`, except those that were changed.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from textual import events
@@ -22,7 +23,9 @@ from console.tui.screens.launch.fields import Field, is_needed_first
 from console.tui.screens.launch.form import Form
 from console.tui.symbols import MUTED, SYMBOLS, muted
 
-_COLUMNS = (Column("", 18, 1), Column("", 14, 2), Column("", 24, 4, from_width=60))
+_COLUMNS = (Column("", 18, 1), Column("", 16, 2, is_name=True), Column("", 24, 4, from_width=62))
+_MOST_CYCLED = 3
+"""Number of choices up to which space selects the next one."""
 _MISTAKE = "mistake "
 """Prefix of the key of the error row below a field."""
 _SUITE = "suite "
@@ -98,6 +101,12 @@ class FieldList(ChoiceList):
     class TypingChanged(Message):
         """Editing has started or ended."""
 
+    @dataclass
+    class ChoiceAsked(Message):
+        """A field with so many choices that they are listed is to be edited."""
+
+        field: Field
+
     def __init__(self, form: Form) -> None:
         super().__init__(_COLUMNS, self._cells, id="launch-fields")
         self._form = form
@@ -161,8 +170,10 @@ class FieldList(ChoiceList):
         field = self.field
         if field is None:
             return
-        if field.choices:
-            self._set_text(field, field.next_choice(self._form.text(field)))
+        if len(field.choices) > _MOST_CYCLED:
+            self.post_message(self.ChoiceAsked(field))
+        elif field.choices:
+            self.set_text(field, field.next_choice(self._form.text(field)))
         else:
             self._begin(field, self._form.text(field), selected=True)
 
@@ -183,7 +194,7 @@ class FieldList(ChoiceList):
         if self._editor is not None:
             event.stop()
             self._editor.paste(event.text)
-            self._set_text(self._fields[self._editor.id], self._editor.text)
+            self.set_text(self._fields[self._editor.id], self._editor.text)
 
     def on_blur(self) -> None:
         """End editing when the list loses the focus."""
@@ -191,14 +202,14 @@ class FieldList(ChoiceList):
 
     def _begin(self, field: Field, text: str, *, selected: bool = False) -> None:
         self._editor = FieldEditor(field.id, self._form.text(field), text, selected=selected)
-        self._set_text(field, text)
+        self.set_text(field, text)
         self.post_message(self.TypingChanged())
 
     def _press(self, editor: FieldEditor, key: str, character: str | None) -> bool:
         """Handle a key while editing; return whether it was consumed."""
         use = editor.press(key, character)
         if use in ("typed", "taken back"):
-            self._set_text(self._fields[editor.id], editor.text)
+            self.set_text(self._fields[editor.id], editor.text)
         if use in ("kept", "taken back", "passed on"):
             self._end()
         return use in ("typed", "kept", "taken back")
@@ -209,7 +220,8 @@ class FieldList(ChoiceList):
             self.touch(id)
             self.post_message(self.TypingChanged())
 
-    def _set_text(self, field: Field, text: str) -> None:
+    def set_text(self, field: Field, text: str) -> None:
+        """Write a text into the form."""
         self._form.set_text(field, text)
         self._show_rows()
         self.post_message(self.FieldChanged())
@@ -268,7 +280,7 @@ class FieldHelp(Static):
         super().__init__(id="about-field")
         self.border_title = Content("This setting")
 
-    def name(self, folded: Sequence[Field]) -> None:
+    def list_folded(self, folded: Sequence[Field]) -> None:
         """Name the settings that are not listed."""
         self.update(one_line(", ".join(field.label for field in folded) or "all settings are listed", 600, MUTED))
 

@@ -42,7 +42,7 @@ class Field:
     """The corresponding option of `run`."""
     read: Read = dataclasses.field(default=str)
     choices: tuple[str, ...] = ()
-    """Allowed texts, cycled by space; empty allows any."""
+    """Allowed texts; empty allows any."""
     digits: bool = False
     """True if typing a digit starts editing."""
     unit: str = ""

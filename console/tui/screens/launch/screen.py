@@ -12,6 +12,8 @@ from textual.content import Content
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
 from console.tui.dialogs.allow_code import ask_to_allow
+from console.tui.dialogs.filter_dialog import Chooser
+from console.tui.render.columns import Column
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.launch.actions import PresetActions, SampleRunActions, StartActions
@@ -25,9 +27,11 @@ from console.tui.screens.launch.choices import (
 )
 from console.tui.screens.launch.controller import LaunchController
 from console.tui.screens.launch.field_list import MORE, FieldHelp, FieldList
+from console.tui.screens.launch.fields import Field
 from console.tui.screens.launch.forecast import ForecastPanel, ForecastWorker
 from console.tui.screens.launch.suite_tree import Part, SuiteTree
 from console.tui.services import Services
+from console.tui.symbols import MUTED
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 
@@ -198,6 +202,16 @@ class LaunchScreen(BaseScreen):
         """Update after a change of the form."""
         self._show_change(self.controller.changed())
 
+    @on(FieldList.ChoiceAsked)
+    def _ask_for_choice(self, event: FieldList.ChoiceAsked) -> None:
+        self.run_worker(self._choose(event.field), exclusive=True, group="ask")
+
+    async def _choose(self, field: Field) -> None:
+        faces = {f"= {choice}": (one_line(choice or "—", 200),) for choice in field.choices}
+        title = Content.assemble(one_line(field.label, 60, "bold"), "  ", one_line(field.meaning, 200, MUTED))
+        if (key := await self.services.ask(Chooser(title, (Column("", 30, 1, is_name=True),), faces, ""))) is not None:
+            self._fields.set_text(field, key.removeprefix("= "))
+
     @on(FieldList.TypingChanged)
     def _typing_changed(self) -> None:
         self.refresh_keys()
@@ -272,7 +286,7 @@ class LaunchScreen(BaseScreen):
         if (field := self._fields.field) is not None:
             self._field_help.describe(field)
         else:
-            self._field_help.name(self._fields.folded)
+            self._field_help.list_folded(self._fields.folded)
         self._show_forecast()
 
     @on(RowList.RowHighlighted, "#launch-suites")
