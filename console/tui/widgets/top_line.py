@@ -131,5 +131,5 @@ def _fit_title(title: Content, room: int) -> Content:
         title = title[: len(before)]
     if title.cell_length <= room:
         return title
-    end = title.plain.rfind(", ", 0, room)
+    end = title.plain.rfind(", ", 0, room + len(", "))
     return title[:end] if end > 0 else lines.fit_name(title, room)

@@ -21,6 +21,7 @@ COMPARED = "dialogue-starter, 115 cases, 460 rollouts in both"
         (RUN, 26, "gpt-x"),
         (COMPARED, 80, COMPARED),
         (COMPARED, 60, "dialogue-starter, 115 cases"),
+        (COMPARED, 49, "dialogue-starter, 115 cases"),
         (COMPARED, 40, "dialogue-starter"),
     ],
 )
