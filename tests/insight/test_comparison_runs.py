@@ -14,7 +14,7 @@ from console.core.run import Manifest, ModelFacts
 from console.core.statistics.paired import mcnemar, paired_mean
 from console.core.statistics.resampling import sign_flip
 from console.insight.comparison import PairOutcome, compare, error_types
-from console.insight.comparison_report import change_words, comparison_sections, statistics
+from console.insight.comparison_report import change_words, comparison_sections, repeat_reasons, statistics
 from console.insight.comparison_side import ComparisonSide
 from console.insight.grid import grid
 
@@ -48,8 +48,8 @@ def play(
     if letter == "r":
         return
     reason = {"f": "value_error:string", "b": "server"}.get(letter)
-    scores = more.pop("scores", {})
-    verdict = Verdict(LETTERS[letter], reason, "unit" if reason else "", scores=scores)
+    scores, messages = more.pop("scores", {}), more.pop("messages", ())
+    verdict = Verdict(LETTERS[letter], reason, "unit" if reason else "", messages, scores)
     known = {"seconds": 2.0, "input_tokens": 10, "output_tokens": 5, "cost_usd": 0.01, "calls": 1} | more
     made.apply(Finished(at=2, key=key, verdict=verdict, **known))
 
@@ -197,6 +197,18 @@ def test_a_grid_of_several_runs():
     assert made.rows[2].outcomes == (Outcome.FAILED, None, Outcome.BROKEN)
     assert [made.rate(place).value for place in range(3)] == [1.0, 0.5, 1.0]
     assert len(made.shared) == 2
+
+
+def test_a_repeat_says_more_than_its_case_and_what_all_share_once():
+    a, b = side("a", x="pppp", y="pppp"), side("b", x="bp")
+    play(b, "x", "f", 2, messages=("metres is 12",))
+    play(b, "x", "f", 3, messages=("metres is 14",))
+    for repeat in range(4):
+        play(b, "y", "f", repeat, messages=("metres is 12",))
+    x, y = compare(a, b).cases
+    assert change_words(x) == ("3/3 → 1/3", "wrong value: unit")
+    assert repeat_reasons(x) == ["server error: unit", "", "metres is 12", "metres is 14"]
+    assert repeat_reasons(y) == ["metres is 12", "", "", ""]
 
 
 def test_a_grid_counts_by_category_what_every_run_has_graded():

@@ -82,6 +82,8 @@ def test_scopes_and_words_narrow_the_list(two: Any) -> None:
         assert listed(controller) == ids
     controller.list_scope("all")
     assert len(listed(controller)) == len(CASES)
+    controller.current_key = next(iter(controller.changes))
+    assert controller.position_words == f"1 of {len(CASES)} cases"
     controller.find("LANG live")
     assert listed(controller) == ["live_simple_77-40-0", "live_simple_81-43-0"]
     controller.find("nothing like it")
@@ -94,6 +96,14 @@ def test_it_begins_at_a_named_case_once(two: Any) -> None:
     assert controller.current is not None
     assert controller.current.slot[0] == LOST[2]
     assert controller.pop_first_row() == ""
+
+
+def test_a_difference_that_is_shown_as_zero_has_no_sign(two: Any) -> None:
+    controller = opened(*two)
+    controller.sort("time")
+    lost, *_, gained = controller.cases
+    lost.b.seconds, gained.b.seconds = lost.a.seconds - 0.01, gained.a.seconds - 0.2
+    assert [controller.sorted_by(case) for case in (lost, gained)] == ["0.0 s", "−0.2 s"]
 
 
 def test_runs_that_agree_list_everything(two: Any) -> None:

@@ -1,5 +1,6 @@
 """Compare and the leaderboard: frames at two sizes, every key, hostile text, and states with nothing to show."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -118,6 +119,31 @@ async def test_swapping_keeps_the_case(compared: Any, frame: Any) -> None:
         assert (after.lost, after.gained) == (before.gained, before.lost)
         assert where(app) == "live_simple_77-40-0"
         assert "A gpt-x" in frame(app)
+
+
+async def test_the_list_ends_where_the_panes_beside_it_do(opened: Any, two: Any, settle: Any) -> None:
+    """Also if nothing was lost, so that no reasons are listed below it."""
+    async with opened((160, 45)) as (app, pilot):
+        for runs in (two, (two[0], two[0])):
+            app.navigator.open_compare(*runs)
+            await settle(app, pilot)
+            bottoms = {app.screen.query_one(name).region.bottom for name in ("#list-side", "#case-side")}
+            last = app.screen.lost_reasons if runs == two else app.screen.changes
+            assert bottoms == {last.region.bottom}
+
+
+async def test_both_runs_are_named_while_they_are_read(
+    opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CompareScreen, "action_reload", lambda screen: None)
+    names = [
+        f"2026-11-26T2253-sim-{model}-dialogue-starter-{end}"
+        for model, end in (("careful", "a046a9"), ("hasty", "56c855"))
+    ]
+    async with opened() as (app, pilot):
+        app.navigator.open_compare(*(call_run(workspace.root / "runs", name, "m", 0) for name in names))
+        await see(pilot, lambda: isinstance(app.screen, CompareScreen))
+        assert re.search(r"2026-11\S+…\S+a046a9 and 2026-11\S+…\S+56c855", text_of(app))
 
 
 async def test_views_show_what_each_side_said(compared: Any, assert_frame: Any) -> None:

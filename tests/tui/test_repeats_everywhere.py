@@ -277,9 +277,13 @@ async def test_compare_lists_a_case_once_and_opens_its_repeats(opened: Any, runs
         assert len(screen.changes.keys) == listed + 4
         assert screen.changes.has_focus
         assert screen.changes.cursor == first
-        await pilot.press("j", "j")
-        await settle(app, pilot)
-        assert f"repeat 2   1 of {listed} changed" in screen.controller.position_words
+        name = str(first).removeprefix("case/")
+        assert f"{name}  repeat " in text_of(app), "the repeat that stands for the case"
+        for number in (1, 2):
+            await pilot.press("j")
+            await settle(app, pilot)
+            assert f"{name} · repeat {number}" in text_of(app)
+        assert screen.controller.position_words == f"1 of {listed} changed"
         await pilot.press("left")
         await settle(app, pilot)
         assert (len(screen.changes.keys), screen.changes.cursor) == (listed, first)
@@ -287,6 +291,7 @@ async def test_compare_lists_a_case_once_and_opens_its_repeats(opened: Any, runs
         assert not screen.changes.has_focus, "nothing to close: the pane before"
         await settle(app, pilot)
         assert set(screen.changes.keys) == cases
+        assert screen.controller.position_words == f"{CASES} of {CASES} cases"
 
 
 def test_the_square_and_the_changes_count_cases(runs: Any) -> None:

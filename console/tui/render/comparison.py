@@ -101,19 +101,24 @@ _LEAST_RUN = 8
 def head_lines(comparison: RunComparison, width: int) -> list[Content]:
     """Return two lines for narrow screens: the runs with their scores, and the difference."""
     half = (width - 2) // 2
-    a, b = _run(comparison, "A", comparison.a, half - 2), _run(comparison, "B", comparison.b, half)
-    runs = Content.assemble(" ", lines.fit(a, half - 2), "  ", lines.fit(b, half))
+    rooms = half - 2, half
+    heads = [_run(comparison, name, side) for name, side in (("A", comparison.a), ("B", comparison.b))]
+    spare = min(room - head.cell_length - 2 for room, head in zip(rooms, heads, strict=True))
+    if spare >= _LEAST_RUN:  # both names or none
+        names = (one_line(side.title, lines.LONGEST_ID, MUTED) for side in (comparison.a, comparison.b))
+        heads = [
+            head.append("  ").append(lines.fit_name(name, room - head.cell_length - 2))
+            for head, name, room in zip(heads, names, rooms, strict=True)
+        ]
+    a, b = (lines.fit(head, room) for head, room in zip(heads, rooms, strict=True))
+    runs = Content.assemble(" ", a, "  ", b)
     return [runs, Content(" ").append(lines.fit(difference(comparison), width - 1))]
 
 
-def _run(comparison: RunComparison, name: str, side: ComparisonSide, width: int) -> Content:
-    """Return the model, score and the run's name; a run without a given name rarely gets more than its date."""
+def _run(comparison: RunComparison, name: str, side: ComparisonSide) -> Content:
+    """Return the model and score of A or B."""
     model = one_line(side.model, 20, "bold")
-    head = Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name))
-    room = width - head.cell_length - 2
-    return (
-        head.append("  ").append(lines.fit_name(one_line(side.title, 60, MUTED), room)) if room >= _LEAST_RUN else head
-    )
+    return Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name))
 
 
 def score_of(comparison: RunComparison, name: str) -> str:

@@ -44,7 +44,7 @@ def run_line(grid: Grid, place: int, width: int) -> Content:
         f"  {score_words(grid, rate)}",
         (f" of {basis} graded in all   ", MUTED),
     )
-    name = one_line(side.title, 60, MUTED)
+    name = one_line(side.title, lines.LONGEST_ID, MUTED)
     return numbers.append(lines.fit_name(name, min(max(width - numbers.cell_length, 0), name.cell_length)))
 
 
