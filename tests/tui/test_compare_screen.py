@@ -20,6 +20,7 @@ from console.tui.data.runs import read_run
 from console.tui.navigation import newest_alike
 from console.tui.render.leaderboard_rows import columns_of
 from console.tui.screens.compare.screen import CompareScreen
+from console.tui.screens.leaderboard.controller import LeaderboardController
 from console.tui.screens.leaderboard.screen import LeaderboardScreen
 
 SIZES = [(80, 24), (160, 45)]
@@ -347,6 +348,22 @@ async def test_all_models_are_ranked(
         await see(pilot, "* incomplete")  # sizes of suites may be known after the first numbers
         assert "stopped-z" not in frame(app)
         assert_frame(app, f"leaderboard-{size[0]}x{size[1]}")
+
+
+async def test_a_long_legend_is_wrapped_between_words_and_its_cut_is_marked(
+    opened: Any, field: Any, settle: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["graded differently; `eval-console regrade " + " ".join(f"2026-a-run-{n:03}" for n in range(6)) + "`"]
+    monkeypatch.setattr(LeaderboardController, "legend", words)
+    async with opened() as (app, pilot):
+        await pilot.press("B")
+        await settle(app, pilot)
+        await see(pilot, "2026-a-run-005`")
+        words.append(" ".join(f"more-{n:03}" for n in range(99)))
+        app.screen.on_resize(None)
+        await see(pilot, "…")
+        last = [line for line in text_of(app).splitlines() if "more-" in line][-1]
+        assert re.search(r"more-\d\d\d …$", last.rstrip())
 
 
 async def test_the_leaderboard_leads_on(opened: Any, field: Any, settle: Any) -> None:
