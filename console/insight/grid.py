@@ -91,6 +91,20 @@ class GridCase:
         """The first repeat that differs, or else the first."""
         return next((row for row in self.repeats if row.differs), self.repeats[0])
 
+    @property
+    def slot(self) -> Slot:
+        return self.telling.slot
+
+    def shown_in(self, place: int) -> GridRow:
+        """Return the repeat that stands for the case in a run: `telling`, or the first that the run has finished."""
+        played = (row for row in (self.telling, *self.repeats) if row.outcomes[place] is not None)
+        return next(played, self.telling)
+
+    def reason_in(self, place: int) -> str:
+        """Return why the case failed in a run: the reason of the repeat that stands for it, or of any other."""
+        rows = (self.shown_in(place), *self.repeats)
+        return next((row.reasons[place] for row in rows if row.reasons and row.reasons[place]), "")
+
 
 @dataclass(frozen=True, slots=True)
 class ReasonCounts:

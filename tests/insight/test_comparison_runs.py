@@ -221,6 +221,15 @@ def test_a_grid_counts_by_category_what_every_run_has_graded():
     assert [it.counts for it in made.reasons("m")] == [(0, 1, 0)]
 
 
+def test_a_run_without_the_repeat_that_tells_shows_its_own():
+    (case,) = grid([side("a", x="pfp"), side("b", x="ppf"), side("c", x="f")]).cases
+    assert case.slot == ("x", 0), "the first in which the runs differ"
+    (other,) = grid([side("a", x="ppf"), side("b", x="pfp"), side("c", x="p")]).cases
+    assert other.slot == ("x", 1)
+    assert [other.shown_in(place).slot[1] for place in range(3)] == [1, 1, 0]
+    assert [other.reason_in(place) for place in range(3)] == ["wrong value: unit", "wrong value: unit", ""]
+
+
 def test_what_only_prepares_others_is_not_compared():
     a, b = side("a", x="p"), side("b", x="f")
     for made in (a, b):

@@ -315,6 +315,35 @@ async def test_the_grid_says_that_only_the_repeats_of_all_runs_count(opened: Any
         app.navigator.open_grid([*runs, third])
         await settle(app, pilot)
         assert f"of {CASES} (repeat 1 only) graded in all" in text_of(app)
+        await pilot.press("enter", "f")
+        await settle(app, pilot)
+        screen = app.screen
+        assert isinstance(screen, GridScreen)
+        key, case = next((key, case) for key, case in screen.controller.rows.items() if case.slot[1])
+        screen.cases.move_to(key)
+        await settle(app, pilot)
+        repeat = case.slot[1] + 1
+        assert f"{case.slot[0]}  repeat {repeat} " in text_of(app)
+        assert "3 repeat 1  " in text_of(app), "the only one of the third run"
+        assert "not in 3" not in text_of(app)
+        await pilot.press("x", "j")
+        await settle(app, pilot)
+        assert f"{case.slot[0]} · repeat 1 " in text_of(app)
+
+
+@pytest.mark.parametrize(("size", "note"), [((80, 24), ""), ((160, 45), " graded in all")])
+async def test_runs_of_one_model_are_told_apart_by_their_names(
+    size: tuple[int, int], note: str, opened: Any, workspace: Any
+) -> None:
+    names = [f"2026-11-26T2253-sim-careful-dialogue-starter-{end}" for end in ("a046a9", "c52613")]
+    about = {"suite": "bfcl-starter", "category": CATEGORY, "model": "some/model"}
+    runs = [graded_run(workspace.root / "runs", name, LETTERS, **about) for name in names]
+    async with opened(size) as (app, pilot):
+        app.navigator.open_grid(runs)
+        await settle(app, pilot)
+        shown = text_of(app)
+        assert f"{CASES} cases, {4 * CASES} rollouts{note}   2026" in shown
+        assert all(name[-6:] in shown for name in names)
 
 
 async def test_the_grid_lists_a_case_once_with_how_many_repeats_pass(opened: Any, runs: Any, workspace: Any) -> None:

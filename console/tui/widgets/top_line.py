@@ -115,8 +115,8 @@ class TopLine(Widget):
 
 
 def subject_of(title: Content) -> Content:
-    """Return a title without numbers of cases and the name of the run at its end."""
-    return title[: len(title.plain.partition("   ")[0].partition(", ")[0])]
+    """Return a title with its first number, without further ones and the name of the run at its end."""
+    return title[: len(", ".join(title.plain.partition("   ")[0].split(", ")[:2]))]
 
 
 def _fit_title(title: Content, room: int) -> Content:

@@ -44,3 +44,11 @@ async def test_tabs_lose_their_names_before_the_suite_is_cut(width: int, tabs: s
         first = text_of(app).split("\n")[0]
         assert "gpt-x · dialogue-starter" in first
         assert tabs in first
+
+
+async def test_tabs_lose_their_names_before_the_number_of_cases_is_dropped() -> None:
+    line = TopLine("compare", "Compare")
+    async with mounted(line, size=(130, 4)) as (app, pilot):
+        line.tell(title=Content(COMPARED), status=Content("simulated   same cases ✓   same prompts ✓"))
+        await pilot.pause()
+        assert f"4 Compare] 5    {COMPARED}" in text_of(app).split("\n")[0]
