@@ -15,7 +15,7 @@ from console.core.statistics.paired import mcnemar, paired_mean
 from console.core.statistics.resampling import sign_flip
 from console.insight.comparison import PairOutcome, compare, error_types
 from console.insight.comparison_report import change_words, comparison_sections, repeat_reasons, statistics
-from console.insight.comparison_side import ComparisonSide
+from console.insight.comparison_side import ComparisonSide, shared_repeats
 from console.insight.grid import grid
 
 LETTERS = {"p": Outcome.PASSED, "f": Outcome.FAILED, "b": Outcome.BROKEN, "u": Outcome.UNDECIDED}
@@ -219,6 +219,22 @@ def test_a_grid_counts_by_category_what_every_run_has_graded():
     assert [made.rate(place, "s").value for place in range(3)] == [0.0, 1.0, 1.0]
     assert [(it.reason, it.counts, it.spread) for it in made.reasons()] == [("wrong value: unit", (1, 1, 0), 1)]
     assert [it.counts for it in made.reasons("m")] == [(0, 1, 0)]
+
+
+def test_a_case_that_passes_as_often_shows_a_failed_repeat():
+    (case,) = compare(side("a", x="ppfp"), side("b", x="ppfp")).cases
+    assert case.outcome is PairOutcome.AS_OFTEN
+    assert (case.slot[1], change_words(case)) == (2, ("3/4 → 3/4", "wrong value: unit"))
+
+
+@pytest.mark.parametrize(
+    ("repeats", "words"), [((4, 4), ""), ((4, 1), "repeat 1 only"), ((25, 4, 9), "repeats 1 to 4 only")]
+)
+def test_numbers_of_runs_with_other_repeats_say_what_they_rest_on(repeats: tuple[int, ...], words: str):
+    sides = [side(str(number), x="p") for number in range(len(repeats))]
+    for one, count in zip(sides, repeats, strict=True):
+        one.manifest = msgspec.structs.replace(one.manifest, rollouts=count)
+    assert shared_repeats(sides) == words
 
 
 def test_a_run_without_the_repeat_that_tells_shows_its_own():

@@ -152,6 +152,11 @@ def test_a_run_that_grows_is_noticed(two: Any) -> None:
 def test_names_of_files(two: Any) -> None:
     controller = opened(*two)
     assert controller.export_path(".md") == Path("compare-0116-0904-0117-1420.md")
+    name = f"2026-11-26T2254-{'long-' * 20}b0fa1b"
+    controller.folders = two[0], RunFolder(two[1].path.with_name(name))
+    path = str(controller.export_path(".md"))
+    assert path.endswith("long-b0fa1b.md")
+    assert len(path) < 100 + len("0116-0904")
 
 
 def test_a_suite_that_fails_costs_that_case_only(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,6 +133,20 @@ async def test_the_list_ends_where_the_panes_beside_it_do(opened: Any, two: Any,
             assert bottoms == {last.region.bottom}
 
 
+@pytest.mark.parametrize("width", [120, 130, 160])
+async def test_the_case_has_seventy_cells_before_the_list_grows(width: int, compared: Any) -> None:
+    async with compared((width, 36)) as (app, _):
+        assert app.screen.query_one("#case-side").region.width >= 70
+        assert app.screen.query_one("#list-side").region.width >= 34
+
+
+async def test_the_numbers_need_no_case(compared: Any) -> None:
+    async with compared() as (app, pilot):
+        await pilot.press("slash", *"nothing like it", "enter")
+        await see(pilot, "exact McNemar", "i")
+        assert "Nothing matches" in text_of(app)
+
+
 async def test_both_runs_are_named_while_they_are_read(
     opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -344,6 +345,25 @@ async def test_runs_of_one_model_are_told_apart_by_their_names(
         shown = text_of(app)
         assert f"{CASES} cases, {4 * CASES} rollouts{note}   2026" in shown
         assert all(name[-6:] in shown for name in names)
+
+
+async def test_every_column_of_a_list_filled_while_hidden_has_a_heading(opened: Any, workspace: Any) -> None:
+    about = {"suite": "bfcl-starter", "category": CATEGORY}
+    letters = ["p" * 25, "pf" * 12 + "p", "f" * 25]
+    runs = [
+        graded_run(workspace.root / "runs", f"run-{place}", {"multiple_1": each}, **about)
+        for place, each in enumerate(letters)
+    ]
+    async with opened() as (app, pilot):
+        app.navigator.open_grid(runs)
+        await settle(app, pilot)
+        await pilot.press("enter")
+        await settle(app, pilot)
+        heading, row = next(
+            (above, line) for above, line in pairwise(text_of(app).splitlines()) if line.startswith("> multiple_1 ")
+        )
+        assert heading.split() == ["case", "1", "2", "3", "why"]
+        assert heading.index("3") - row.index("0/25") in range(2)
 
 
 async def test_the_grid_lists_a_case_once_with_how_many_repeats_pass(opened: Any, runs: Any, workspace: Any) -> None:

@@ -30,7 +30,7 @@ EVERY_CATEGORY = "every category"
 
 def run_lines(grid: Grid, width: int) -> list[Content]:
     """Return a line per run: number, model, score and name; where a name has little room, descriptions are dropped."""
-    bases = [_basis(grid, place) for place in range(len(grid.sides))]
+    bases = [grid.basis(place) for place in range(len(grid.sides))]
     notes = [f"  {side.manifest.simulated_note}" if side.manifest.simulated else "" for side in grid.sides]
     names = [one_line(side.title, lines.LONGEST_ID, MUTED) for side in grid.sides]
     for note_of, words in ((notes, " graded in all"), (notes, ""), ([""] * len(notes), "")):
@@ -61,16 +61,6 @@ def _run_head(grid: Grid, place: int, note: str, basis: str) -> Content:
         f"  {score_words(grid, grid.rate(place))}",
         (f" of {basis}   ", MUTED),
     )
-
-
-def _basis(grid: Grid, place: int) -> str:
-    """Return the numbers of cases and repeats that the score of a run is based on."""
-    rate, count = grid.rate(place), str(len(grid.shared))
-    basis = f"{rate.cases} cases, {count} rollouts" if rate is not None and rate.rollouts > rate.cases else count
-    repeats = [side.manifest.rollouts for side in grid.sides]
-    if min(repeats) < max(repeats):
-        basis += f" ({'repeat 1' if min(repeats) == 1 else f'repeats 1 to {min(repeats)}'} only)"
-    return basis
 
 
 def score_words(grid: Grid, rate: Interval | None) -> str:

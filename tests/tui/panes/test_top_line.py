@@ -22,7 +22,8 @@ COMPARED = "dialogue-starter, 115 cases, 460 rollouts in both"
         (COMPARED, 80, COMPARED),
         (COMPARED, 60, "dialogue-starter, 115 cases"),
         (COMPARED, 49, "dialogue-starter, 115 cases"),
-        (COMPARED, 40, "dialogue-starter"),
+        (COMPARED, 40, "dial…ter, 115 cases"),
+        (COMPARED, 36, "dialogu…starter"),
     ],
 )
 async def test_a_title_loses_its_last_parts_and_names_are_cut_in_the_middle(title: str, width: int, shown: str) -> None:

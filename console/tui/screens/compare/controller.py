@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from console.core.case import Slot
-from console.core.names import slug
 from console.exchange.score_columns import ScoreColumns, columns_of, columns_section
 from console.insight.case_in_run import CaseInBoth
 from console.insight.comparison import CasePair, PairOutcome, RolloutPair, RunComparison, compare
@@ -26,6 +25,8 @@ from console.tui.render.rollout_rows import row_key
 
 LOOK_EVERY_S = 1.0
 """Minimum seconds between checks for new records in a live run."""
+_NAME_IN_FILE = 80
+"""Characters of each run's name in the name of an export, from its end, which sets it apart."""
 PROMPT = "prompt differs"
 SCOPES: dict[str, tuple[PairOutcome, ...]] = {
     "changed": (PairOutcome.LOST, PairOutcome.GAINED),
@@ -226,7 +227,7 @@ class CompareController:
         return [sum(bool(annotation.dispute) for annotation in of_run.values()) for of_run in annotations]
 
     def export_path(self, extension: str) -> Path:
-        a, b = (slug(folder.name, 60) for folder in self.folders)
+        a, b = (folder.name[-_NAME_IN_FILE:] for folder in self.folders)
         return Path(f"compare-{a}-{b}{extension}")
 
     # Listing ----------------------------------------------------------------------------------------------------------

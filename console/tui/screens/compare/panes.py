@@ -22,7 +22,7 @@ from console.tui.render.block import Block
 from console.tui.render.columns import Column, marked_columns, with_names
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
-from console.tui.screens.compare.controller import Change, CompareController, change_key
+from console.tui.screens.compare.controller import SIDE_BY_SIDE, Change, CompareController, change_key
 from console.tui.suite_views.conversation_blocks import block_key, conversation_blocks
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.row_list import RowList
@@ -195,11 +195,11 @@ class CasePane(Vertical):
         """Show why the case cannot be shown. Untrusted text."""
         self._case.show([Block("fault", literal(why, 600, "$broken"))])
 
-    def show_title(self, title: Callable[[int], Content], position: Content, view: str, *, is_first_view: bool) -> None:
+    def show_title(self, title: Callable[[int], Content], position: Content, view: str) -> None:
         """Show the case's title (given the cells it has), its position in the list and the view."""
         room = (self._case.outer_size.width or self.screen.size.width) - BORDER_CELLS
         self._case.border_title, self._case.border_subtitle = title(room), muted(view)
-        shown_view = Content.empty() if is_first_view else muted(f"  {view}")
+        shown_view = Content.empty() if view == SIDE_BY_SIDE else muted(f"  {view}")
         beside = shown_view.cell_length + position.cell_length
         self._caption.tell(title(room - beside).append(shown_view), position)
 

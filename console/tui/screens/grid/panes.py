@@ -1,7 +1,7 @@
 """The panes of Grid: category table, case list, and reasons or answers."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from textual import events
 from textual.content import Content
@@ -13,7 +13,7 @@ from console.insight.grid import Grid, GridCase
 from console.tui.render import grid_rows
 from console.tui.render.block import Block
 from console.tui.render.case_title import case_title
-from console.tui.render.columns import Face
+from console.tui.render.columns import Column, Face
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.grid.controller import MOST_OUTPUTS, GridController, SuspectKeys
@@ -71,6 +71,12 @@ class GridCaseList(RowList):
         self._runs = self._place = 0
         self._repeats = 1
         """Largest number of repeats of a listed case."""
+        self._columns: Callable[[], Sequence[Column]] = tuple
+        """Returns the columns for the current width."""
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay out the columns again; the list may have been filled while it was hidden."""
+        self.set_columns(self._columns())
 
     def show_outputs(self, controller: GridController) -> None:
         grid = controller.grid
@@ -78,7 +84,8 @@ class GridCaseList(RowList):
         self._rows, self._runs, self._place = controller.rows, len(controller.runs), controller.place
         shown = grid_rows.shown_outputs(min(len(grid.sides), MOST_OUTPUTS), self._place, max(self.room - 2, 40))
         self.pane_title.tell(Content("Answers"), muted("h l run   enter opens"))
-        self.set_columns(grid_rows.output_columns(grid, shown))
+        self._columns = lambda: grid_rows.output_columns(grid, shown)
+        self.set_columns(self._columns())
         prompts = Counter(controller.prompt(case.telling) for case in controller.cases)
 
         def draw(key: str) -> Face:
@@ -100,7 +107,8 @@ class GridCaseList(RowList):
         keys = "f all or differing" if self._suspects is None else "X decides   s cases"
         self.pane_title.tell(title, muted(f"x repeats   {keys}" if self._repeats > 1 else keys))
         longest = max((len(grid_rows.case_name(case)) for case in self._rows.values()), default=0)
-        self.set_columns(grid_rows.case_columns(self._shown, self._repeats, longest))
+        self._columns = lambda: grid_rows.case_columns(self._shown, self._repeats, longest)
+        self.set_columns(self._columns())
         self.show(list(self._rows), draw=self._face, empty=Content(controller.empty_words))
 
     @property
