@@ -88,8 +88,10 @@ class CasePair:
 
     @property
     def telling(self) -> RolloutPair:
-        """The repeat that shows the change: the first changed one with the most frequent reason."""
-        changed = [pair for pair in self.repeats if pair.outcome is self.outcome] or self.counted or self.repeats
+        """The repeat that shows the change: the first changed, else failed one with the most frequent reason."""
+        changed = [pair for pair in self.repeats if pair.outcome is self.outcome]
+        failed = [pair for pair in self.counted if pair.b.outcome is Outcome.FAILED]
+        changed = changed or failed or self.counted or self.repeats
         reasons = [(pair.a if self.outcome is PairOutcome.GAINED else pair.b).reason for pair in changed]
         return changed[reasons.index(Counter(reasons).most_common(1)[0][0])]
 

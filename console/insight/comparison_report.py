@@ -34,7 +34,7 @@ from console.insight.number_format import (
 )
 from console.insight.reasons import sentence
 from console.insight.report import Row, Section
-from console.insight.rollout import outcome_word
+from console.insight.rollout import Rollout, outcome_word
 from console.insight.servers import comparison_words
 
 _FINE_S = 10.0
@@ -205,9 +205,32 @@ def change_words(pair: CasePair | RolloutPair) -> tuple[str, str]:
     """Describe the change of a case or one of its repeats, and its reason. Parts are untrusted text."""
     if isinstance(pair, CasePair) and len(pair.repeats) > 1 and not pair.is_scored and pair.counted:
         return " → ".join(passed_words(pair)), change_words(pair.telling)[1]
+    rollout = _explaining(pair)
+    why = sentence(rollout.reason, rollout.subject, rollout.outcome)
     if pair.is_scored and pair.change:
-        why = sentence(pair.b.reason, pair.b.subject, pair.b.outcome)
         return "more" if pair.change > 0 else "fewer", f"{signed(pair.change, number)}, {why}"
-    if pair.outcome is PairOutcome.GAINED and pair.a.reason and pair.b.reason != pair.a.reason:
-        return pair.outcome.value, f"was: {sentence(pair.a.reason, pair.a.subject, pair.a.outcome)}"
-    return pair.outcome.value, sentence(pair.b.reason, pair.b.subject, pair.b.outcome)
+    return pair.outcome.value, f"was: {why}" if rollout is pair.a else why
+
+
+def repeat_reasons(case: CasePair) -> list[str]:
+    """Return what to say about each repeat of a case below it. Parts are untrusted text.
+
+    A repeat with the reason of its case is described by the message of its verdict, and one that passed twice not at
+    all. Words that all of them share are said once.
+    """
+    of_case = change_words(case)[1]
+    reasons: list[str] = []
+    for pair in case.repeats:
+        reason = change_words(pair)[1]
+        said = _explaining(pair).message if reason == of_case else reason
+        reasons.append("" if pair.outcome is PairOutcome.BOTH else said)
+    if len(set(filter(None, reasons))) == 1:
+        place = next(place for place, reason in enumerate(reasons) if reason)
+        reasons[place + 1 :] = [""] * (len(reasons) - place - 1)
+    return reasons
+
+
+def _explaining(pair: CasePair | RolloutPair) -> Rollout:
+    """Return the rollout whose reason explains a change: B, or A if B has overcome its failure."""
+    was_overcome = pair.outcome is PairOutcome.GAINED and pair.a.reason and pair.b.reason != pair.a.reason
+    return pair.a if was_overcome and not (pair.is_scored and pair.change) else pair.b

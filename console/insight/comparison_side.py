@@ -4,7 +4,7 @@ Records are applied in journal order, as to `Overview`; texts are not stored.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from console.core.case import Key, Slot, case_digest
@@ -83,3 +83,10 @@ def _question_digest(messages: Sequence[dict[str, Any]]) -> str:
     texts = texts or [message.text.strip() for message in shown]
     asked = "\0".join(filter(None, texts))
     return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16] if asked else ""
+
+
+def shared_repeats(sides: Iterable[ComparisonSide]) -> str:
+    """Say which repeats the numbers of several runs rest on; empty if all runs have equally many."""
+    repeats = {side.manifest.rollouts for side in sides}
+    least = min(repeats)
+    return "" if len(repeats) == 1 else "repeat 1 only" if least == 1 else f"repeats 1 to {least} only"

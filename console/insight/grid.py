@@ -12,7 +12,7 @@ from console.core.case import Slot
 from console.core.outcome import Outcome
 from console.core.statistics.intervals import Interval, rate_interval, score_interval
 from console.core.statistics.sample import Observation, sample_of
-from console.insight.comparison_side import ComparisonSide
+from console.insight.comparison_side import ComparisonSide, shared_repeats
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 from console.suites.headline import headline_of
@@ -91,6 +91,20 @@ class GridCase:
         """The first repeat that differs, or else the first."""
         return next((row for row in self.repeats if row.differs), self.repeats[0])
 
+    @property
+    def slot(self) -> Slot:
+        return self.telling.slot
+
+    def shown_in(self, place: int) -> GridRow:
+        """Return the repeat that stands for the case in a run: `telling`, or the first that the run has finished."""
+        played = (row for row in (self.telling, *self.repeats) if row.outcomes[place] is not None)
+        return next(played, self.telling)
+
+    def reason_in(self, place: int) -> str:
+        """Return why the case failed in a run: the reason of the repeat that stands for it, or of any other."""
+        rows = (self.shown_in(place), *self.repeats)
+        return next((row.reasons[place] for row in rows if row.reasons and row.reasons[place]), "")
+
 
 @dataclass(frozen=True, slots=True)
 class ReasonCounts:
@@ -146,6 +160,13 @@ class Grid:
         rows = [row for row in self.shared if category is None or row.category == category]
         sample = sample_of(Observation(row.slot[0], row.points(place), row.category, row.cluster) for row in rows)
         return score_interval(sample, self._scale) if self.headline else rate_interval(sample)
+
+    def basis(self, place: int) -> str:
+        """Return the numbers of cases and repeats behind a run's `rate`, as text."""
+        rate, count = self.rate(place), str(len(self.shared))
+        cases = f"{rate.cases} cases, {count} rollouts" if rate is not None and rate.rollouts > rate.cases else count
+        repeats = shared_repeats(self.sides)
+        return f"{cases} ({repeats})" if repeats else cases
 
     @property
     def unit(self) -> str:

@@ -111,7 +111,7 @@ def _trend(runs: list[ListedRun]) -> Trend:
 
 
 def selection_words(run: ListedRun) -> str:
-    """Describe a run's selection briefly: `live_simple, 6 cases × 2, fc`."""
+    """Describe a run's selection briefly: `6 cases × 2, fc, live_simple`."""
     selection, setting = run.manifest.selection, run.manifest.setting
     repeats = max(run.manifest.rollouts, 1)
     cases = run.summary.planned_cases // repeats
@@ -119,7 +119,7 @@ def selection_words(run: ListedRun) -> str:
     first = f"first {cases}" if selection.limit is not None and not kind else f"{cases} {kind}".rstrip()
     count = f"{first} case{'' if cases == 1 else 's'}{f' × {repeats}' if repeats > 1 else ''}"
     categories = ", ".join(selection.categories[:2]) + (", …" if len(selection.categories) > 2 else "")
-    return ", ".join(filter(None, (categories, count, setting.mode if setting.mode != "prompt" else "")))
+    return ", ".join(filter(None, (count, setting.mode if setting.mode != "prompt" else "", categories)))
 
 
 def _point(run: ListedRun, name: str, last: Point | None) -> Point:

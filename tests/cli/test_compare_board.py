@@ -1,6 +1,7 @@
 """Comparing, ranking and following runs by command line."""
 
 import json
+import re
 
 import pytest
 
@@ -74,6 +75,11 @@ def test_three_runs_are_a_grid(console, pair):
     assert {len(row["outcomes"]) for row in found["rows"]} == {3}
     assert all(row["differs"] for row in found["rows"][: sum(it["differs"] for it in found["rows"])])
     assert "graded in all" in console("compare", *pair, third).out
+    often = console(*line, "-r", "2").data["run"]
+    lines = console("compare", *pair, often).out.splitlines()
+    assert "(repeat 1 only) graded in all" in lines[0]
+    (case,) = (line for line in lines if line.startswith("multiple_0 "))
+    assert re.search(r" [01]/1 +[01]/1 +[012]/2", case), "one row a case"
     assert console("compare", *pair, third, "--format", "csv").code == Exit.USAGE
 
 
@@ -118,7 +124,7 @@ def test_trends_follow_a_model(console, pair):
     (trend,) = console("trends", "-m", "sim/hasty", "--json").data["trends"]
     assert [point["run"] for point in trend["points"]] == [pair[0], again]
     assert trend["points"][1]["change"] == 0.0
-    assert "sim/hasty on bfcl-starter, simple_python, multiple, …, 24 cases  (simulated)" in console("trends").out
+    assert "sim/hasty on bfcl-starter, 24 cases, simple_python, multiple, …  (simulated)" in console("trends").out
     assert "last step: B − A: .000 passed" in console("trends", "-m", "sim/hasty").out
     assert console("trends", "-m", "nobody").code == Exit.USAGE
 

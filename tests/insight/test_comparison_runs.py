@@ -14,8 +14,8 @@ from console.core.run import Manifest, ModelFacts
 from console.core.statistics.paired import mcnemar, paired_mean
 from console.core.statistics.resampling import sign_flip
 from console.insight.comparison import PairOutcome, compare, error_types
-from console.insight.comparison_report import change_words, comparison_sections, statistics
-from console.insight.comparison_side import ComparisonSide
+from console.insight.comparison_report import change_words, comparison_sections, repeat_reasons, statistics
+from console.insight.comparison_side import ComparisonSide, shared_repeats
 from console.insight.grid import grid
 
 LETTERS = {"p": Outcome.PASSED, "f": Outcome.FAILED, "b": Outcome.BROKEN, "u": Outcome.UNDECIDED}
@@ -48,8 +48,8 @@ def play(
     if letter == "r":
         return
     reason = {"f": "value_error:string", "b": "server"}.get(letter)
-    scores = more.pop("scores", {})
-    verdict = Verdict(LETTERS[letter], reason, "unit" if reason else "", scores=scores)
+    scores, messages = more.pop("scores", {}), more.pop("messages", ())
+    verdict = Verdict(LETTERS[letter], reason, "unit" if reason else "", messages, scores)
     known = {"seconds": 2.0, "input_tokens": 10, "output_tokens": 5, "cost_usd": 0.01, "calls": 1} | more
     made.apply(Finished(at=2, key=key, verdict=verdict, **known))
 
@@ -199,6 +199,18 @@ def test_a_grid_of_several_runs():
     assert len(made.shared) == 2
 
 
+def test_a_repeat_says_more_than_its_case_and_what_all_share_once():
+    a, b = side("a", x="pppp", y="pppp"), side("b", x="bp")
+    play(b, "x", "f", 2, messages=("metres is 12",))
+    play(b, "x", "f", 3, messages=("metres is 14",))
+    for repeat in range(4):
+        play(b, "y", "f", repeat, messages=("metres is 12",))
+    x, y = compare(a, b).cases
+    assert change_words(x) == ("3/3 → 1/3", "wrong value: unit")
+    assert repeat_reasons(x) == ["server error: unit", "", "metres is 12", "metres is 14"]
+    assert repeat_reasons(y) == ["metres is 12", "", "", ""]
+
+
 def test_a_grid_counts_by_category_what_every_run_has_graded():
     sides = [side("a", m_1="p", m_2="f", s_1="f"), side("b", m_1="f", m_2="f", s_1="p"), side("c", m_1="p", s_1="p")]
     made = grid(sides)
@@ -207,6 +219,31 @@ def test_a_grid_counts_by_category_what_every_run_has_graded():
     assert [made.rate(place, "s").value for place in range(3)] == [0.0, 1.0, 1.0]
     assert [(it.reason, it.counts, it.spread) for it in made.reasons()] == [("wrong value: unit", (1, 1, 0), 1)]
     assert [it.counts for it in made.reasons("m")] == [(0, 1, 0)]
+
+
+def test_a_case_that_passes_as_often_shows_a_failed_repeat():
+    (case,) = compare(side("a", x="ppfp"), side("b", x="ppfp")).cases
+    assert case.outcome is PairOutcome.AS_OFTEN
+    assert (case.slot[1], change_words(case)) == (2, ("3/4 → 3/4", "wrong value: unit"))
+
+
+@pytest.mark.parametrize(
+    ("repeats", "words"), [((4, 4), ""), ((4, 1), "repeat 1 only"), ((25, 4, 9), "repeats 1 to 4 only")]
+)
+def test_numbers_of_runs_with_other_repeats_say_what_they_rest_on(repeats: tuple[int, ...], words: str):
+    sides = [side(str(number), x="p") for number in range(len(repeats))]
+    for one, count in zip(sides, repeats, strict=True):
+        one.manifest = msgspec.structs.replace(one.manifest, rollouts=count)
+    assert shared_repeats(sides) == words
+
+
+def test_a_run_without_the_repeat_that_tells_shows_its_own():
+    (case,) = grid([side("a", x="pfp"), side("b", x="ppf"), side("c", x="f")]).cases
+    assert case.slot == ("x", 0), "the first in which the runs differ"
+    (other,) = grid([side("a", x="ppf"), side("b", x="pfp"), side("c", x="p")]).cases
+    assert other.slot == ("x", 1)
+    assert [other.shown_in(place).slot[1] for place in range(3)] == [1, 1, 0]
+    assert [other.reason_in(place) for place in range(3)] == ["wrong value: unit", "wrong value: unit", ""]
 
 
 def test_what_only_prepares_others_is_not_compared():

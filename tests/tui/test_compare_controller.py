@@ -82,6 +82,8 @@ def test_scopes_and_words_narrow_the_list(two: Any) -> None:
         assert listed(controller) == ids
     controller.list_scope("all")
     assert len(listed(controller)) == len(CASES)
+    controller.current_key = next(iter(controller.changes))
+    assert controller.position_words == f"1 of {len(CASES)} cases"
     controller.find("LANG live")
     assert listed(controller) == ["live_simple_77-40-0", "live_simple_81-43-0"]
     controller.find("nothing like it")
@@ -94,6 +96,14 @@ def test_it_begins_at_a_named_case_once(two: Any) -> None:
     assert controller.current is not None
     assert controller.current.slot[0] == LOST[2]
     assert controller.pop_first_row() == ""
+
+
+def test_a_difference_that_is_shown_as_zero_has_no_sign(two: Any) -> None:
+    controller = opened(*two)
+    controller.sort("time")
+    lost, *_, gained = controller.cases
+    lost.b.seconds, gained.b.seconds = lost.a.seconds - 0.01, gained.a.seconds - 0.2
+    assert [controller.sorted_by(case) for case in (lost, gained)] == ["0.0 s", "−0.2 s"]
 
 
 def test_runs_that_agree_list_everything(two: Any) -> None:
@@ -142,6 +152,11 @@ def test_a_run_that_grows_is_noticed(two: Any) -> None:
 def test_names_of_files(two: Any) -> None:
     controller = opened(*two)
     assert controller.export_path(".md") == Path("compare-0116-0904-0117-1420.md")
+    name = f"2026-11-26T2254-{'long-' * 20}b0fa1b"
+    controller.folders = two[0], RunFolder(two[1].path.with_name(name))
+    path = str(controller.export_path(".md"))
+    assert path.endswith("long-b0fa1b.md")
+    assert len(path) < 100 + len("0116-0904")
 
 
 def test_a_suite_that_fails_costs_that_case_only(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,6 +129,19 @@ async def test_a_third_run_is_added_from_compare(opened: Any, workspace: Any, tw
         assert "3 runs" in text_of(app)
 
 
+async def test_the_last_step_of_a_trend_is_wrapped_before_it_is_cut(opened: Any, workspace: Any) -> None:
+    for day, passed in ((2, 3), (1, 6)):
+        workspace.run(f"2025-01-1{7 - day}T0900-a", passed=passed, failed=10 - passed, age_days=day)
+    async with opened() as (app, pilot):
+        await see(pilot, lambda: isinstance(app.screen, TrendsScreen) and "last step" in text_of(app), "H")
+        trend, words = app.screen.trends.current, [f"word-{number:02}" for number in range(40)]
+        app.screen.plot.show_trend(trend, " ".join(words[:15]))
+        await see(pilot, words[14])
+        app.screen.plot.show_trend(trend, " ".join(words))
+        await see(pilot, "…")
+        assert words[16] in text_of(app)
+
+
 @pytest.mark.parametrize("size", first_size(SIZES))
 async def test_trends_follow_a_model_and_lead_to_its_runs(
     size: Any, opened: Any, workspace: Any, assert_frame: Any

@@ -1,5 +1,6 @@
 """Compare and the leaderboard: frames at two sizes, every key, hostile text, and states with nothing to show."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from console.tui.data.runs import read_run
 from console.tui.navigation import newest_alike
 from console.tui.render.leaderboard_rows import columns_of
 from console.tui.screens.compare.screen import CompareScreen
+from console.tui.screens.leaderboard.controller import LeaderboardController
 from console.tui.screens.leaderboard.screen import LeaderboardScreen
 
 SIZES = [(80, 24), (160, 45)]
@@ -118,6 +120,45 @@ async def test_swapping_keeps_the_case(compared: Any, frame: Any) -> None:
         assert (after.lost, after.gained) == (before.gained, before.lost)
         assert where(app) == "live_simple_77-40-0"
         assert "A gpt-x" in frame(app)
+
+
+async def test_the_list_ends_where_the_panes_beside_it_do(opened: Any, two: Any, settle: Any) -> None:
+    """Also if nothing was lost, so that no reasons are listed below it."""
+    async with opened((160, 45)) as (app, pilot):
+        for runs in (two, (two[0], two[0])):
+            app.navigator.open_compare(*runs)
+            await settle(app, pilot)
+            bottoms = {app.screen.query_one(name).region.bottom for name in ("#list-side", "#case-side")}
+            last = app.screen.lost_reasons if runs == two else app.screen.changes
+            assert bottoms == {last.region.bottom}
+
+
+@pytest.mark.parametrize("width", [120, 130, 160])
+async def test_the_case_has_seventy_cells_before_the_list_grows(width: int, compared: Any) -> None:
+    async with compared((width, 36)) as (app, _):
+        assert app.screen.query_one("#case-side").region.width >= 70
+        assert app.screen.query_one("#list-side").region.width >= 34
+
+
+async def test_the_numbers_need_no_case(compared: Any) -> None:
+    async with compared() as (app, pilot):
+        await pilot.press("slash", *"nothing like it", "enter")
+        await see(pilot, "exact McNemar", "i")
+        assert "Nothing matches" in text_of(app)
+
+
+async def test_both_runs_are_named_while_they_are_read(
+    opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CompareScreen, "action_reload", lambda screen: None)
+    names = [
+        f"2026-11-26T2253-sim-{model}-dialogue-starter-{end}"
+        for model, end in (("careful", "a046a9"), ("hasty", "56c855"))
+    ]
+    async with opened() as (app, pilot):
+        app.navigator.open_compare(*(call_run(workspace.root / "runs", name, "m", 0) for name in names))
+        await see(pilot, lambda: isinstance(app.screen, CompareScreen))
+        assert re.search(r"2026-11\S+…\S+a046a9 and 2026-11\S+…\S+56c855", text_of(app))
 
 
 async def test_views_show_what_each_side_said(compared: Any, assert_frame: Any) -> None:
@@ -321,6 +362,22 @@ async def test_all_models_are_ranked(
         await see(pilot, "* incomplete")  # sizes of suites may be known after the first numbers
         assert "stopped-z" not in frame(app)
         assert_frame(app, f"leaderboard-{size[0]}x{size[1]}")
+
+
+async def test_a_long_legend_is_wrapped_between_words_and_its_cut_is_marked(
+    opened: Any, field: Any, settle: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["graded differently; `eval-console regrade " + " ".join(f"2026-a-run-{n:03}" for n in range(6)) + "`"]
+    monkeypatch.setattr(LeaderboardController, "legend", words)
+    async with opened() as (app, pilot):
+        await pilot.press("B")
+        await settle(app, pilot)
+        await see(pilot, "2026-a-run-005`")
+        words.append(" ".join(f"more-{n:03}" for n in range(99)))
+        app.screen.on_resize(None)
+        await see(pilot, "…")
+        last = [line for line in text_of(app).splitlines() if "more-" in line][-1]
+        assert re.search(r"more-\d\d\d …$", last.rstrip())
 
 
 async def test_the_leaderboard_leads_on(opened: Any, field: Any, settle: Any) -> None:

@@ -4,15 +4,18 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from support.compared_runs import CASES, CallSuite, answer_count_run, call_run
 from support.quick_rows import first_size
 from support.run_suites import compare_by
 from support.screen_text import assert_until, see, text_of
 
+from console.core.run import ModelFacts
 from console.exchange.suspects import errata_file
 from console.store.errata import read_errata
 from console.store.runs import RunFolder
+from console.tui.render.grid_rows import category_columns, shown_runs
 from console.tui.screens.grid.controller import EVERY, GridController
 from console.tui.screens.grid.screen import GridScreen
 
@@ -86,6 +89,19 @@ async def test_suspect_keys_are_listed_and_decided(opened: Any, workspace: Any, 
         await see(pilot, "without contested")
         app.navigator.action_go_board()
         await assert_until(pilot, lambda: app.screen.where == "board" and "not ranked by" in text_of(app))
+
+
+def test_a_heading_loses_the_provider_before_the_model_is_cut(three: list[RunFolder]) -> None:
+    read = opened_controller(three).grid
+    assert read is not None
+    for side, model in zip(read.sides, ("sim/careful", "gpt-1", "lab/some-large-model"), strict=True):
+        side.manifest = msgspec.structs.replace(side.manifest, model=ModelFacts(model))
+    for width, names in (
+        (54, ["1 careful", "2 gpt-1", "3 som…del"]),
+        (120, ["1 sim/careful", "2 gpt-1", "3 some-…model"]),
+    ):
+        columns = category_columns(read, shown_runs(3, 0, width))
+        assert [column.name for column in columns[2:]] == names
 
 
 def opened_controller(runs: list[RunFolder]) -> GridController:

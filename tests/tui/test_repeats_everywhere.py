@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -277,9 +278,13 @@ async def test_compare_lists_a_case_once_and_opens_its_repeats(opened: Any, runs
         assert len(screen.changes.keys) == listed + 4
         assert screen.changes.has_focus
         assert screen.changes.cursor == first
-        await pilot.press("j", "j")
-        await settle(app, pilot)
-        assert f"repeat 2   1 of {listed} changed" in screen.controller.position_words
+        name = str(first).removeprefix("case/")
+        assert f"{name}  repeat " in text_of(app), "the repeat that stands for the case"
+        for number in (1, 2):
+            await pilot.press("j")
+            await settle(app, pilot)
+            assert f"{name} · repeat {number}" in text_of(app)
+        assert screen.controller.position_words == f"1 of {listed} changed"
         await pilot.press("left")
         await settle(app, pilot)
         assert (len(screen.changes.keys), screen.changes.cursor) == (listed, first)
@@ -287,6 +292,7 @@ async def test_compare_lists_a_case_once_and_opens_its_repeats(opened: Any, runs
         assert not screen.changes.has_focus, "nothing to close: the pane before"
         await settle(app, pilot)
         assert set(screen.changes.keys) == cases
+        assert screen.controller.position_words == f"{CASES} of {CASES} cases"
 
 
 def test_the_square_and_the_changes_count_cases(runs: Any) -> None:
@@ -310,6 +316,54 @@ async def test_the_grid_says_that_only_the_repeats_of_all_runs_count(opened: Any
         app.navigator.open_grid([*runs, third])
         await settle(app, pilot)
         assert f"of {CASES} (repeat 1 only) graded in all" in text_of(app)
+        await pilot.press("enter", "f")
+        await settle(app, pilot)
+        screen = app.screen
+        assert isinstance(screen, GridScreen)
+        key, case = next((key, case) for key, case in screen.controller.rows.items() if case.slot[1])
+        screen.cases.move_to(key)
+        await settle(app, pilot)
+        repeat = case.slot[1] + 1
+        assert f"{case.slot[0]}  repeat {repeat} " in text_of(app)
+        assert "3 repeat 1  " in text_of(app), "the only one of the third run"
+        assert "not in 3" not in text_of(app)
+        await pilot.press("x", "j")
+        await settle(app, pilot)
+        assert f"{case.slot[0]} · repeat 1 " in text_of(app)
+
+
+@pytest.mark.parametrize(("size", "note"), [((80, 24), ""), ((160, 45), " graded in all")])
+async def test_runs_of_one_model_are_told_apart_by_their_names(
+    size: tuple[int, int], note: str, opened: Any, workspace: Any
+) -> None:
+    names = [f"2026-11-26T2253-sim-careful-dialogue-starter-{end}" for end in ("a046a9", "c52613")]
+    about = {"suite": "bfcl-starter", "category": CATEGORY, "model": "some/model"}
+    runs = [graded_run(workspace.root / "runs", name, LETTERS, **about) for name in names]
+    async with opened(size) as (app, pilot):
+        app.navigator.open_grid(runs)
+        await settle(app, pilot)
+        shown = text_of(app)
+        assert f"{CASES} cases, {4 * CASES} rollouts{note}   2026" in shown
+        assert all(name[-6:] in shown for name in names)
+
+
+async def test_every_column_of_a_list_filled_while_hidden_has_a_heading(opened: Any, workspace: Any) -> None:
+    about = {"suite": "bfcl-starter", "category": CATEGORY}
+    letters = ["p" * 25, "pf" * 12 + "p", "f" * 25]
+    runs = [
+        graded_run(workspace.root / "runs", f"run-{place}", {"multiple_1": each}, **about)
+        for place, each in enumerate(letters)
+    ]
+    async with opened() as (app, pilot):
+        app.navigator.open_grid(runs)
+        await settle(app, pilot)
+        await pilot.press("enter")
+        await settle(app, pilot)
+        heading, row = next(
+            (above, line) for above, line in pairwise(text_of(app).splitlines()) if line.startswith("> multiple_1 ")
+        )
+        assert heading.split() == ["case", "1", "2", "3", "why"]
+        assert heading.index("3") - row.index("0/25") in range(2)
 
 
 async def test_the_grid_lists_a_case_once_with_how_many_repeats_pass(opened: Any, runs: Any, workspace: Any) -> None:

@@ -19,7 +19,6 @@ from console.cli.gate_arguments import (
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.sections import show_section
-from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.run import Summary
@@ -43,7 +42,7 @@ from console.insight.comparison_report import (
     verdict_words,
 )
 from console.insight.gate import Gate
-from console.insight.grid import Grid, grid
+from console.insight.grid import Grid, GridCase, grid
 from console.insight.number_format import plural, score
 from console.insight.prompt_change import prompt_changes
 from console.insight.rollout import outcome_word
@@ -220,16 +219,21 @@ def _show_grid(output: Output, runs_grid: Grid) -> None:
         return
     for number, side in enumerate(runs_grid.sides, 1):
         mark = f"  ({side.manifest.simulated_note})" if side.manifest.simulated else ""
-        graded = f"{score(runs_grid.rate(number - 1))} of {len(runs_grid.shared)} graded in all"
+        graded = f"{score(runs_grid.rate(number - 1))} of {runs_grid.basis(number - 1)} graded in all"
         output.text(f"{number}  {side.name}  {side.model}{mark}  {graded}", "strong")
     output.text()
     headings = ("case", *(str(number + 1) for number in range(len(runs_grid.sides))), "")
+    places = range(len(runs_grid.sides))
     rows = [
-        (_label(row.slot), *(_MARKS[outcome] for outcome in row.outcomes), "differs" if row.differs else "")
-        for row in runs_grid.rows
+        (case.slot[0], *(_mark(case, place) for place in places), "differs" if case.differs else "")
+        for case in runs_grid.cases
     ]
     output.rows(headings, rows)
 
 
-def _label(slot: Slot) -> str:
-    return slot[0] if slot[1] == 0 else f"{slot[0]} r{slot[1] + 1}"
+def _mark(case: GridCase, place: int) -> str:
+    """Return the outcome of a case in a run, or the number of its passing repeats, such as `3/4`."""
+    passed, graded = case.passed(place)
+    if len(case.repeats) > 1 and graded:
+        return f"{passed}/{graded}"
+    return _MARKS[case.shown_in(place).outcomes[place]]

@@ -19,7 +19,7 @@ from console.insight.comparison import (
     error_types,
 )
 from console.insight.comparison_report import ONE_CASE, served_words, statistics, summary_rows
-from console.insight.comparison_side import ComparisonSide
+from console.insight.comparison_side import ComparisonSide, shared_repeats
 from console.insight.number_format import signed
 from console.insight.reasons import sentence
 from console.insight.report import Section
@@ -49,8 +49,23 @@ def _origin(manifest: Manifest) -> Content:
     return one_line(manifest.experiment.words if manifest.experiment is not None else "branch", 40, "$undecided")
 
 
-def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (False, False)) -> Content:
-    """Return whether cases and prompts are the same, and whether A or B is live or a branch."""
+def fitting_checks(comparison: RunComparison, room: int, *, wide: bool, live: tuple[bool, bool]) -> Content:
+    """Return `checks` in the longest form that fits `room` cells, else in the shortest."""
+    forms = [checks(comparison, wide=wide, live=live, hints=True)] if wide else []
+    forms.append(checks(comparison, wide=False, live=live, hints=True))
+    shortest = checks(comparison, wide=False, live=live, hints=False)
+    return next((form for form in forms if form.cell_length <= room), shortest)
+
+
+def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool], hints: bool) -> Content:
+    """Return whether cases and prompts are the same, and whether A or B is live or a branch.
+
+    Args:
+        comparison: the runs.
+        wide: true to say it in full.
+        live: for A and B, true if the run is live.
+        hints: true to include what other lines also say.
+    """
     origins = [
         Content.styled(f"{name} ", "$undecided").append(_origin(side.manifest))
         for name, side in (("A", comparison.a), ("B", comparison.b))
@@ -71,7 +86,7 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
     if wide or (other_prompts and not origins):
         where = " (f p shows them)" if other_prompts and wide else ""
         parts.append(_check(comparison.prompts.words("prompt") + where, comparison.prompts.verdict))
-    if comparison.simulated:
+    if comparison.simulated and hints:
         parts.insert(0, Content.styled(comparison.simulated_note, "$undecided"))
     if playing := " ".join(name for name, on in zip("AB", live, strict=True) if on):
         parts.insert(0, Content.styled(f"{SYMBOLS.live} {playing} live", "bold $live"))
@@ -101,21 +116,24 @@ _LEAST_RUN = 8
 def head_lines(comparison: RunComparison, width: int) -> list[Content]:
     """Return two lines for narrow screens: the runs with their scores, and the difference."""
     half = (width - 2) // 2
-    a, b = _run(comparison, "A", comparison.a, half - 2), _run(comparison, "B", comparison.b, half)
-    runs = Content.assemble(" ", lines.fit(a, half - 2), "  ", lines.fit(b, half))
+    rooms = half - 2, half
+    heads = [_run(comparison, name, side) for name, side in (("A", comparison.a), ("B", comparison.b))]
+    spare = min(room - head.cell_length - 2 for room, head in zip(rooms, heads, strict=True))
+    if spare >= _LEAST_RUN:  # both names or none
+        names = (one_line(side.title, lines.LONGEST_ID, MUTED) for side in (comparison.a, comparison.b))
+        heads = [
+            head.append("  ").append(lines.fit_name(name, room - head.cell_length - 2))
+            for head, name, room in zip(heads, names, rooms, strict=True)
+        ]
+    a, b = (lines.fit(head, room) for head, room in zip(heads, rooms, strict=True))
+    runs = Content.assemble(" ", a, "  ", b)
     return [runs, Content(" ").append(lines.fit(difference(comparison), width - 1))]
 
 
-def _run(comparison: RunComparison, name: str, side: ComparisonSide, width: int) -> Content:
-    """Return the model, score and the run's name; a run without a given name rarely gets more than its date."""
+def _run(comparison: RunComparison, name: str, side: ComparisonSide) -> Content:
+    """Return the model and score of A or B."""
     model = one_line(side.model, 20, "bold")
-    head = Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name))
-    room = width - head.cell_length - 2
-    return (
-        head.append("  ").append(lines.fit_name(one_line(side.title, lines.LONGEST_ID, MUTED), room))
-        if room >= _LEAST_RUN
-        else head
-    )
+    return Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name))
 
 
 def score_of(comparison: RunComparison, name: str) -> str:
@@ -162,15 +180,16 @@ def outcome_square_lines(comparison: RunComparison) -> list[Content]:
             changes,
             Content.empty(),
         ]
+    repeats = shared_repeats((comparison.a, comparison.b))
     if part.rollouts > part.cases:
-        return _often_lines(part)
+        return _often_lines(part, repeats)
     same, other = _both_fail(comparison)
     notes = (
         f"{part.left_out} left out: no two grades" if left else "",
         f"same reason {same}, another {other}" if part.neither else "",
     )
     return [
-        _square_row("", [(f"B {SYMBOLS.passed}", "bold"), (f"B {SYMBOLS.failed}", "bold")], ""),
+        _square_row("", [(f"B {SYMBOLS.passed}", "bold"), (f"B {SYMBOLS.failed}", "bold")], repeats),
         _square_row(f"A {SYMBOLS.passed}", [(f"{part.both:>3}", ""), (f"{part.lost:>3} lost", "$fail")], notes[0]),
         _square_row(
             f"A {SYMBOLS.failed}", [(f"{part.gained:>3} gained", "$pass"), (f"{part.neither:>3}", "")], notes[1]
@@ -178,8 +197,9 @@ def outcome_square_lines(comparison: RunComparison) -> list[Content]:
     ]
 
 
-def _often_lines(part: PairCounts) -> list[Content]:
+def _often_lines(part: PairCounts, repeats: str) -> list[Content]:
     """Return how many cases with repeats pass more, less or as often in B (three lines)."""
+    basis = f" ({repeats})" if repeats else ""
     some = f", {part.as_often} as often" if part.as_often else ""
     left = f", {part.left_out} left out" if part.left_out else ""
     rows = (
@@ -187,7 +207,7 @@ def _often_lines(part: PairCounts) -> list[Content]:
         ("more often", part.gained, " gained", "$pass", f"{part.neither} never in either{some}{left}"),
     )
     return [
-        muted(f"  of {number_format.plural(part.cases, 'case')}, B passes"),
+        muted(f"  of {number_format.plural(part.cases, 'case')}{basis}, B passes"),
         *(
             Content.assemble(
                 (f"{name:>13}  ", "bold"), lines.fit(Content.styled(f"{count:>3}{word}", style), 12)

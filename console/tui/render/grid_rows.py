@@ -28,24 +28,39 @@ _COUNT = Column("cases", 5, right=True)
 EVERY_CATEGORY = "every category"
 
 
-def run_line(grid: Grid, place: int, width: int) -> Content:
-    """Return the number, model, score and name of a run, whose name is cut to fit."""
-    side = grid.sides[place]
-    mark = f"  {side.manifest.simulated_note}" if side.manifest.simulated else ""
-    rate, count = grid.rate(place), str(len(grid.shared))
-    basis = f"{rate.cases} cases, {count} rollouts" if rate is not None and rate.rollouts > rate.cases else count
-    repeats = [side.manifest.rollouts for side in grid.sides]
-    if min(repeats) < max(repeats):
-        basis += f" ({'repeat 1' if min(repeats) == 1 else f'repeats 1 to {min(repeats)}'} only)"
-    numbers = Content.assemble(
+def run_lines(grid: Grid, width: int) -> list[Content]:
+    """Return a line per run: number, model, score and name; where a name has little room, descriptions are dropped."""
+    bases = [grid.basis(place) for place in range(len(grid.sides))]
+    notes = [f"  {side.manifest.simulated_note}" if side.manifest.simulated else "" for side in grid.sides]
+    names = [one_line(side.title, lines.LONGEST_ID, MUTED) for side in grid.sides]
+    for note_of, words in ((notes, " graded in all"), (notes, ""), ([""] * len(notes), "")):
+        heads = [
+            _run_head(grid, place, note, f"{basis}{words}")
+            for place, (note, basis) in enumerate(zip(note_of, bases, strict=True))
+        ]
+        if all(
+            width - head.cell_length >= min(name.cell_length, _LEAST_RUN)
+            for head, name in zip(heads, names, strict=True)
+        ):
+            break
+    return [
+        head.append(lines.fit_name(name, min(max(width - head.cell_length, 0), name.cell_length)))
+        for head, name in zip(heads, names, strict=True)
+    ]
+
+
+_LEAST_RUN = 20
+"""Minimum width of a run's name."""
+
+
+def _run_head(grid: Grid, place: int, note: str, basis: str) -> Content:
+    return Content.assemble(
         (f"{place + 1}  ", "bold $focus"),
-        one_line(side.model, 24, "bold"),
-        (mark, "$undecided"),
-        f"  {score_words(grid, rate)}",
-        (f" of {basis} graded in all   ", MUTED),
+        one_line(grid.sides[place].model, 24, "bold"),
+        (note, "$undecided"),
+        f"  {score_words(grid, grid.rate(place))}",
+        (f" of {basis}   ", MUTED),
     )
-    name = one_line(side.title, lines.LONGEST_ID, MUTED)
-    return numbers.append(lines.fit_name(name, min(max(width - numbers.cell_length, 0), name.cell_length)))
 
 
 def score_words(grid: Grid, rate: Interval | None) -> str:
@@ -71,7 +86,7 @@ class ShownRuns:
 def shown_runs(count: int, current: int, width: int) -> ShownRuns:
     """Return the runs, including the current one, that fit into `width` cells; bars are dropped before runs."""
     room = width - _NAME.width - _COUNT.width - len(GAP)
-    cell = _CELL if room // (_CELL + len(GAP)) >= count else _PLAIN_CELL
+    cell = max(min(room // max(count, 1) - len(GAP), _CELL), _PLAIN_CELL)
     return ShownRuns(_window(count, current, room // (cell + len(GAP))), cell)
 
 
@@ -84,7 +99,7 @@ def _window(count: int, current: int, room: int) -> range:
 
 def category_columns(grid: Grid, shown: ShownRuns) -> tuple[Column, ...]:
     """Return the columns for these runs; the first and last heading show how many are hidden on that side."""
-    names = [f"{place + 1} {grid.sides[place].model}" for place in shown.places]
+    names = [_heading(place, grid.sides[place].model, shown.cell) for place in shown.places]
     before, after = shown.places.start, len(grid.sides) - shown.places.stop
     if names and before:
         names[0] = f"+{before} {names[0]}"
@@ -94,6 +109,15 @@ def category_columns(grid: Grid, shown: ShownRuns) -> tuple[Column, ...]:
     unit = f" ({grid.unit})" if grid.unit else ""
     name_column = msgspec.structs.replace(_NAME, name=one_line(f"category{unit}", _NAME.width).plain)
     return name_column, _COUNT, *(Column(one_line(name, shown.cell).plain, shown.cell) for name in names)
+
+
+def _heading(place: int, model: str, width: int) -> str:
+    """Return the number and model of a run; where there is little room, without its provider."""
+    number = f"{place + 1} "
+    name = one_line(model, lines.LONGEST_ID)
+    if name.cell_length > width - len(number):
+        name = name[name.plain.rfind("/") + 1 :]
+    return number + lines.fit_name(name, min(name.cell_length, width - len(number))).plain
 
 
 def category_cells(grid: Grid, category: str | None, shown: ShownRuns, current: int) -> tuple[Content, ...]:
@@ -115,7 +139,7 @@ def _value(grid: Grid, rate: Interval | None, top: float, width: int, *, is_curr
         drawn = bar(rate.value / top if top else 0.0, _BAR)
         inside = Content.assemble((f"{number:>5}", "bold" if is_current else ""), " ", (drawn, "$pass"))
         inside = inside if width == _CELL else inside[:5]
-    inside = lines.fit(inside, width - 2)
+    inside = lines.fit(inside, (width if width == _CELL else _PLAIN_CELL) - 2)
     return Content.assemble((before, "bold $focus"), inside, (after, "bold $focus"))
 
 
@@ -168,7 +192,7 @@ def _reason_line(reason: ReasonCounts, shown: range, current: int, width: int) -
 def case_columns(shown: range, repeats: int, longest: int) -> tuple[Column, ...]:
     """Return the columns of the list of cases, sized for the most repeats of a case and the longest name."""
     marks = (Column(f" {place + 1}", _mark_width(repeats)) for place in shown)
-    return with_names((Column("case", 20, 3, is_name=True), *marks, Column("why", 24, 3, worth=16)), longest)
+    return with_names((Column("case", 20, 3, is_name=True), *marks, Column("why", 24, 3, worth=12)), longest)
 
 
 def shown_marks(count: int, current: int, width: int, repeats: int) -> range:
@@ -201,7 +225,7 @@ def output_cells(
 
 def _output(case: GridCase, text: str | None, place: int, *, is_current: bool) -> Content:
     """Return the number of passing repeats if there are several, then the sign and start of the shown answer."""
-    outcome = case.telling.outcomes[place]
+    outcome = case.shown_in(place).outcomes[place]
     sign = muted(SYMBOLS.not_run) if outcome is None else outcome_sign(outcome)
     passed, graded = case.passed(place)
     repeats = f"{passed}/{graded} " if graded > 1 else ""
@@ -226,7 +250,7 @@ def case_cells(case: GridCase, shown: range, current: int, why: str | None = Non
     return (
         one_line(case_name(case), lines.LONGEST_ID),
         *marks,
-        one_line(row.reasons[current] if why is None else why, 200, MUTED),
+        one_line(case.reason_in(current) if why is None else why, 200, MUTED),
     )
 
 
@@ -242,8 +266,7 @@ def _passed(case: GridCase, place: int, *, is_current: bool) -> Content:
     """Return the number of passing repeats of a case in a run, such as `3/4`, or the sign of one without a grade."""
     passed, graded = case.passed(place)
     if not graded:
-        played = (row for row in case.repeats if row.outcomes[place] is not None)
-        return _mark(next(played, case.telling), place, is_current=is_current)
+        return _mark(case.shown_in(place), place, is_current=is_current)
     before, after = "[]" if is_current else "  "
     words = Content(f"{passed}/{graded}")
     return Content.assemble((before, "bold $focus"), words, (after, "bold $focus"))
@@ -260,9 +283,14 @@ def _mark(row: GridRow, place: int, *, is_current: bool) -> Content:
     return Content.assemble((before, "bold $focus"), sign, (after, "bold $focus"))
 
 
-def answer_headings(grid: Grid, places: Sequence[int]) -> list[Content]:
-    """Return the headings above the answers of these runs."""
+def answer_headings(grid: Grid, case: GridCase, places: Sequence[int]) -> list[Content]:
+    """Return the headings above the answers of these runs, with the repeat where it is another than in the title."""
+    repeats = {place: case.shown_in(place).slot[1] for place in places}
     return [
-        Content.assemble((f"{place + 1} ", "bold $focus"), one_line(grid.sides[place].model, 30, "bold"))
-        for place in places
+        Content.assemble(
+            (f"{place + 1} ", "bold $focus"),
+            (f"repeat {repeat + 1}  " if repeat != case.slot[1] else "", MUTED),
+            one_line(grid.sides[place].model, 30, "bold"),
+        )
+        for place, repeat in repeats.items()
     ]

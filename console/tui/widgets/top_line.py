@@ -115,8 +115,8 @@ class TopLine(Widget):
 
 
 def subject_of(title: Content) -> Content:
-    """Return a title without numbers of cases and the name of the run at its end."""
-    return title[: len(title.plain.partition("   ")[0].partition(", ")[0])]
+    """Return a title with its first number, without further ones and the name of the run at its end."""
+    return title[: len(", ".join(title.plain.partition("   ")[0].split(", ")[:2]))]
 
 
 def _fit_title(title: Content, room: int) -> Content:
@@ -131,5 +131,11 @@ def _fit_title(title: Content, room: int) -> Content:
         title = title[: len(before)]
     if title.cell_length <= room:
         return title
-    end = title.plain.rfind(", ", 0, room)
-    return title[:end] if end > 0 else lines.fit_name(title, room)
+    first = subject_of(title)
+    if first.cell_length <= room:
+        return title[: title.plain.rfind(", ", 0, room + len(", "))]
+    name, comma, number = first.plain.partition(", ")
+    spare = room - len(comma + number)
+    if not comma or spare < _LEAST_SUITE:
+        return lines.fit_name(title[: len(name)], room)
+    return lines.fit_name(title[: len(name)], spare).append(first[len(name) :])

@@ -8,6 +8,7 @@ from support.pane_app import mounted
 from support.run_suites import compare_by
 from support.screen_text import text_of
 
+from console.tui.render.comparison import fitting_checks, head_lines
 from console.tui.screens.compare.controller import CompareController, RunPair, read_pair
 from console.tui.screens.compare.panes import CasePane, ChangeList, comparison_blocks
 from console.tui.widgets.row_list import RowList
@@ -36,6 +37,21 @@ async def test_changes_are_listed_chosen_and_refused(pair: RunPair) -> None:
         pane.refuse("no such run: [/x]\x1b")
         await pilot.pause()
         assert "no such run: [/x]^[" in text_of(app)
+
+
+def test_both_runs_are_named_or_neither(pair: RunPair) -> None:
+    heads = [head_lines(pair.comparison, width)[0].plain for width in range(60, 100)]
+    shown = {tuple(name in head for name in ("0116-0904", "0117-1420")) for head in heads}
+    assert shown >= {(True, True), (False, False)}
+    halves = [head.partition("  B ") for head in heads]
+    assert all(("01" in a) == ("01" in b) for a, _, b in halves), "cut or not"
+
+
+def test_what_stands_elsewhere_gives_way_in_the_top_line(pair: RunPair) -> None:
+    forms = [fitting_checks(pair.comparison, room, wide=True, live=(False, True)).plain for room in (90, 40, 20)]
+    assert [form.partition("live")[2].split() for form in forms] == [
+        ["same", "cases", "✓", "prompts", "not", "known"], ["same", "cases", "✓"], ["same", "cases", "✓"],
+    ]  # fmt: skip
 
 
 async def test_a_case_is_shown_in_both_runs_and_taken_away(pair: RunPair) -> None:

@@ -21,7 +21,9 @@ COMPARED = "dialogue-starter, 115 cases, 460 rollouts in both"
         (RUN, 26, "gpt-x"),
         (COMPARED, 80, COMPARED),
         (COMPARED, 60, "dialogue-starter, 115 cases"),
-        (COMPARED, 40, "dialogue-starter"),
+        (COMPARED, 49, "dialogue-starter, 115 cases"),
+        (COMPARED, 40, "dial…ter, 115 cases"),
+        (COMPARED, 36, "dialogu…starter"),
     ],
 )
 async def test_a_title_loses_its_last_parts_and_names_are_cut_in_the_middle(title: str, width: int, shown: str) -> None:
@@ -43,3 +45,11 @@ async def test_tabs_lose_their_names_before_the_suite_is_cut(width: int, tabs: s
         first = text_of(app).split("\n")[0]
         assert "gpt-x · dialogue-starter" in first
         assert tabs in first
+
+
+async def test_tabs_lose_their_names_before_the_number_of_cases_is_dropped() -> None:
+    line = TopLine("compare", "Compare")
+    async with mounted(line, size=(130, 4)) as (app, pilot):
+        line.tell(title=Content(COMPARED), status=Content("simulated   same cases ✓   same prompts ✓"))
+        await pilot.pause()
+        assert f"4 Compare] 5    {COMPARED}" in text_of(app).split("\n")[0]

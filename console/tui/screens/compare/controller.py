@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from console.core.case import Slot
-from console.core.names import slug
 from console.exchange.score_columns import ScoreColumns, columns_of, columns_section
 from console.insight.case_in_run import CaseInBoth
 from console.insight.comparison import CasePair, PairOutcome, RolloutPair, RunComparison, compare
 from console.insight.comparison_report import change_words
+from console.insight.number_format import plural, signed
 from console.insight.report import Section
 from console.insight.sort_orders import BY_ID, BY_REPEATS, SORT_COLUMNS, SortColumn, Sorting
 from console.store.runs import RunFolder
@@ -25,6 +25,8 @@ from console.tui.render.rollout_rows import row_key
 
 LOOK_EVERY_S = 1.0
 """Minimum seconds between checks for new records in a live run."""
+_NAME_IN_FILE = 80
+"""Characters of each run's name in the name of an export, from its end, which sets it apart."""
 PROMPT = "prompt differs"
 SCOPES: dict[str, tuple[PairOutcome, ...]] = {
     "changed": (PairOutcome.LOST, PairOutcome.GAINED),
@@ -225,7 +227,7 @@ class CompareController:
         return [sum(bool(annotation.dispute) for annotation in of_run.values()) for of_run in annotations]
 
     def export_path(self, extension: str) -> Path:
-        a, b = (slug(folder.name, 100) for folder in self.folders)
+        a, b = (folder.name[-_NAME_IN_FILE:] for folder in self.folders)
         return Path(f"compare-{a}-{b}{extension}")
 
     # Listing ----------------------------------------------------------------------------------------------------------
@@ -312,8 +314,7 @@ class CompareController:
         difference = _difference(change, column)
         if difference is None:
             return "—"
-        sign = "−" if difference < 0 else "+" if difference else ""
-        return f"{sign}{column.write(abs(difference))}"
+        return signed(difference, column.write)
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
@@ -361,14 +362,22 @@ class CompareController:
         return keys[index] if 0 <= index < len(keys) else None
 
     @property
+    def is_at_repeat(self) -> bool:
+        """True if the current row is one repeat of a case."""
+        return isinstance(self.changes.get(self.current_key), RolloutPair)
+
+    @property
+    def has_repeats(self) -> bool:
+        """True if the current case was played more than once in both runs."""
+        case = self.changes.get(self._case_key(self.current_key))
+        return isinstance(case, CasePair) and len(case.repeats) > 1
+
+    @property
     def position_words(self) -> str:
-        """Position of the current case in the list, and the repeat if a case has several."""
+        """Position of the current case in the list."""
         keys = [key for key, change in self.changes.items() if isinstance(change, CasePair)]
-        key, current = self._case_key(self.current_key), self.current
-        case = self.changes.get(key)
-        repeats = len(case.repeats) if isinstance(case, CasePair) else 1
-        repeat = f"repeat {current.slot[1] + 1}   " if current is not None and repeats > 1 else ""
-        return f"{repeat}{keys.index(key) + 1} of {len(keys)} {self.scope}"
+        listed = plural(len(keys), "case") if self.scope == "all" else f"{len(keys)} {self.scope}"
+        return f"{keys.index(self._case_key(self.current_key)) + 1} of {listed}"
 
     def show_next_view(self) -> None:
         self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]

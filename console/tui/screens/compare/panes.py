@@ -10,8 +10,8 @@ from textual.widgets import Static
 
 from console.core.outcome import Outcome
 from console.insight.case_in_run import CaseInBoth
-from console.insight.comparison import CasePair, PairOutcome, RolloutPair, RunComparison
-from console.insight.comparison_report import change_words, passed_words
+from console.insight.comparison import CasePair, RolloutPair, RunComparison
+from console.insight.comparison_report import change_words, passed_words, repeat_reasons
 from console.insight.number_format import signed
 from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
@@ -22,11 +22,11 @@ from console.tui.render.block import Block
 from console.tui.render.columns import Column, marked_columns, with_names
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
-from console.tui.screens.compare.controller import Change, CompareController, change_key
+from console.tui.screens.compare.controller import SIDE_BY_SIDE, Change, CompareController, change_key
 from console.tui.suite_views.conversation_blocks import block_key, conversation_blocks
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.row_list import RowList
-from console.tui.widgets.titles import PaneTitle
+from console.tui.widgets.titles import BORDER_CELLS, PaneTitle
 from console.tui.widgets.transcript import Transcript
 
 NUMBER_LINES = 6
@@ -82,7 +82,7 @@ class ChangeList(RowList):
         super().__init__(COLUMNS, id="changes", classes="pane", names=True, empty=Content("reading both runs …"))
         self._changes: Mapping[str, Change] = {}
         self._reasons: Mapping[str, str] = {}
-        """Reasons by case."""
+        """Reasons by row key."""
         self._has_repeats = False
         self._headline = ""
         self._sorted_by: Callable[[Change], str] = lambda change: ""
@@ -97,8 +97,11 @@ class ChangeList(RowList):
         columns = REPEAT_COLUMNS if self._has_repeats and not self._headline else COLUMNS
         longest = max((len(self._case_name(key, change).plain) for key, change in changes.items()), default=0)
         cases = [change for change in changes.values() if isinstance(change, CasePair)]
-        self._reasons = {case.slot[0]: change_words(case)[1] for case in cases}
-        longest_why = max((len(change_words(change)[1]) for change in changes.values()), default=0)
+        self._reasons = {change_key(case): change_words(case)[1] for case in cases}
+        for case in cases:
+            if len(case.repeats) > 1:
+                self._reasons |= dict(zip(map(change_key, case.repeats), repeat_reasons(case), strict=True))
+        longest_why = max((len(self._reasons[key]) for key in changes), default=0)
         why = msgspec.structs.replace(_WHY, width=min(max(longest_why, _WHY.worth), _WHY.width))
         self.set_columns(_marked(with_names((*columns[:-1], why), longest), controller.sorting))
         scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
@@ -113,10 +116,7 @@ class ChangeList(RowList):
 
     def _cells(self, key: str) -> tuple[Content, ...]:
         change = self._changes[key]
-        reason = change_words(change)[1]
-        stands_above = isinstance(change, RolloutPair) and reason == self._reasons[change.slot[0]]
-        is_quiet_repeat = isinstance(change, RolloutPair) and change.outcome is PairOutcome.BOTH
-        why = Content.empty() if stands_above or is_quiet_repeat else one_line(reason, 200, MUTED)
+        why = one_line(self._reasons[key], 200, MUTED)
         if (means := self._scores(change)) is not None:
             why = Content.assemble(summary.dots(*means, self._highest_score, PLOT_WIDTH), " ", why)
         shown = self._sorted_by(change)
@@ -195,11 +195,13 @@ class CasePane(Vertical):
         """Show why the case cannot be shown. Untrusted text."""
         self._case.show([Block("fault", literal(why, 600, "$broken"))])
 
-    def show_title(self, key: str, position: Content, view: str, *, is_first_view: bool) -> None:
-        """Show the case's name, its position in the list and the view."""
-        name = one_line(key, 50, "bold")
-        self._caption.tell(name if is_first_view else name.append_text(f"  {view}", MUTED), position)
-        self._case.border_title, self._case.border_subtitle = name, muted(view)
+    def show_title(self, title: Callable[[int], Content], position: Content, view: str) -> None:
+        """Show the case's title (given the cells it has), its position in the list and the view."""
+        room = (self._case.outer_size.width or self.screen.size.width) - BORDER_CELLS
+        self._case.border_title, self._case.border_subtitle = title(room), muted(view)
+        shown_view = Content.empty() if view == SIDE_BY_SIDE else muted(f"  {view}")
+        beside = shown_view.cell_length + position.cell_length
+        self._caption.tell(title(room - beside).append(shown_view), position)
 
     def show_blocks(self, blocks: Sequence[Block], *, at: str = "") -> None:
         """Show blocks, from the one with the key `at` if given."""

@@ -4,7 +4,7 @@ Reads both runs in a thread on opening, on request and while they grow; the curs
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partialmethod
+from functools import partial, partialmethod
 from typing import ClassVar
 
 from textual import events, on, work
@@ -19,7 +19,9 @@ from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
 from console.tui.render import comparison as summary
+from console.tui.render import lines
 from console.tui.render.block import Block
+from console.tui.render.case_title import case_title
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.compare.actions import ChangeFilters, ComparisonCopies, OtherRuns
@@ -31,10 +33,15 @@ from console.tui.suite_views.conversation_blocks import block_key, conversation_
 from console.tui.symbols import muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
+from console.tui.widgets.top_line import subject_of
 from console.tui.widgets.transcript import Transcript
 
 LIST_SHARE = 0.42
 """Width of the list next to the case, as a share of the screen's width."""
+_BESIDE_TITLE = 10
+"""Cells around heading, title and status in the top line."""
+_NAME_WHILE_READING = 27
+"""Maximum width in cells of each run's name in the top line until both runs are read."""
 
 
 class CompareScreen(BaseScreen):
@@ -55,8 +62,9 @@ class CompareScreen(BaseScreen):
             PaneTitle { display: none; }
             #numbers { height: 10; border: round $line; padding: 0 1; border-title-color: $foreground; }
             #pairs { layout: horizontal; }
-            #list-side { width: 45%; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
-            &.-tall #lost { display: block; height: auto; max-height: 9; padding: 0 2; }
+            #list-side { width: 45fr; min-width: 34; height: 1fr; }
+            #case-side { width: 55fr; min-width: 70; height: 1fr; }
+            &.-tall #lost { display: block; height: auto; max-height: 9; padding: 0 2; &.-empty { display: none; } }
             &.-tall #conversations { display: block; height: 1fr; }
             &.-beside { #conversations { display: block; height: 1fr; } #case { display: none; } }
             &.-single { #numbers { height: 8; } #list-side { height: 1fr; } }
@@ -103,8 +111,9 @@ class CompareScreen(BaseScreen):
             yield self.case
 
     def on_mount(self) -> None:
-        names = " and ".join(folder.name for folder in self.controller.folders)
-        self.top_line.tell(title=one_line(names, 60))
+        names = (one_line(folder.name, lines.LONGEST_ID) for folder in self.controller.folders)
+        fitted = (lines.fit_name(name, min(name.cell_length, _NAME_WHILE_READING)) for name in names)
+        self.top_line.tell(title=Content(" and ").join(fitted))
         self.action_reload()
 
     def on_unmount(self) -> None:
@@ -148,10 +157,14 @@ class CompareScreen(BaseScreen):
             return
         comparison, wide = pair.comparison, self.has_class("-wide")
         self.set_class(comparison.single is not None, "-single")
-        checks = summary.checks(comparison, wide=wide, live=self.controller.live)
-        self.top_line.tell(title=summary.title(comparison, wide=wide), status=checks)
+        title = summary.title(comparison, wide=wide)
+        room = self.size.width - len(self.heading) - _BESIDE_TITLE - subject_of(title).cell_length
+        checks = summary.fitting_checks(comparison, room, wide=wide, live=self.controller.live)
+        self.top_line.tell(title=title, status=checks)
         self.summary.show_comparison(comparison, wide=wide, screen_width=self.size.width)
-        self.lost_reasons.update(Content("\n").join(summary.reason_lines(comparison, 56, 7)))
+        reasons = summary.reason_lines(comparison, 56, 7)
+        self.lost_reasons.update(Content("\n").join(reasons))
+        self.lost_reasons.set_class(not reasons, "-empty")
         self._relist()
 
     def _relist(self) -> None:
@@ -167,21 +180,23 @@ class CompareScreen(BaseScreen):
         controller, current = self.controller, self.controller.current
         if controller.pair is None or current is None:
             self.case.clear()
+            if controller.pair is not None and controller.view == NUMBERS:
+                self._show_numbers(controller.pair)
             return
         try:
             case = controller.case()
         except UsageError as error:
             self.case.show_fault(str(error))
             return
-        position = muted(controller.position_words)
-        first = controller.view == SIDE_BY_SIDE
-        self.case.show_title(str(current.a.key), position, controller.view, is_first_view=first)
+        title = partial(
+            case_title, current.a.key, has_repeats=controller.has_repeats, is_repeat=controller.is_at_repeat
+        )
+        self.case.show_title(title, muted(controller.position_words), controller.view)
         if controller.view == NUMBERS:
-            comparison, apart = controller.pair.comparison, controller.scores_apart
-            self.case.show_blocks(summary.number_blocks(comparison, controller.disputed, apart, self._case_width))
+            self._show_numbers(controller.pair)
         elif case is None:
             self.case.show_blocks([Block("wait", muted("comparing expected and actual …"))])
-        elif first:
+        elif controller.view == SIDE_BY_SIDE:
             self.case.show_blocks(comparison_blocks(case, controller.why_no_suite, self._case_width))
         else:
             side = case.a if controller.view == TALK_A else case.b
@@ -191,6 +206,10 @@ class CompareScreen(BaseScreen):
         if case is not None and self.has_class("-wide") and (self.has_class("-tall") or controller.is_beside):
             models = (controller.pair.comparison.a.model, controller.pair.comparison.b.model)
             self.case.show_conversations(case, models, at_difference=controller.is_beside)
+
+    def _show_numbers(self, pair: RunPair) -> None:
+        disputed, apart = self.controller.disputed, self.controller.scores_apart
+        self.case.show_blocks(summary.number_blocks(pair.comparison, disputed, apart, self._case_width))
 
     @property
     def _case_width(self) -> int:

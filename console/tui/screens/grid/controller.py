@@ -307,9 +307,8 @@ class GridController:
     # The answers -----------------------------------------------------------------------------------------------------
 
     @property
-    def current(self) -> GridRow | None:
-        case = self.rows.get(self.current_key)
-        return case.telling if case is not None else None
+    def current(self) -> GridCase | None:
+        return self.rows.get(self.current_key)
 
     @property
     def why_no_suite(self) -> str:
@@ -328,7 +327,8 @@ class GridController:
         assert current is not None
 
         def read() -> tuple[CaseInRun | None, ...]:
-            rollouts = [run.reader.side.rollouts.get(current.slot) for run in opened]
+            slots = [current.shown_in(place).slot for place in range(len(opened))]
+            rollouts = [run.reader.side.rollouts.get(slot) for run, slot in zip(opened, slots, strict=True)]
             pairs = zip(opened, rollouts, strict=True)
             return tuple(run.read_case(rollout) if rollout is not None else None for run, rollout in pairs)
 
@@ -343,10 +343,10 @@ class GridController:
         """Return the start of each run's answer to a case; None until `outputs_arrived` is called with its key."""
         if key not in self._outputs:
             self._outputs[key] = None
-            row, opened = self.rows[key].telling, self._opened
+            case, opened = self.rows[key], self._opened
 
             def read() -> None:
-                texts = tuple(_output(run, row) for run in opened)
+                texts = tuple(_output(run, case.shown_in(place)) for place, run in enumerate(opened))
                 self._in_loop(lambda: self._use_outputs(key, texts, opened))
 
             self._cases.thread.start(read)

@@ -1,27 +1,27 @@
 """The panes of Grid: category table, case list, and reasons or answers."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from textual import events
 from textual.content import Content
 
+from console.core.case import Key
 from console.core.fault import UsageError
 from console.insight.case_in_run import CaseInRun
-from console.insight.grid import Grid, GridCase, GridRow
-from console.tui.render import grid_rows, lines
+from console.insight.grid import Grid, GridCase
+from console.tui.render import grid_rows
 from console.tui.render.block import Block
-from console.tui.render.columns import Face
+from console.tui.render.case_title import case_title
+from console.tui.render.columns import Column, Face
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.grid.controller import MOST_OUTPUTS, GridController, SuspectKeys
 from console.tui.symbols import MUTED, block_title, muted
 from console.tui.widgets.row_list import RowList
-from console.tui.widgets.titles import PaneTitle
+from console.tui.widgets.titles import BORDER_CELLS, PaneTitle
 from console.tui.widgets.transcript import Transcript
 
-_TITLE = 60
-"""Maximum width, in cells, of a case's id in the title."""
 _WHY = 18
 """Cells reserved for the reason why a key is suspect."""
 
@@ -71,6 +71,12 @@ class GridCaseList(RowList):
         self._runs = self._place = 0
         self._repeats = 1
         """Largest number of repeats of a listed case."""
+        self._columns: Callable[[], Sequence[Column]] = tuple
+        """Returns the columns for the current width."""
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay out the columns again; the list may have been filled while it was hidden."""
+        self.set_columns(self._columns())
 
     def show_outputs(self, controller: GridController) -> None:
         grid = controller.grid
@@ -78,7 +84,8 @@ class GridCaseList(RowList):
         self._rows, self._runs, self._place = controller.rows, len(controller.runs), controller.place
         shown = grid_rows.shown_outputs(min(len(grid.sides), MOST_OUTPUTS), self._place, max(self.room - 2, 40))
         self.pane_title.tell(Content("Answers"), muted("h l run   enter opens"))
-        self.set_columns(grid_rows.output_columns(grid, shown))
+        self._columns = lambda: grid_rows.output_columns(grid, shown)
+        self.set_columns(self._columns())
         prompts = Counter(controller.prompt(case.telling) for case in controller.cases)
 
         def draw(key: str) -> Face:
@@ -100,7 +107,8 @@ class GridCaseList(RowList):
         keys = "f all or differing" if self._suspects is None else "X decides   s cases"
         self.pane_title.tell(title, muted(f"x repeats   {keys}" if self._repeats > 1 else keys))
         longest = max((len(grid_rows.case_name(case)) for case in self._rows.values()), default=0)
-        self.set_columns(grid_rows.case_columns(self._shown, self._repeats, longest))
+        self._columns = lambda: grid_rows.case_columns(self._shown, self._repeats, longest)
+        self.set_columns(self._columns())
         self.show(list(self._rows), draw=self._face, empty=Content(controller.empty_words))
 
     @property
@@ -130,16 +138,16 @@ class DetailPane(Transcript):
     def show_answers(
         self,
         grid: Grid,
-        row: GridRow,
+        case: GridCase,
         answers: Sequence[CaseInRun | None],
         why_no_suite: str,
         suspicion: Sequence[str] = (),
         scores: Sequence[str] = (),
     ) -> None:
         """Show why the key is suspect, then the expected answer next to those of the runs that have the case."""
-        self._name_case(row)
+        self._name_case(case)
         played = [(place, side) for place, side in enumerate(answers) if side is not None]
-        headings = grid_rows.answer_headings(grid, [place for place, _ in played])
+        headings = grid_rows.answer_headings(grid, case, [place for place, _ in played])
         answered = [AnsweredCase(heading, side) for heading, (_, side) in zip(headings, played, strict=True)]
         blocks = [Block("suspect", text="\n".join(suspicion), style="$undecided", indent=0)] if suspicion else []
         blocks += [Block("answers", body=tuple(side_by_side_lines(answered, self._width)), indent=0)]
@@ -154,9 +162,9 @@ class DetailPane(Transcript):
             blocks.append(Block("scores", block_title("scores"), text="\n".join(scores), indent=0))
         self.show(blocks)
 
-    def show_wait(self, row: GridRow) -> None:
+    def show_wait(self, case: GridCase) -> None:
         """Show a placeholder while the suite compares a case."""
-        self._name_case(row)
+        self._name_case(case)
         self.show([Block("wait", muted("comparing expected and actual …"))])
 
     def show_fault(self, error: UsageError) -> None:
@@ -167,10 +175,13 @@ class DetailPane(Transcript):
         self.pane_title.tell(Content.empty())
         self.show([])
 
-    def _name_case(self, row: GridRow) -> None:
-        name = one_line(row.slot[0], lines.LONGEST_ID, "bold")
-        shown = lines.fit_name(name, min(name.cell_length, _TITLE))
-        self.pane_title.tell(shown, muted("enter compares two"))
+    def _name_case(self, case: GridCase) -> None:
+        keys = muted("enter compares two")
+        room = (self.outer_size.width or self.screen.size.width) - BORDER_CELLS
+        room -= keys.cell_length if self.pane_title.display else 0
+        has_repeats = case.is_repeat or len(case.repeats) > 1
+        title = case_title(Key(*case.slot), room, has_repeats=has_repeats, is_repeat=case.is_repeat)
+        self.pane_title.tell(title, keys)
 
     @property
     def _width(self) -> int:

@@ -17,7 +17,7 @@ from console.core.fault import UsageError
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
-from console.tui.render.grid_rows import run_line
+from console.tui.render.grid_rows import run_lines
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.grid.controller import GridController, ReadRuns, SuspectKeys, read_suspects
 from console.tui.screens.grid.key_actions import KeyActions
@@ -46,7 +46,7 @@ class GridScreen(BaseScreen):
             PaneTitle, Rule, #grid-caption { display: none; }
             &.-cases #grid-caption { display: none; }
             #tables { layout: horizontal; }
-            #lists { width: 1fr; min-width: 34; } #right { width: 1fr; min-width: 75; height: 1fr; }
+            #lists { width: 1fr; min-width: 34; } #right { width: 1fr; min-width: 70; height: 1fr; }
             #sides, #heat, #grid { display: block; }
             #heat { height: auto; max-height: 60%; }
         }
@@ -123,7 +123,7 @@ class GridScreen(BaseScreen):
         if (grid := self.controller.grid) is None:
             return
         width = self.run_lines.content_size.width or self.size.width - 2
-        self.run_lines.update(Content("\n").join([run_line(grid, place, width) for place in range(len(grid.sides))]))
+        self.run_lines.update(Content("\n").join(run_lines(grid, width)))
         if self.has_class("-outputs"):
             self.cases.show_outputs(self.controller)
         else:

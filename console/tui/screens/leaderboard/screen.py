@@ -18,7 +18,7 @@ from console.insight.leaderboard import Leaderboard, LeaderboardRow
 from console.store.runs import RunFolder
 from console.tui.data.runs import RunLine
 from console.tui.data.suites import Suites
-from console.tui.render import leaderboard_rows
+from console.tui.render import leaderboard_rows, lines
 from console.tui.render.columns import Face
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
@@ -28,6 +28,8 @@ from console.tui.symbols import muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 
+MOST_LEGEND = 6
+"""Maximum number of lines of the legend."""
 EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home needs no key.")
 
 
@@ -88,7 +90,7 @@ class LeaderboardScreen(BaseScreen):
     LeaderboardScreen {
         #boards { height: 1fr; } #board { height: 1fr; }
         #row { height: 6; padding: 0 1; }
-        #legend { height: auto; max-height: 4; padding: 0 3; color: $muted; &.-empty { display: none; } }
+        #legend { height: auto; padding: 0 3; color: $muted; &.-empty { display: none; } }
         &.-empty Rule, &.-empty #row { display: none; }
         &.-wide #row { height: 9; border: round $line; border-title-color: $muted; }
     }
@@ -146,11 +148,23 @@ class LeaderboardScreen(BaseScreen):
         self.set_class(not self.controller.rows, "-empty")
         marked = self.services.navigator.marked
         self.rows.show_boards(marked[0].name if marked is not None else "")
-        parts = [one_line(part) for part in self.controller.legend]
-        is_long = Content("   ").join(parts).cell_length > self.size.width - 6
-        self.legend.update(Content("\n" if is_long else "   ").join(parts))
-        self.legend.set_class(not parts, "-empty")
+        self._show_legend()
         self._show_details()
+
+    def _show_legend(self) -> None:
+        """Show the meanings of marks, wrapped between words; what does not fit is marked as cut."""
+        width = self.size.width - 6
+        parts = [one_line(part) for part in self.controller.legend]
+        joined = Content("   ").join(parts)
+        wrapped = (
+            [joined]
+            if joined.cell_length <= width
+            else [part[start:end] for part in parts for start, end in lines.wrap(part.plain, width)]
+        )
+        if len(wrapped) > MOST_LEGEND:
+            wrapped = [*wrapped[: MOST_LEGEND - 1], lines.fit(wrapped[MOST_LEGEND - 1].append(" …"), width)]
+        self.legend.update(Content("\n").join(wrapped))
+        self.legend.set_class(not parts, "-empty")
 
     @on(RowList.RowHighlighted, "#board")
     def _show_details(self) -> None:

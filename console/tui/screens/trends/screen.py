@@ -29,6 +29,8 @@ from console.tui.symbols import MUTED, muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 
+MOST_WORDS = 2
+"""Maximum number of lines of the sentence below a plot."""
 EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home needs no key.")
 _TREND_COLUMNS = (
     Column("model", 13, 1, is_name=True), Column("suite", 12, 1, is_name=True), Column("cases", 18, 4),
@@ -136,8 +138,11 @@ class TrendPlot(Static):
         if trend is None or not size.width:
             return
         show = number_format.number if trend.score else number_format.rate
-        plot = plot_lines(trend.points, size.width, size.height - 1, show, is_rate=not trend.score)
-        self.update(Content("\n").join([*plot, lines.fit(self._words, size.width)]))
+        wrapped = [self._words[start:end] for start, end in lines.wrap(self._words.plain, size.width)]
+        words = [*wrapped[: MOST_WORDS - 1], lines.fit(Content(" ").join(wrapped[MOST_WORDS - 1 :]), size.width)]
+        words = words if len(wrapped) >= MOST_WORDS else wrapped
+        plot = plot_lines(trend.points, size.width, size.height - len(words), show, is_rate=not trend.score)
+        self.update(Content("\n").join([*plot, *words]))
 
 
 class TrendsScreen(BaseScreen):
