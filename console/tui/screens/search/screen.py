@@ -236,11 +236,13 @@ class SearchScreen(BaseScreen):
     def _show_passage(self) -> None:
         row = self.controller.row(self.hits.cursor)
         self.details.show(row[1] if row is not None else None, self.controller.query)
+        self.refresh_keys()
 
     # User input -------------------------------------------------------------------------------------------------------
 
     def key_words(self) -> Mapping[str, str]:
-        return {"open": "open in Review"}
+        row = self.controller.row(self.hits.cursor)
+        return {"open": "open in Review" if row is None or row[1] is not None else "list all of this run"}
 
     @on(RowList.RowChosen, "#hits")
     def _chosen(self, event: RowList.RowChosen) -> None:
