@@ -73,7 +73,7 @@ class PaneTitle(Widget):
         self.refresh()
         for pane in self.siblings if self.pane else ():
             if pane.id == self.pane:
-                room = pane.outer_size.width - _BORDER_CELLS
+                room = pane.outer_size.width - BORDER_CELLS
                 pane.border_title = (lines.fit(left, room) if 0 < room < left.cell_length else left) or None
                 pane.border_subtitle = (_cut(right, room) if 0 < room < right.cell_length else right) or None
 
@@ -89,7 +89,7 @@ class PaneTitle(Widget):
         return Content("").join([head, rule, right])
 
 
-_BORDER_CELLS = 6
+BORDER_CELLS = 6
 """Cells of a border next to its title."""
 
 
