@@ -54,13 +54,23 @@ def _rate_bound(low: float, high: float) -> Show:
     return lambda value: _without_zero(f"{value:.{decimals}f}")
 
 
-def look_score(look: Look | None, headline: str, *, brief: bool = False, unit: str = "") -> str:
-    """Return the headline over the first rollouts of a run, such as `.741 (first 200 of 1,000)`; `–` before a look."""
+def look_score(
+    look: Look | None, headline: str, *, brief: bool = False, with_categories: bool = True, unit: str = ""
+) -> str:
+    """Return the headline over the first rollouts of a run, such as `.741 (first 200 of 1,000)`; `–` before a look.
+
+    Args:
+        look: the newest look.
+        headline: name of the score; empty for the pass rate.
+        brief: omit the number of planned rollouts and the categories.
+        with_categories: name the categories seen so far, if others are missing.
+        unit: unit of the score.
+    """
     if look is None or look.value is None:
         return "–"
     first = f"first {count(look.rollouts)}"
     if not brief:
-        first += f" of {count(look.planned)}{only_words(look)}"
+        first += f" of {count(look.planned)}{only_words(look) if with_categories else ''}"
     return f"{score_value(look.value, headline, unit)} ({first})"
 
 
@@ -275,9 +285,9 @@ def failures(tally: Tally) -> str:
 
 def failures_by(counts: Mapping[str | None, int]) -> str:
     """Format the counts of `failures`, given by `Rollout.counted_as`."""
-    kinds = {kind: kind for kind in (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)}
-    kinds[SETUP] = "setup broken"
-    return " · ".join(f"{count(counts[kind])} {words}" for kind, words in kinds.items() if counts.get(kind))
+    kinds = (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED, SETUP)
+    words = {SETUP: "setup broken"}
+    return " · ".join(f"{count(counts[kind])} {words.get(kind, kind)}" for kind in kinds if counts.get(kind))
 
 
 def not_spent(tally: Tally, left: int) -> float:

@@ -86,7 +86,7 @@ class Sorting:
             return ""
         if self.column == BY_REPEATS:
             passed, played = passes.get(rollout.key.case, (0, 0))
-            return f"{passed} of {played}"
+            return f"{passed}/{played}"
         column = SORT_COLUMNS[self.column]
         value = column.value(rollout)
         return "—" if value is None else column.write(value)

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from console.core.looks import Look
 from console.core.run import Tally
 from console.core.statistics.intervals import Interval
 from console.insight import number_format
@@ -94,5 +95,12 @@ def test_a_run_with_a_simulated_judge_is_not_free_where_its_model_has_no_price()
     assert number_format.spent(Tally(passed=2, cost_usd=0.5), "simulated") == "$0.50"
 
 
-def test_failures_of_setup_are_told_from_setup_that_went_well():
-    assert number_format.failures(Tally(failed=5, broken=2, broken_setup=1)) == "5 failed · 2 broken · 1 setup broken"
+def test_a_setup_among_failures_broke():
+    assert number_format.failures_by({"failed": 5, "setup": 1}) == "5 failed · 1 setup broken"
+
+
+def test_the_basis_of_a_look_is_named_in_three_lengths():
+    look = Look(1, 4, 23, 116, 0.4783, only=("facts", "choices"))
+    assert number_format.look_score(look, "") == ".478 (first 23 of 116: only facts, choices)"
+    assert number_format.look_score(look, "", with_categories=False) == ".478 (first 23 of 116)"
+    assert number_format.look_score(look, "", brief=True) == ".478 (first 23)"

@@ -46,7 +46,7 @@ async def test_failures_are_listed_with_the_latest_first() -> None:
     failures = FailureList()
     async with PaneApp(failures.pane_title, failures).run_test(size=(80, 24)) as pilot:
         overview = failed_overview("first", "second")
-        failures.show_failures(overview)
+        failures.show_failures(overview, is_live=True)
         failures.draw_title(overview)
         await pilot.pause()
         assert list(failures.keys) == ["0/second", "0/first"]

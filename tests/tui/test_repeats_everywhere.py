@@ -99,6 +99,32 @@ async def test_the_figures_of_a_run_leave_room_for_its_name(width: int, opened: 
         assert "…" not in first.split("Review")[0]
 
 
+@pytest.mark.parametrize("size", [(80, 24), (130, 36), (160, 45)])
+async def test_numbers_stand_in_the_top_line_before_names_and_words(
+    size: tuple[int, int], opened: Any, runs: Any, frame: Any
+) -> None:
+    passed = sum(endings.count("p") for endings in LETTERS.values())
+    async with opened(size) as (app, pilot):
+        app.navigator.open_review(runs[0])
+        await settle(app, pilot)
+        first = frame(app).splitlines()[0]
+        assert re.search(rf"✓ {passed} +✗ {4 * CASES - passed} .*{re.escape(SCORE)} .*1 of 27  0 rev", first)
+        assert ("pass@4 .825  pass^4 .325" in first) == (size[0] > 100)
+
+
+async def test_rows_below_a_case_name_their_repeat(opened: Any, runs: Any, frame: Any) -> None:
+    async with opened((130, 36)) as (app, pilot):
+        app.navigator.open_review(runs[0])
+        await settle(app, pilot)
+        assert "┃   flaky " in frame(app), "headings stand to the left of their cases"
+        assert "┃ >   ▸ multiple_1 " in frame(app)
+        assert "─ multiple_1  repeat 3 " in frame(app), "the repeat that stands for its case"
+        await pilot.press("right")
+        await settle(app, pilot)
+        assert all(f"  repeat {number} " in frame(app) for number in (1, 2, 3, 4))
+        assert "─ multiple_1 · repeat 3 " in frame(app)
+
+
 async def test_a_failure_of_live_is_opened_in_review_itself(opened: Any, runs: Any) -> None:
     """Not the first rollout of its case, which may have passed."""
     async with opened((160, 45)) as (app, pilot):
@@ -142,7 +168,8 @@ async def test_reasons_list_a_case_once_and_fold(opened: Any, runs: Any, frame: 
         heads = [head.group.label for head in triage.heads.values() if head.group.is_case]
         assert sorted(heads) == sorted(failed), "one row for each case of the reason"
         assert f"{len(failed)} cases with failures · by reason" in frame(app)
-        assert "multiple_1 r3" in frame(app), "the repeats of the case under the cursor"
+        assert "multiple_1  repeat 3" in frame(app), "the repeat of the case under the cursor"
+        assert f"of {triage.items} rows" not in frame(app), "a row for each case"
         await pilot.press("G")
         assert controller.cursor.slot == triage.order[-1].slot
         await pilot.press("o", "f")
@@ -155,8 +182,8 @@ async def test_more_repeats_than_fit_are_counted_and_leave_room_for_the_id(opene
     run = graded_run(workspace.root / "runs", "2027-01-18-many", letters, model="gpt-x", suite="bfcl-starter")
     async with reviewing(opened, run) as (app, _, _):
         lines = text_of(app).splitlines()
-        assert any("multiple_0" in line and "0 of 90" in line and "so far" not in line for line in lines)
-        assert any("multiple_1" in line and "40 of 80 so far" in line for line in lines)
+        assert any("multiple_0" in line and "0/90" in line and "so far" not in line for line in lines)
+        assert any("multiple_1" in line and "40/80 so far" in line for line in lines)
 
 
 async def test_the_repeats_of_a_case_are_opened_and_hidden(opened: Any, runs: Any, frame: Any) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from support.run_suites import ReviewedSuite
 
@@ -26,12 +27,14 @@ from console.suites.run_suite import RunSuite
 from console.suites.suite import Report
 from console.tui.data.throttle import Throttle
 from console.tui.screens.review import listing
-from console.tui.screens.review.case_list import empty_text, end_of_list_text, list_title, status_text
+from console.tui.screens.review.case_list import empty_text, end_of_list_text, list_title
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.controller import ReviewController
 from console.tui.screens.review.listing import AT_ONCE, SLICE, Lister, ListPace, listings
 from console.tui.screens.review.stale import Stale
+from console.tui.screens.review.status_line import status_text
 from console.tui.screens.review.triage import Triage
+from console.tui.widgets.top_line import SubjectWidths
 
 
 class RunDouble:
@@ -46,9 +49,11 @@ class RunDouble:
         self.is_live = False
         self.conversations: dict[Key, Conversation] = {}
 
-    def end(self, case_id: str, outcome: Outcome = Outcome.FAILED, reason: str = "value_error:string") -> None:
+    def end(
+        self, case_id: str, outcome: Outcome = Outcome.FAILED, reason: str = "value_error:string", rollout: int = 0
+    ) -> None:
         """End a case; all have the same subject."""
-        key, case = Key(case_id), Case(case_id, "simple", {})
+        key, case = Key(case_id, rollout), Case(case_id, "simple", {})
         verdict = Verdict(outcome, reason, "unit", ("wrong unit",))
         conversation = self.conversations.setdefault(key, Conversation(key))
         for record in (Started(1.0, key, case), Finished(2.0, key, output={}, verdict=verdict)):
@@ -222,7 +227,7 @@ def test_what_arrives_moves_the_cursor_only_until_the_run_is_read(tmp_path: Path
 def test_filters_narrow_and_are_cleared(tmp_path: Path, run: RunDouble) -> None:
     controller, _, _ = make(tmp_path, run)
     controller.set_scope("")
-    assert controller.list_label() == "everything · by reason"
+    assert controller.list_label() == "cases · by reason"
     assert listed(controller) == ["a", "c", "b", "d"]
     controller.add_to_filter('error:"value_error:string"', 'subject:"unit"')
     assert listed(controller) == ["a", "c"]
@@ -313,13 +318,30 @@ def test_why_nothing_is_listed(tmp_path: Path, run: RunDouble) -> None:
     assert empty_text(controller).plain == "Everything has been reviewed. F lists it again, E exports it."
 
 
+def test_rows_are_counted_as_such_where_a_case_has_several(tmp_path: Path) -> None:
+    """A case stands under each of the reasons for which its repeats failed."""
+    run = RunDouble()
+    run.manifest = msgspec.structs.replace(run.manifest, rollouts=2)
+    for rollout, reason in enumerate(("value_error:string", "wrong_count")):
+        run.end("a", reason=reason, rollout=rollout)
+    controller, _, _ = make(tmp_path, run)
+    for by, place in ((GroupBy.REASON, "1 of 2 rows"), (GroupBy.NONE, "✗ 1 of 1")):
+        controller.triage.regroup(by)
+        controller.relist()
+        controller.keep_cursor()
+        status = status_text(controller, run.overview, run.manifest, 120, SubjectWidths(46, 36, 20)).plain
+        assert status.endswith(f"   {place}  0 reviewed"), status
+
+
 def test_a_note_goes_on_to_the_next_case_and_undo_goes_back(tmp_path: Path, run: RunDouble) -> None:
     controller, _, _ = make(tmp_path, run)
     controller.annotate_and_go_on("tag", "model")
     controller.annotate_and_go_on("tag", "grader")
     assert current(controller) == "b"
     assert controller.triage.seen == 2
-    assert status_text(controller, run.overview, run.manifest, 80, 46).plain.endswith("3 of 3  2 reviewed")
+    assert status_text(controller, run.overview, run.manifest, 120, SubjectWidths(46, 36, 20)).plain.endswith(
+        "3 of 3  2 reviewed"
+    )
     (note,) = controller.undo()
     assert (note.key.case, note.value) == ("c", "")
     assert current(controller) == "c"

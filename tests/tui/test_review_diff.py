@@ -95,8 +95,9 @@ def test_what_agrees_can_be_folded():
 
 
 def test_too_narrow_for_two_sides_means_stacked():
-    assert fitting(Layout.SIDES, 69) is Layout.STACKED
-    assert fitting(Layout.SIDES, 70) is Layout.SIDES
+    """A pane of 70 cells has room for 66 cells of text."""
+    assert fitting(Layout.SIDES, 65) is Layout.STACKED
+    assert fitting(Layout.SIDES, 66) is Layout.SIDES
     lines = drawn([PAIR], 50)
     assert heading(50, Style()) == []
     assert "  both      'Chicago, IL'" in "\n".join(lines)

@@ -90,12 +90,42 @@ async def test_the_value_that_cases_are_sorted_by_is_shown_before_any_descriptio
 ) -> None:
     folder = plain_run(workspace.root / "runs").folder
     values = {"c": ("cost ↓", " $0.004 "), "t": ("time ↓", " 1.9 s "), "k": ("tokens ↓", " 1,172 "),
-              "n": ("turns ↓", " 1 "), "r": ("repeats ↑", " 0 of 1 ")}  # fmt: skip
+              "n": ("turns ↓", " 1 "), "r": ("repeats ↑", " 0/1 ")}  # fmt: skip
     async with reviewing(opened, folder, "live_multiple_131-52", size=size) as (app, pilot, _):
         for letter, (mark, value) in values.items():
             await see(pilot, mark, "s", letter)
             row = next(row for row in text_of(app).splitlines() if "> " in row and "131-52" in row)
             assert value in f"{row} ".replace("┃", "  ", 1).partition("┃")[0], row
+
+
+async def test_a_reason_stands_once_and_a_zoomed_pane_has_it(
+    opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = "turn 1: 13 instead of 92"
+    pair = Pair(Mark.DIFFERS, "number: 92", "13", note=note)
+    monkeypatch.setattr(WeatherSuite, "compare", lambda *_: Comparison(f"wrong number: {note}", (pair,)))
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, _):
+        assert text_of(app).count(note) == 1
+        await pilot.press("i")
+        await wait_until_unchanged(app, pilot)
+        assert text_of(app).count(note) == 1
+        assert " verdict " not in text_of(app)
+        await pilot.press("tab", "z")
+        await wait_until_unchanged(app, pilot)
+        assert "─ ✗ " in text_of(app), "the outcome, as nothing else has it"
+        assert " verdict " in text_of(app)
+        await pilot.press("i")
+        await wait_until_unchanged(app, pilot)
+        assert text_of(app).count(note) == 1, "in the diff"
+
+
+async def test_the_conversation_alone_names_its_case(opened: Any, workspace: Any) -> None:
+    async with reviewing(opened, plain_run(workspace.root / "runs").folder, size=(160, 45)) as (app, pilot, screen):
+        screen.query_one("#talk").focus()
+        await pilot.press("z")
+        await wait_until_unchanged(app, pilot)
+        title = next(row for row in text_of(app).splitlines() if " Talk " in row)
+        assert f"━ {current(screen)}  Talk  ✗ wrong value" in title
 
 
 async def test_x_opens_every_block_that_names_it(opened: Any, workspace: Any) -> None:

@@ -52,7 +52,8 @@ async def test_all_hits_of_one_run_and_what_matches_nothing(opened: Any, runs: P
     async with opened((100, 30)) as (app, pilot):
         await see(pilot, "… 3 more", "S", *"seat*", "enter")
         assert "enter open in Review" in text_of(app)
-        await see(pilot, "enter list all of this run", "j", "j", "j")
+        await pilot.press("j", "j", "j")
+        await see(pilot, "enter list all of this run")
         await pilot.press("enter")
         await assert_until(pilot, lambda: "6 hits in 1 of 3 runs" in text_of(app) and "case-4" in text_of(app))
         await see(pilot, "None of 10 conversations in 3 runs matches", "slash", *" xylophone", "enter")

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from console.insight.passage import Passage, PassageKind
 from console.tui.render.block import Block
-from console.tui.suite_views.conversation_blocks import LONG_PROMPT, passage_block
+from console.tui.suite_views.conversation_blocks import LONG_PROMPT, passage_block, score_line
 from console.tui.widgets.transcript import Hit, Hits, Transcript
 
 
@@ -251,3 +251,17 @@ def test_places_on_a_line_are_marked_without_looking_at_all_others() -> None:
         line = hits.painted(Content("x" * (part[2] - part[1])), 2, part, indent=0)
         assert [(span.start + part[1], span.end + part[1]) for span in line.spans] == marked
     assert places.looks < 100
+
+
+def test_a_verdict_has_its_code_only_if_that_says_more() -> None:
+    def aside(code: str) -> str:
+        return passage_block(Passage(PassageKind.VERDICT, head=code), "v").aside.plain
+
+    assert aside("passed") == aside("wrong_number") == ""
+    assert aside("value_error:string") == "value_error:string"
+
+
+def test_a_score_that_is_too_low_is_below_its_threshold() -> None:
+    """The threshold itself may pass."""
+    assert score_line("rubric", 2.2, 4).plain.endswith("  below 4")
+    assert score_line("rubric", 4, 4).plain.endswith("  exactly 4")

@@ -36,8 +36,9 @@ def compare(output: Any, verdict: Verdict, options: AidanOptions) -> Comparison:
     except (msgspec.ValidationError, ValueError, TypeError):
         return Comparison(sentence="the loop was not recorded completely", raw=repr(output)[:2000])
     accepted = sum(turn.accepted is True for turn in turns)
+    ending = _limit_words(options.max_turns) if reason == MAX_TURNS else reason_words(reason)
     return Comparison(
-        sentence=f"{reason_words(reason)} after {accepted} accepted answer{'' if accepted == 1 else 's'}",
+        sentence=f"{ending} after {accepted} accepted answer{'' if accepted == 1 else 's'}",
         pairs=tuple(_pair(turns, number, options) for number in range(len(turns))),
         rule=_rule(reason, options.max_turns),
         hint=_HINTS.get(reason, ""),
@@ -113,5 +114,9 @@ def _note(turn: Turn, collision: tuple[int, int] | None) -> str:
 def _rule(reason: str, most: int | None) -> str:
     if reason != MAX_TURNS:
         return reason
+    return f"{_limit_words(most)}; the reference leaves its reason empty"
+
+
+def _limit_words(most: int | None) -> str:
     limit = f"the limit of {most} rounds" if most is not None else "the limit of rounds"
-    return f"stopped by {limit}; the reference leaves its reason empty"
+    return f"stopped by {limit}"

@@ -39,7 +39,10 @@ def _sentence(verdict: Verdict) -> str:
     if verdict.outcome is Outcome.PASSED:
         return "all checks hold"
     words = own_words().get(verdict.reason or "", verdict.reason or "")
-    return f"{words}: {verdict.messages[0]}" if verdict.messages else words
+    message = verdict.messages[0] if verdict.messages else ""
+    if words in message:  # `the answer is not JSON`
+        return message
+    return f"{words}: {message}" if message else words
 
 
 def _pairs(finding: Finding, turn: int) -> list[Pair]:

@@ -88,6 +88,8 @@ def talk_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
     for place, passage in enumerate(case.conversation.passages):
         if passage.kind is PassageKind.VERDICT:
             blocks += [_checks(case, number, pairs.pop(number), context) for number in sorted(pairs)]
+            if not context.with_verdict:
+                continue
         elif _opens_turn(passage) and passage.turn > turn:
             if turn in pairs:
                 blocks.append(_checks(case, turn, pairs.pop(turn), context))

@@ -19,8 +19,8 @@ from console.tui.render import lines
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted
 
-LEAST_SIDES = 70
-"""Minimum width in cells of the side-by-side layout."""
+LEAST_SIDES = 66
+"""Minimum width in cells of the side-by-side layout: that of the text in a pane of 70 cells."""
 NAME_LIMIT = 22
 PATH_LIMIT = 400
 LONG_STRIP = 10

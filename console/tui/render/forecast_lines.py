@@ -60,7 +60,7 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
     first_lines = [
         size,
         *(protocols or [_tokens(forecast).append(one_line(bound, 60, MUTED))]),
-    ]  # protocols have theirs
+    ]
     warnings = _warnings(preflight.role_warnings) or _detectable(forecast, width)[:1]
     warnings += _warnings(forecast.warnings)
     return [*first_lines, *warnings, lines.fit(_basis(forecast), width)]

@@ -94,16 +94,23 @@ def _money(used: Iterable[Used], cost_usd: float = 0.0, *, partial: bool = False
     return _UNKNOWN if partial and not cost_usd else number_format.money(cost_usd, at_least=partial)
 
 
-def outcome_words(tally: Tally, *, with_setup: bool = True) -> Content:
-    """Return the counts of the four outcomes, `✓ 96  ✗ 21  ! 0  ? 0`, of cases not run and, if requested, of setup."""
+def outcome_words(
+    tally: Tally, *, with_setup: bool = True, explains_setup: bool = True, with_zeros: bool = True
+) -> Content:
+    """Return the counts of outcomes, `✓ 96  ✗ 21  ! 0  ? 0`, of cases not run and, if requested, of setup.
+
+    Without zeros, an outcome that did not occur is left out, except that passes are always counted.
+    """
     cells = [
         Content.styled(f"{mark} {number_format.count(count)}", style if count else MUTED)
-        for mark, count, style in outcome_counts(tally)
+        for place, (mark, count, style) in enumerate(outcome_counts(tally))
+        if count or with_zeros or not place
     ]
     cells += not_run_words(tally)
     if tally.setup_done and with_setup:
-        cells.append(muted(f"{SYMBOLS.setup} {number_format.setup_words(tally)} (not graded)"))
-    return Content("  ").join(cells)
+        note = " (not graded)" if explains_setup else ""
+        cells.append(muted(f"{SYMBOLS.setup} {number_format.setup_words(tally)}{note}"))
+    return Content("  " if with_zeros else " ").join(cells)
 
 
 def rollouts_left(overview: Overview, manifest: Manifest) -> int:
@@ -136,9 +143,28 @@ def begun_words(overview: Overview, manifest: Manifest) -> str:
 
 
 def progress_line(
-    overview: Overview, manifest: Manifest, *, live: bool, now: float, width: int, average: Content, trend: str = ""
+    overview: Overview,
+    manifest: Manifest,
+    *,
+    live: bool,
+    now: float,
+    width: int,
+    average: Content,
+    short_average: Content | None = None,
+    trend: str = "",
 ) -> Content:
-    """Return the progress line at a time of the run or its replay, dropping parts from the right that do not fit."""
+    """Return the progress line, dropping parts from the right that do not fit.
+
+    Args:
+        overview: what the run has played.
+        manifest: the run's plan.
+        live: True while the run is played.
+        now: time of the run or its replay.
+        width: cells of the line.
+        average: the score.
+        short_average: the score where there is no room for all of `average`.
+        trend: bars of the tokens per second.
+    """
     tally, left = overview.fold.tally, rollouts_left(overview, manifest)
     parts = [outcome_words(tally)]
     if left:
@@ -153,6 +179,7 @@ def progress_line(
     parts.append(average)
     if Content("   ").join(part for part in parts if part).cell_length >= width:
         parts[0] = outcome_words(tally, with_setup=False)  # the score matters more
+        parts[-1] = short_average or average
     if live:
         pace = overview.pace.tokens_per_s()
         eta = "–" if _is_stuck(overview, now) else time_left(overview.fold.seconds_per_rollout(now), left)
@@ -171,10 +198,11 @@ def progress_line(
     return line
 
 
-def look_words_of(overview: Overview, manifest: Manifest) -> Content:
+def look_words_of(overview: Overview, manifest: Manifest, *, with_categories: bool = True) -> Content:
     """Return the score of a live run: that of its newest look, with its basis."""
     headline = headline_of(overview.fold.scores, manifest.headline)
-    return Content.styled(number_format.look_score(latest_look(overview.fold.looks), headline), "bold")
+    look = latest_look(overview.fold.looks)
+    return Content.styled(number_format.look_score(look, headline, with_categories=with_categories), "bold")
 
 
 def is_stalled(status: Status | None, seconds: float, finished: int, now: float) -> bool:

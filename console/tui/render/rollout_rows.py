@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from console.core.case import Slot
+from console.core.case import Key, Slot
 from console.core.live import EndpointState, Status, slowed_words
 from console.core.run import Summary
 from console.core.wait import wait_words
@@ -66,6 +66,11 @@ def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Cont
         _state_word(rollout, live),
         spoken_cell(rollout, now),
     )
+
+
+def repeat_words(key: Key) -> str:
+    """Return the name of a rollout below the name of its case: `repeat 2`, or `repeat 2 attempt 3`."""
+    return f"repeat {key.rollout + 1}" + str(Key("", attempt=key.attempt))
 
 
 def state_mark(rollout: Rollout, *, live: bool = True) -> Content:
@@ -252,8 +257,9 @@ def _counts_of(summary: Summary) -> Content:
 def _mark(line: RunLine) -> Content:
     if line.is_live:
         return Content.styled(SYMBOLS.running, "$live")
-    begins = line.state in ("starting", "queued")
-    return Content.styled(SYMBOLS.not_ready, "$live") if begins else muted(SYMBOLS.stopped)
+    if line.state in ("starting", "queued"):
+        return Content.styled(SYMBOLS.not_ready, "$live")
+    return muted(SYMBOLS.passed if line.state == "completed" else SYMBOLS.stopped)
 
 
 def _done(summary: Summary) -> str:

@@ -156,7 +156,7 @@ def score_line(name: str, value: float | None, threshold: float | None) -> Conte
     if value == threshold:  # suites differ on whether that passes
         return parts.append_text(f"  exactly {limit}", MUTED)
     over = value > threshold
-    return parts.append_text(f"  over {limit}" if over else f"  not over {limit}", MUTED if over else "$fail")
+    return parts.append_text(f"  over {limit}" if over else f"  below {limit}", MUTED if over else "$fail")
 
 
 _NOTE_WORDS = {"running code": "executed code"}
@@ -184,7 +184,8 @@ def _verdict(passage: Passage, key: str, gap: bool) -> Block:
     words = "passed" if passage.head == Outcome.PASSED else reason_words(passage.head)
     style = "$pass" if passage.head == Outcome.PASSED else "$fail"
     title = Content.assemble(("verdict  ", f"bold {MUTED}"), one_line(words, 200, f"bold {style}"))
-    return Block(key, title, one_line(passage.head, 60, MUTED), passage.text, gap=gap)
+    code = "" if passage.head.replace("_", " ") == words else passage.head
+    return Block(key, title, one_line(code, 60, MUTED), passage.text, gap=gap)
 
 
 def _thread(passage: Passage, key: str, gap: bool) -> Block:

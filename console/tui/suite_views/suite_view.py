@@ -59,6 +59,8 @@ class DrawContext:
     suite_view: "SuiteView"
     with_conversation: bool = True
     """True to draw the conversation below the diff, for lack of a pane of its own."""
+    with_verdict: bool = True
+    """False to end a conversation without its verdict, which stands above the view."""
     rollouts: Callable[[], Sequence[Rollout]] = tuple
     """Returns all rollouts of the run, in run order."""
     report: Callable[[], Report | str] = str
@@ -161,7 +163,7 @@ class SuiteView:
 
     lists_everything: bool = False
     """True if Review opens on all rollouts instead of the failures."""
-    everything_label: str = "everything"
+    everything_label: str = "cases"
     """Label of the list of all rollouts."""
     has_pass_rate: bool = True
     has_conversation_pane: bool = True

@@ -19,8 +19,11 @@ NUMBERED = (
 )
 """Key, name and id of the screens with a number, in order."""
 _WIDE = 120
-_LEAST_NAME, _LEAST_SUITE = 12, 8
+_SUITE_GAP = " · "
+_LEAST_NAME, _LEAST_SUITE = 12, 6
 """Minimum room in a title for the name of a run, and for that of its suite."""
+_MOST_NAMES = 46
+"""Maximum room for the names at the left end, as long as there is any at the right end."""
 
 
 class TopLine(Widget):
@@ -119,9 +122,30 @@ def subject_of(title: Content) -> Content:
     return title[: len(", ".join(title.plain.partition("   ")[0].split(", ")[:2]))]
 
 
+@dataclass(frozen=True, slots=True)
+class SubjectWidths:
+    """Cells that a screen's name and a title's subject take."""
+
+    whole: int
+    cut: int
+    """With the suite cut in its middle."""
+    least: int
+    """Without the suite."""
+
+
+def subject_widths(title: Content, *, beside: int) -> SubjectWidths:
+    """Return the widths of a title's subject with `beside` cells of other text."""
+    subject = subject_of(title)
+    model = subject[: len(subject.plain.rpartition(_SUITE_GAP)[0])].cell_length
+    whole = min(beside + subject.cell_length, _MOST_NAMES)
+    return SubjectWidths(
+        whole, min(whole, beside + model + len(_SUITE_GAP) + _LEAST_SUITE), min(whole, beside + (model or whole))
+    )
+
+
 def _fit_title(title: Content, room: int) -> Content:
     """Return a title without the trailing parts that do not fit; the last name is cut in the middle."""
-    for gap, least in (("   ", _LEAST_NAME), (" · ", _LEAST_SUITE)):
+    for gap, least in (("   ", _LEAST_NAME), (_SUITE_GAP, _LEAST_SUITE)):
         before, _, name = title.plain.rpartition(gap)
         spare = room - title[: len(before)].cell_length - len(gap)
         if not before or title.cell_length <= room:

@@ -38,7 +38,7 @@ async def test_failures_are_listed_latest_first(overview: Overview) -> None:
     pane = FailureList()
     async with mounted(pane) as (app, pilot):
         assert "No failure so far" in text_of(app)
-        pane.show_failures(overview)
+        pane.show_failures(overview, is_live=True)
         await pilot.press("g", "enter")
         await pilot.pause()
         assert len(pane.keys) == 7

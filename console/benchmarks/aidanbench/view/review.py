@@ -187,7 +187,7 @@ class AidanBenchView(SuiteView):
     """View of loops of answers to an open question, each of which must be coherent and new."""
 
     lists_everything: bool = True
-    everything_label: str = "all loops"
+    everything_label: str = "loops"
     has_pass_rate: bool = False
     has_conversation_pane: bool = False
     live: LiveView | None = LoopLiveView()

@@ -114,14 +114,15 @@ class FailureList(RowList):
             FAILURES, id="failures", classes="pane", quiet=True, newest_first=True, empty=Content("No failure so far.")
         )
         self.pane_title = PaneTitle("failures", id="failures-caption")
-        self._overview = Overview()
+        self._overview, self._is_live = Overview(), True
 
-    def show_failures(self, overview: Overview) -> None:
+    def show_failures(self, overview: Overview, *, is_live: bool) -> None:
         self._overview = overview
         latest = [rollout.slot for rollout in reversed(overview.failures) if rollout.is_failure]
         keys = [row_key(slot) for slot in dict.fromkeys(latest)][:SHOWN_FAILURES]
-        if keys != self.keys:
-            self.show(keys, draw=self._draw_failure)
+        if keys != self.keys or is_live != self._is_live:
+            self._is_live = is_live
+            self.show(keys, draw=self._draw_failure, empty=Content("No failure so far." if is_live else "No failures."))
 
     def draw_title(self, overview: Overview) -> None:
         counts = number_format.failures(overview.fold.tally)
@@ -201,7 +202,7 @@ class RunLists(Vertical):
         """Update the lists; problems only if visible."""
         self.conversations.show_rollouts(run, slots)
         if self._lists_failures and (changes.records or changes.settled or changes.rewound):
-            self.failures.show_failures(run.overview)
+            self.failures.show_failures(run.overview, is_live=run.is_live or not run.is_read)
         if with_problems and (changes.records or changes.status):
             self.problems.show_problems(run.overview)
 

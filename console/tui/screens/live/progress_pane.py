@@ -110,6 +110,7 @@ class ProgressPane(Vertical):
         overview = run.overview
         by_look = overview.fold.is_shown_by_look(run.manifest, live=run.is_live)
         average = look_words_of(overview, run.manifest) if by_look else self.view.average(overview, run.manifest)
+        short_average = look_words_of(overview, run.manifest, with_categories=False) if by_look else None
         trend = number_format.sparkline(list(speeds), len(speeds)) if width >= WIDE and len(speeds) > 1 else ""
         line = progress_line(
             run.overview,
@@ -118,6 +119,7 @@ class ProgressPane(Vertical):
             now=_read_until(run),
             width=width,
             average=average,
+            short_average=short_average,
             trend=trend,
         )
         if run.damages:

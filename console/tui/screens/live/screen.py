@@ -76,7 +76,7 @@ class LiveScreen(RunScreen):
             #failures-caption { display: none; }
         }
         &.-streams.-narrow.-tall { #running { height: 10; } #failures { height: 4; } #problems { height: 10; } }
-        &.-streams.-narrow.-tall #failures-caption { display: block; }
+        &.-streams.-narrow.-tall, &.-streams.-narrow.-zoomed { #failures-caption { display: block; } }
         &.-streams.-narrow.-suite-view #running { height: 8; }
         &.-streams.-narrow.-suite-view.-tall #running { height: 18; }
         &.-wide {

@@ -4,22 +4,19 @@ from collections.abc import Callable
 from operator import attrgetter
 
 import msgspec
+from rich.cells import cell_len
 from textual.content import Content
 
-from console.core.looks import latest_look
 from console.core.outcome import Outcome
 from console.core.run import Manifest
-from console.core.statistics.repeats import pass_rates
-from console.insight import number_format, run_number
+from console.insight import number_format
 from console.insight.failures import Group
-from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.tui.render import lines
-from console.tui.render.columns import Column, Face
-from console.tui.render.progress import outcome_words
-from console.tui.render.rollout_rows import slot_of, state_mark
+from console.tui.render.columns import Column, Face, lay_out
+from console.tui.render.rollout_rows import repeat_words, slot_of, state_mark
 from console.tui.sanitize import one_line
-from console.tui.screens.review.case_pane import annotation_letter, counters
+from console.tui.screens.review.case_pane import annotation_letter
 from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController
 from console.tui.screens.review.triage import Head, Rows
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar
@@ -35,10 +32,10 @@ COLUMNS = (
 """Columns of the list, filled by `case_cells`."""
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
 """Width of a group's bar, its width in a narrow list, and the list width from which the wide one is used."""
-ROOM_FOR_NAMES, _LEAST_ROOM_FOR_NAMES = 46, 28
-"""Maximum and minimum width, in cells, reserved in the top line for the names of the screen and the run."""
 _LEAST_REASON = 12
 """Maximum width of a reason, in cells, before its subject is cut, which distinguishes such groups."""
+_LEAST_TITLE = 40
+"""Minimum room for a title that does not fit, since the first words of a question do not tell it from others."""
 
 
 def row_content(controller: ReviewController, key: str, width: int, *, live: bool) -> Content | tuple[Content, ...]:
@@ -51,16 +48,17 @@ def row_content(controller: ReviewController, key: str, width: int, *, live: boo
         return group_line(head, largest, width)
     run = controller.run
     rollout = run.overview.rollouts.get(slot_of(key)) if run is not None else None
-    return case_cells(controller, rollout, live=live) if rollout is not None else ()
+    return case_cells(controller, rollout, width, live=live) if rollout is not None else ()
 
 
-def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) -> tuple[Content, ...]:
-    """Return the cells of a case."""
+def case_cells(controller: ReviewController, rollout: Rollout, width: int, *, live: bool) -> tuple[Content, ...]:
+    """Return the cells of a case in a list of `width` cells."""
     annotation = controller.triage.annotation(rollout.slot)
-    name = controller.views.suite_view.case_name(rollout)
     triage = controller.triage
     group = triage.group_of(rollout)
-    title = "" if group is not None and group.is_case else rollout.title  # the same for all repeats
+    is_below_case = group is not None and group.is_case  # whose line has the name and the title
+    name = repeat_words(rollout.key) if is_below_case else controller.views.suite_view.case_name(rollout)
+    title = "" if is_below_case else _title(rollout, width)
     detail = controller.views.suite_view.case_detail(rollout) or _detail(rollout, triage.section_of(rollout), title)
     value = triage.sorted_by(rollout)
     return (
@@ -69,6 +67,13 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
         annotation_letter(annotation),
         Content.styled(value, "bold") if value else one_line(detail, 120, MUTED),
     )
+
+
+def _title(rollout: Rollout, width: int) -> str:
+    """Return the title of a case; empty if only its first words would fit."""
+    *_, (place, _, room) = lay_out(COLUMNS, width)
+    is_shown = place == len(COLUMNS) - 1 and (room >= _LEAST_TITLE or cell_len(rollout.title) <= room)
+    return rollout.title if is_shown else ""
 
 
 def _detail(rollout: Rollout, group: Group | None, title: str) -> str:
@@ -84,9 +89,9 @@ def group_line(head: Head, largest: int, width: int) -> Content:
     count = head.group.size
     cells = _BAR if width >= _ROOM_FOR_BAR else _SHORT_BAR
     share = bar(count / largest, cells).ljust(cells)
-    fold = " " if head.is_top and not head.folds else SYMBOLS.opened if head.is_open else SYMBOLS.folded
+    fold = "" if head.is_top and not head.folds else SYMBOLS.opened if head.is_open else SYMBOLS.folded
     indent = "  " * head.depth
-    left = Content.assemble(f"  {indent}" if head.is_open else indent, (f"{fold} ", MUTED))
+    left = Content.assemble(f"  {indent}" if head.is_open else indent, (f"{fold} " if fold else "", MUTED))
     number = Content.assemble(
         (f" {number_format.count(count):>{len(number_format.count(largest))}} ", "bold" if not head.is_top else MUTED)
     )
@@ -121,7 +126,8 @@ def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     indent = ("  " if head.is_open else "") + "  " * head.depth
     fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded if len(rollouts) > 1 else " "
     style = "bold" if head.is_open else MUTED if annotation.is_seen else ""
-    label = one_line(head.group.label if len(rollouts) > 1 else str(rollouts[0].key), lines.LONGEST_ID, style)
+    label = one_line(head.group.label, lines.LONGEST_ID, style)
+    repeat = f" · {repeat_words(rollouts[0].key)}" if head.repeats > 1 and len(rollouts) == 1 else ""
     ended = len(rollouts) - outcomes[None]
     share = f" ({ended} of {head.repeats})" if ended < head.repeats else ""
     if share and not triage.lists_whole_cases:
@@ -131,11 +137,12 @@ def case_line(controller: ReviewController, head: Head, width: int) -> Content:
         marks = [state_mark(rollout, live=rollout.is_running) for rollout in in_run_order]
         right = Content.assemble(*marks, (share, MUTED))
     else:
-        right = Content.assemble(f"{outcomes[Outcome.PASSED]} of {ended}", (" so far" if share else "", MUTED))
+        right = Content.assemble(f"{outcomes[Outcome.PASSED]}/{ended}", (" so far" if share else "", MUTED))
     value = Content.styled(triage.sorted_by(rollouts[0]), "bold")
     right = Content("  ").join([part for part in (value, annotation_letter(annotation), right) if part.plain.strip()])
     room = width - (0 if head.is_open else 2)
-    name = lines.fit_name(label, max(room - right.cell_length - len(indent) - 4, 8))
+    most = max(room - right.cell_length - len(indent) - len(repeat) - 4, 8)
+    name = lines.fit_name(label, min(label.cell_length, most)).append_text(repeat, style)
     return lines.spread(Content.assemble(indent, (f"{fold} ", MUTED), name), right, room)
 
 
@@ -172,7 +179,7 @@ def list_title(
     outcomes = controller.triage.outcomes
     if label.startswith("failures") and outcomes.get(Outcome.FAILED, 0) < sum(outcomes.values()):
         count, label = number_format.failures_by(outcomes), label.removeprefix("failures")
-    elif listed == 1 and label.startswith(("failures", "cases")):
+    elif listed == 1 and label.startswith(("failures", "cases", "loops")):
         label = label.replace("s ", " ", 1)
     is_counting = controller.is_listing and not is_live
     number = ("listing … ", "$live") if is_counting else (count, "bold")
@@ -193,35 +200,6 @@ def list_hint(damages: int, order: str, *, is_narrowed: bool, has_repeats: bool)
     keys += "F shows all  o group" if is_narrowed else "f filter  o group"
     damaged = f"{number_format.plural(damages, 'unreadable line')}  " if damages else ""
     return Content.assemble((damaged, "$broken"), (f"{order}  " if order else "", "bold"), (keys, MUTED))
-
-
-def status_text(
-    controller: ReviewController, overview: Overview, manifest: Manifest, width: int, names: int, *, live: bool = False
-) -> Content:
-    """Return the position in the list, preceded by outcomes, rate and cost if there is room beside `names`."""
-    triage, tally, rollout = controller.triage, overview.fold.tally, controller.cursor.rollout
-    outcome = rollout.outcome if rollout and len(triage.outcomes) == 1 else None  # a sign would count the others too
-    place = counters(triage.item_of(rollout), triage.items, triage.seen, outcome)
-    by_look = overview.fold.is_shown_by_look(manifest, live=live)
-    score = (
-        number_format.look_score(latest_look(overview.fold.looks), "")
-        if by_look
-        else run_number.pass_rate(overview.fold, manifest)
-    )
-    rates = [f"   {score}" if controller.views.suite_view.has_pass_rate else ""]
-    if controller.views.suite_view.has_pass_rate and not by_look and (repeats := pass_rates(tally.cases)) is not None:
-        k, at, every = repeats
-        rates.insert(0, f"{rates[0]}   pass@{k} {number_format.rate(at)}  pass^{k} {number_format.rate(every)}")
-    cost = f"   {number_format.spent(tally, manifest.simulated_note)}"
-    shown = [(True, rate, cost) for rate in rates] + [(False, rates[-1], cost), (False, rates[-1], "")]
-    figures = [
-        Content.assemble("  ", outcome_words(tally, with_setup=has_setup), (rate, "bold"), (f"{cost}   ", MUTED), place)
-        for has_setup, rate, cost in shown
-    ]
-    brief = Content.assemble((rates[-1], "bold"), "   ", place)
-    if tally.rate is None or brief.cell_length > width - _LEAST_ROOM_FOR_NAMES:
-        brief = place
-    return next((content for content in figures if content.cell_length <= width - names), brief)
 
 
 def end_of_list_text(controller: ReviewController, by: int) -> Content:

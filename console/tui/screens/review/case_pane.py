@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import msgspec
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -20,13 +21,14 @@ from console.insight.reasons import sentence
 from console.insight.rollout import SETUP, Rollout
 from console.insight.warnings import rollout_warnings
 from console.tui.render import diff, lines
+from console.tui.render.case_title import case_title
 from console.tui.render.lines import LONGEST_ID, fit_name
 from console.tui.sanitize import one_line, plain_line
 from console.tui.screens.review.views import TOKENS, ShownCase, view_with
 from console.tui.suite_views.conversation_blocks import conversation_blocks
 from console.tui.suite_views.suite_view import CaseView, DrawContext, HintLabel, ReviewedCase
-from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
-from console.tui.widgets.titles import PaneTitle, same, tell
+from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_sign
+from console.tui.widgets.titles import BORDER_CELLS, PaneTitle, same, tell
 from console.tui.widgets.transcript import Transcript
 
 TAGS = {
@@ -104,7 +106,7 @@ def detail_lines(case: ReviewedCase, hint_label: HintLabel, alike: int, width: i
     details: list[Content] = []
     rule = comparison.rule if comparison else ""
     if rollout.reason or rule:
-        code = rule.removesuffix(rollout.message).rstrip() or rule  # the message is in the line above
+        code = rule.removesuffix(rollout.message).rstrip("; ") or rule  # the message is in the line above
         details.append(_named("official" if rule else "code", code or rollout.reason, width))
     if alike > 1:
         others = f"{alike - 1} other" + ("s" if alike > 2 else "")
@@ -166,15 +168,6 @@ def _named(name: str, text: str, width: int, style: str = "") -> Content:
     return lines.fit(muted(f"   {name:<12}").append(one_line(text, 1000, style)), width)
 
 
-def counters(place: int, count: int, seen: int, outcome: Outcome | None) -> Content:
-    """Return the outcome shared by all rows, position and number reviewed: `✗ 2 of 38 15 reviewed`."""
-    sign = (f"{SYMBOLS.of(outcome)} ", OUTCOME_STYLES[outcome]) if outcome is not None else ""
-    return Content.assemble(
-        sign, (f"{number_format.count(place)} of {number_format.count(count)}", "bold"),
-        (f"  {number_format.count(seen)} reviewed", MUTED),
-    )  # fmt: skip
-
-
 DIFFERENCE = "diff"
 """Id of the view that may have the conversation next to it."""
 
@@ -210,6 +203,8 @@ class CasePane(Vertical):
         self._conversation = Transcript(id="talk", classes="pane")
         self._box_titles: dict[Widget, tuple[Content, Content]] = {}
         self._shown: ShownCase | None = None
+        self._told = ""
+        """Text about the outcome above the view; empty while the view is shown alone."""
         self._token: int | None = None
         """Token under the cursor of the Tokens view; None until it was moved."""
         self._room = Room()
@@ -256,15 +251,27 @@ class CasePane(Vertical):
         if self._shown is not None:
             self._draw_head(self._shown)
 
+    def on_resize(self) -> None:
+        """Draw the case for its new room: one that is shown alone has its outcome in the title."""
+        self.call_after_refresh(self._draw_in_new_room)
+
+    def _draw_in_new_room(self) -> None:
+        if self._shown is not None and self.is_attached:
+            self._draw_head(self._shown)
+            self._draw_view(self._shown, keep_place=True)
+
     def _draw_head(self, shown: ShownCase) -> None:
         case, rollout, room = shown.case, shown.case.rollout, self._room
         cost = spent(rollout, simulated=shown.simulated)
         names = tabs([view.name for view in shown.views], shown.view.name, room.width - cost.cell_length - 22)
         spare = max(room.width - names.cell_length - cost.cell_length - 10, 12)
-        self._title.tell(self._named(rollout, spare).append("  ").append(names), cost)
+        is_alone = self.screen.has_class("-zoomed")
+        title = self._named(shown, spare, with_outcome=is_alone)
+        self._title.tell(title.append("  ").append(names), cost)
         width = max((self._head.content_size.width or room.width) - 1, 20)
         is_told = not room.is_wide and shown.view.id == DIFFERENCE and bool(case.comparison and case.comparison.pairs)
         reason = reason_line(rollout, case.comparison, 2 * width, is_told=is_told)
+        self._told = "" if room.is_wide or is_alone else reason.plain
         lines = two_lines(reason.rstrip(), width)
         lines += notice_lines(rollout, shown.model, width)
         hint_label = shown.suite_view.hint_label(case.conversation.verdict)
@@ -272,12 +279,18 @@ class CasePane(Vertical):
             lines += detail_lines(case, hint_label, shown.alike, width)
             layout = diff.fitting(shown.style.layout, self.text_width).value
             keys = f"d {layout}   w wrap   x fold" if shown.view.id == DIFFERENCE else "v next view"
-            key = self._named(rollout, width - 4)
+            key = self._named(shown, width - 4)
             history = self.history(max(width - key.cell_length - 6, 0))
             self._set_box_title(self._head, Content("   ").join([key, history]) if history else key, cost)
-            is_alone = self.screen.has_class("-zoomed")
-            self._set_box_title(self.text, Content.assemble(key, "  ", names) if is_alone else names, muted(keys))
-            self._set_box_title(self._conversation, Content("Talk"), Content.empty())
+            talk = Content("Talk")
+            if is_alone:
+                about = reason.rstrip()[1:]
+                room_alone = self.size.width - BORDER_CELLS
+                names, talk = (
+                    Content("  ").join([key, each, about]).truncate(room_alone, ellipsis=True) for each in (names, talk)
+                )
+            self._set_box_title(self.text, names, muted(keys))
+            self._set_box_title(self._conversation, talk, Content.empty())
         else:
             lines += hint_lines(case, hint_label, width)
             lines += [history] if (history := Content("   ").append(self.history(width - 3)).rstrip()) else []
@@ -288,7 +301,7 @@ class CasePane(Vertical):
         context = self._draw_context(shown)
         folds_same = shown.view.folds_same(shown.case)
         self.text.fold_key = "all" if folds_same else "first"
-        blocks = shown.view.draw(shown.case, context)
+        blocks = shown.view.draw(shown.without_told(self._told), context)
         for block in blocks:
             block.folded = block.folded and not (folds_same and shown.style.equal is diff.Equal.SHOWN)
         self.text.show(blocks, keep_place=keep_place)
@@ -301,13 +314,24 @@ class CasePane(Vertical):
 
     def _draw_context(self, shown: ShownCase) -> DrawContext:
         is_apart = self._room.is_wide and self._room.is_tall and shown.suite_view.has_conversation_pane
-        return shown.context(self.text_width, with_conversation=not is_apart, token=self._token)
+        return shown.context(
+            self.text_width, with_conversation=not is_apart, with_verdict=not self._told, token=self._token
+        )
 
     @staticmethod
-    def _named(rollout: Rollout, room: int) -> Content:
-        """Return the id of a rollout in bold, cut in the middle if it is longer than `room`."""
-        name = one_line(str(rollout.key), LONGEST_ID, "bold")
-        return fit_name(name, min(room, name.cell_length))
+    def _named(shown: ShownCase, room: int, *, with_outcome: bool = False) -> Content:
+        """Return the name of a case, after the sign of its outcome if requested, and of the shown repeat."""
+        rollout = shown.case.rollout
+        sign = Content.empty()
+        if with_outcome and rollout.outcome is not None:
+            sign = outcome_sign(rollout.outcome).append(" ")
+            room -= sign.cell_length
+        key, has_repeats = rollout.key, shown.has_repeats
+        title = case_title(key, LONGEST_ID, has_repeats=has_repeats, is_repeat=shown.is_repeat)
+        if title.cell_length <= room:
+            return sign.append(title)
+        first = msgspec.structs.replace(key, case=f"{key.case} r1") if has_repeats and not key.rollout else key
+        return sign.append(fit_name(one_line(str(first), LONGEST_ID, "bold"), room))
 
     def _set_box_title(self, pane: Widget, title: Content, subtitle: Content) -> None:
         """Set the titles of a pane's box if they have changed, since that redraws the whole pane."""
@@ -352,7 +376,7 @@ class CasePane(Vertical):
             where = Content.styled(f"found in {view.name}, v goes there", "$live")
             self._set_subtitle(where)
             room = max(self._room.width - where.cell_length - 6, 12)
-            self._title.tell(self._named(shown.case.rollout, room), where)
+            self._title.tell(self._named(shown, room), where)
 
     def _show_hits(self, place: int, count: int) -> None:
         words = f"{place} of {count}" if count else "not found"

@@ -148,7 +148,7 @@ class ReviewController:
         """Describe the list as text, which may be untrusted."""
         scope, by = self.triage.scope.text, self.triage.by
         label = _SCOPE_LABELS.get(scope, scope) if scope else self.views.suite_view.everything_label
-        if self.triage.has_cases:
+        if self.triage.has_cases and self.triage.repeats > 1:
             label = f"cases with {label}" if scope else "cases"
         grouping = "" if by is GroupBy.NONE else f"by {_GROUPING_LABELS.get(by, by.value)}"
         return " · ".join(part for part in (label, grouping, self.triage.narrow.text) if part)

@@ -57,6 +57,8 @@ class CurrentCase:
             report=lambda: self._loader.report(run),
             judging=lambda: judging_of(manifest, overview.rollouts.all(), triage.annotations),
             apart=lambda: self._loader.scores_apart(run, triage.annotations),
+            has_repeats=manifest.rollouts > 1,
+            is_repeat=triage.shows_repeats,
         )
 
     def prefetch_neighbors(self) -> None:

@@ -111,7 +111,7 @@ class CaseCursor:
         """List the repeats of the current case; return False if it has no other, or they are listed."""
         if not self._triage.unfold(self.rollout):
             return False
-        self._mark_stale(Stale.LIST)
+        self._mark_stale(Stale.LIST | Stale.CASE)
         return True
 
     def fold(self) -> bool:

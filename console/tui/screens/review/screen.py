@@ -29,13 +29,11 @@ from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.branch_actions import BranchActions
 from console.tui.screens.review.case_actions import CopyActions, KeepActions, RetryActions, TagActions
 from console.tui.screens.review.case_list import (
-    ROOM_FOR_NAMES,
     CaseList,
     empty_text,
     list_hint,
     list_title,
     row_content,
-    status_text,
 )
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, Room
@@ -46,17 +44,20 @@ from console.tui.screens.review.label_actions import LabelActions
 from console.tui.screens.review.list_actions import FilterActions, RepeatActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister, ListPace
 from console.tui.screens.review.stale import Stale
+from console.tui.screens.review.status_line import status_text
 from console.tui.screens.run_screen import RunScreen
 from console.tui.screens.sorting import SortActions
 from console.tui.services import Services, Severity
 from console.tui.suite_views.registry import load_view
 from console.tui.widgets.row_list import RowList
-from console.tui.widgets.top_line import subject_of
+from console.tui.widgets.top_line import subject_widths
 from console.tui.widgets.transcript import Transcript
 
 if TYPE_CHECKING:
     from console.insight.deciding import Branch
 
+_AROUND_HEADING = 7
+"""Cells of the top line around the name of the screen, and at its end."""
 PREFETCH_AFTER_S = 0.05
 IDLE_AFTER_S = 0.15
 """Seconds on a case before its history and branches are read, so that the case itself is shown first."""
@@ -340,13 +341,14 @@ class ReviewScreen(RunScreen):
         labeling = Content.styled(f"{words}   " if (words := self._labels.progress) else "", "$live")
         title = title_words(feed.manifest, width)
         room = width - labeling.cell_length - self.services.badge.cell_length
-        names = min(len(self.heading) + 7 + subject_of(title).cell_length, ROOM_FOR_NAMES)
+        names = subject_widths(title, beside=len(self.heading) + _AROUND_HEADING)
         status = status_text(controller, feed.overview, feed.manifest, room, names, live=feed.is_live)
         self.top_line.tell(title=title, status=labeling.append(status))
         title = list_title(controller, feed.manifest, is_searching=self.search.is_running, is_live=feed.is_live)
         triage = controller.triage
         order = triage.sorting.label if triage.sorting is not None else ""
-        hint = list_hint(feed.damages, order, is_narrowed=bool(triage.narrow.text), has_repeats=triage.has_cases)
+        has_repeats = triage.has_cases and triage.repeats > 1
+        hint = list_hint(feed.damages, order, is_narrowed=bool(triage.narrow.text), has_repeats=has_repeats)
         self.case_list.pane_title.tell(title, hint)
 
     # Keys and threads ------------------------------------------------------------------------------------------------

@@ -4,10 +4,11 @@ Pure functions. All marks of right and wrong come from the suite's comparison.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast
 
+import msgspec
 from textual.content import Content
 
 from console.core.annotation import Annotation
@@ -50,11 +51,36 @@ class ShownCase:
     report: Callable[[], Report | str]
     judging: Callable[[], Judging | None] = lambda: None
     apart: Callable[[], Section | None] = lambda: None
+    has_repeats: bool = False
+    """True if the run plays each case more than once."""
+    is_repeat: bool = False
+    """True if the user chose this repeat; False if it stands for its case."""
 
-    def context(self, width: int, *, with_conversation: bool, token: int | None = None) -> DrawContext:
+    def context(
+        self, width: int, *, with_conversation: bool, with_verdict: bool = True, token: int | None = None
+    ) -> DrawContext:
         """Return the context for drawing a view."""
-        return DrawContext(width, self.style, self.suite_view, with_conversation, self.rollouts, self.report,
-                           self.judging, token, self.apart, self.model.name)  # fmt: skip
+        return DrawContext(width, self.style, self.suite_view, with_conversation, with_verdict, self.rollouts,
+                           self.report, self.judging, token, self.apart, self.model.name)  # fmt: skip
+
+    def without_told(self, told: str) -> ReviewedCase:
+        """Return the case without the notes of its comparison that are part of a text shown above it."""
+        comparison = self.case.comparison
+        if comparison is None or not told:
+            return self.case
+        pairs = tuple(
+            msgspec.structs.replace(
+                pair,
+                note=_untold(pair.note, told),
+                rows=tuple(msgspec.structs.replace(row, note=_untold(row.note, told)) for row in pair.rows),
+            )
+            for pair in comparison.pairs
+        )
+        return replace(self.case, comparison=msgspec.structs.replace(comparison, pairs=pairs))
+
+
+def _untold(note: str, told: str) -> str:
+    return "" if one_line(note, len(told) + 1).plain in told else note
 
 
 # Tools, truth ---------------------------------------------------------------------------------------------------------
@@ -75,8 +101,8 @@ def tool_blocks(conversation: Conversation) -> list[Block]:
     data: Mapping[str, Any] = conversation.case.data if conversation.case is not None else {}
     docs = sent or next((docs for name in _DOCS if (docs := _listed(data.get(name)))), none)
     if not docs:
-        words = "No tools were sent, and the case has no function documents; i shows the prompt."
-        return [Block("none", body=[muted(words)], indent=0)]
+        words = "No tools were sent, and the case documents none; i shows the prompt."
+        return [Block("none", muted(words))]
     how = "sent with the request" if sent else "described in the prompt"
     head = Block("tools", block_title(f"{number_format.plural(len(docs), 'tool')}, {how}"))
     return [head, *(_tool_block(doc, place) for place, doc in enumerate(docs))]
@@ -259,7 +285,8 @@ def diff_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
     if not context.with_conversation:
         return blocks
     is_told = case.rollout.outcome is Outcome.BROKEN or bool(case.comparison and case.comparison.pairs)
-    return [*blocks, *conversation_blocks(case.conversation, gap=False, with_verdict=not is_told)]
+    with_verdict = context.with_verdict and not is_told
+    return [*blocks, *conversation_blocks(case.conversation, gap=False, with_verdict=with_verdict)]
 
 
 def _compared_blocks(comparison: Comparison, conversation: Conversation, context: DrawContext) -> list[Block]:
@@ -381,8 +408,6 @@ def _exchange_blocks(exchange: Exchange, place: int) -> list[Block]:
 
 def reply_json(exchange: Exchange) -> str:
     """Return a reply as indented JSON."""
-    import msgspec
-
     return show_json_lines(msgspec.to_builtins(exchange.asked.reply))
 
 
@@ -463,7 +488,11 @@ BRANCHES = CaseView("branches", "Branches", _draw_branches, exists_for=lambda ca
 """View of the chances of passing from each step, and of the branches of this case."""
 STANDARD_VIEWS = (
     CaseView("diff", "Diff", diff_blocks, folds_same=_has_comparison),
-    CaseView("talk", "Talk", lambda case, context: conversation_blocks(case.conversation)),
+    CaseView(
+        "talk",
+        "Talk",
+        lambda case, context: conversation_blocks(case.conversation, with_verdict=context.with_verdict),
+    ),
     CaseView(
         "truth",
         "Truth",

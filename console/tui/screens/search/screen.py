@@ -242,8 +242,7 @@ class SearchScreen(BaseScreen):
 
     def key_words(self) -> Mapping[str, str]:
         row = self.controller.row(self.hits.cursor)
-        is_hit = row is None or row[1] is not None
-        return {"open": "open in Review" if is_hit else "list all of this run"}
+        return {"open": "open in Review" if row is None or row[1] is not None else "list all of this run"}
 
     @on(RowList.RowChosen, "#hits")
     def _chosen(self, event: RowList.RowChosen) -> None:
