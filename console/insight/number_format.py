@@ -2,21 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from console.core.looks import Look
 from console.core.outcome import Outcome
 from console.core.price import dollars
 from console.core.run import SIMULATED, Tally
+from console.core.shortening import first_few
 from console.core.statistics.intervals import Interval
 from console.insight.rollout import SETUP
 from console.suites.suite import Metric
 
-if TYPE_CHECKING:
-    pass
-
-_MOST_CATEGORIES = 3
-"""Maximum number of categories named next to a score."""
 _FINE = 0.04
 """Width of an interval below which its bounds have three decimals."""
 _BARS = "▁▂▃▄▅▆▇█"
@@ -76,11 +71,7 @@ def look_score(
 
 def only_words(look: Look) -> str:
     """Return the categories seen by a look if it lacks others, such as `: only simple, multiple`."""
-    if not look.only:
-        return ""
-    named = ", ".join(look.only[:_MOST_CATEGORIES])
-    more = len(look.only) - _MOST_CATEGORIES
-    return f": only {named}{f' and {more} more' if more > 0 else ''}"
+    return f": only {first_few(look.only)}" if look.only else ""
 
 
 def score_value(value: float, headline: str, unit: str = "") -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from console.core.run import Summary
+from console.core.shortening import first_few
 from console.insight.judging import Judging, judging_lines
 from console.insight.number_format import metric_bounds, metric_value
 from console.insight.reasons import counts_in_words
@@ -87,8 +88,7 @@ def footnotes(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
         else:
             measures = Counter(name.rpartition(": ")[2] for name in noted)
             words = [f"{name} in {count} rows" if count > 1 else name for name, count in measures.items()]
-            rest = len(words) - _NAMED_ROWS
-            yield note, ", ".join(words[:_NAMED_ROWS]) + (f" and {rest} more" if rest > 0 else "")
+            yield note, first_few(words, _NAMED_ROWS)
 
 
 def report_sections(report: Report | None, judging: Judging | None) -> list[Section]:

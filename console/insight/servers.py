@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from console.core.shortening import first_few
+
 _MOST = 4
 """Maximum number of names listed."""
 
@@ -48,5 +50,4 @@ def _counted(names: Mapping[str, int]) -> str:
     if len(names) < 2:
         return next(iter(names), "")
     ordered = sorted(names.items(), key=lambda item: (-item[1], item[0]))
-    listed = ", ".join(f"{name} ({count:,})" for name, count in ordered[:_MOST])
-    return listed + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
+    return first_few([f"{name} ({count:,})" for name, count in ordered], _MOST)

@@ -14,6 +14,7 @@ from typing import Any
 from console.core.case import Setting
 from console.core.record import AnyRecord
 from console.core.run import Tally
+from console.core.shortening import first_few
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Sample, sample_of_counts
 from console.suites.headline import LACKS_CATEGORIES
@@ -265,5 +266,9 @@ def without_grade(tallies: Iterable[Tally]) -> str:
 
 
 def notes_of(cells: Mapping[str, Cell]) -> list[str]:
-    """Return the notes of cells with a value, each with its column."""
-    return [f"{name}: {cell.note}" for name, cell in cells.items() if cell.value is not None and cell.note]
+    """Return the notes of cells with a value, each with its columns."""
+    names: dict[str, list[str]] = {}
+    for name, cell in cells.items():
+        if cell.value is not None and cell.note:
+            names.setdefault(cell.note, []).append(name)
+    return [f"{first_few(noted)}: {note}" for note, noted in names.items()]

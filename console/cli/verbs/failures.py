@@ -5,7 +5,7 @@ is:disputed, free text (searched in whole conversations), and ! before a term to
 """
 
 import argparse
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,7 +19,7 @@ from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
 from console.core.outcome import Outcome
 from console.exchange.json_kind import JsonKind
-from console.insight.failures import Group, GroupBy, group, possible_grouping
+from console.insight.failures import Group, GroupBy, group, possible_grouping, with_cases
 from console.insight.filter import read_filter
 from console.insight.rollout import Rollout
 from console.store.notes import Notes
@@ -72,8 +72,9 @@ def run(args: FailuresArguments) -> int:
         args.output.data(FAILURES, {"run": folder.name, "groups": [_as_json(item, annotations) for item in groups]})
     elif groups:
         show_difference = _differences(args, folder) if args.diff else None
+        repeats = folder.manifest().rollouts
         for item in groups:
-            _show(args.output, item, annotations, 0, show_difference)
+            _show(args.output, item, annotations, 0, show_difference, repeats=repeats)
     else:
         args.output.info(none_words(folder, chosen, rollouts))
     return Exit.OK
@@ -116,23 +117,37 @@ def _show(
     annotations: Mapping[Slot, Annotation],
     depth: int,
     show_difference: Callable[[Rollout], None] | None,
+    *,
+    repeats: int,
 ) -> None:
     if failure_group.is_case:
         marks = "".join(LETTERS[rollout.outcome or Outcome.NOT_RUN] for rollout in failure_group.rollouts)
         message = failure_group.lead.message if failure_group.lead.is_failure else ""
-        output.prose(f"{'  ' * depth}       {marks}  {failure_group.label}  {message}".rstrip())
+        count = marks if len(marks) == repeats else f"{len(marks)} of {repeats}"
+        output.prose(f"{'  ' * depth}       {count}  {failure_group.label}  {message}".rstrip())
+        _show_labels(output, failure_group.rollouts, annotations, depth)
         return
-    output.text(f"{'  ' * depth}{failure_group.size:>5}  {failure_group.label}", "" if depth else "strong")
-    for part in failure_group.parts:
-        _show(output, part, annotations, depth + 1, show_difference)
-    if not failure_group.parts:
+    parts, size = failure_group.parts, failure_group.size
+    if repeats > 1 and show_difference is None and not failure_group.has_cases:
+        size = len({rollout.key.case for rollout in failure_group.rollouts})
+        parts = parts or with_cases([failure_group])[0].parts
+    output.text(f"{'  ' * depth}{size:>5}  {failure_group.label}", "" if depth else "strong")
+    for part in parts:
+        _show(output, part, annotations, depth + 1, show_difference, repeats=repeats)
+    if not parts:
         for rollout in failure_group.rollouts:
             output.prose(f"{'  ' * depth}         {rollout.key}  {rollout.message}".rstrip(), "faint")
-            label = annotations.get(rollout.slot, NO_ANNOTATION).label
-            if label is not None:
-                output.text(f"{'  ' * depth}           {label_words(label)}", "warning")
+            _show_labels(output, [rollout], annotations, depth)
             if show_difference is not None:
                 show_difference(rollout)
+
+
+def _show_labels(
+    output: Output, rollouts: Iterable[Rollout], annotations: Mapping[Slot, Annotation], depth: int
+) -> None:
+    labels = (annotations.get(rollout.slot, NO_ANNOTATION).label for rollout in rollouts)
+    for words in dict.fromkeys(label_words(label) for label in labels if label is not None):
+        output.text(f"{'  ' * depth}           {words}", "warning")
 
 
 def _as_json(failure_group: Group, annotations: Mapping[Slot, Annotation]) -> dict[str, Any]:
