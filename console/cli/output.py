@@ -60,9 +60,9 @@ class Output:
         self._color = color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def info(self, text: str) -> None:
-        """Write a line to stderr, unless quiet."""
+        """Write a sentence to stderr, wrapped at the terminal's width, unless quiet."""
         if not self.quiet:
-            self.warn(text)
+            self.warn("\n".join(line for part in text.split("\n") for line in wrapped(part) or [""]))
 
     def warn(self, text: str) -> None:
         """Write a line to stderr, even when quiet."""
@@ -187,7 +187,7 @@ class Output:
         if left_out and not self.quiet and left_out != self._left_out:  # reported once for many tables
             self._left_out = left_out
             columns = sum(widths) + _BETWEEN * (len(widths) - 1)
-            self.info("\n".join(wrapped(f"no room for: {', '.join(left_out)} (COLUMNS={columns} shows all)")))
+            self.info(f"no room for: {', '.join(left_out)} (COLUMNS={columns} shows all)")
 
     def _styled(self, text: str, style: str) -> str:
         if not style or not self._color or not _output_stream().isatty():

@@ -181,7 +181,7 @@ def _labels(history: History) -> dict[str, Any]:
 
 def _counts(summary: Summary) -> str:
     tally = summary.tally
-    parts = [f"{count} {name}" for name, count in outcome_counts(summary)]
+    parts = [f"{count:,} {name}" for name, count in outcome_counts(summary)]
     words = ", ".join([*parts, *[setup_words(tally)] * bool(tally.setup_done)]) or "nothing was played"
     return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}{slowed_by(tally.rate_limits)}"
 

@@ -217,7 +217,7 @@ class ConsoleApp(App[int]):
 
     def announce_end_of_run(self, line: RunLine) -> None:
         """Notify that a live run has ended, with the bell unless the run is on screen."""
-        counts = " ".join(f"{mark} {count}" for mark, count, _ in outcome_counts(line.tally))
+        counts = " ".join(f"{mark} {count:,}" for mark, count, _ in outcome_counts(line.tally))
         model = one_line(line.summary.model if line.summary else "", 24)
         words = Content.assemble(model, " · ", one_line(line.label, 30), f" {state_word(line.state).plain}: {counts}")
         self.services.notify(words)

@@ -15,6 +15,7 @@ from support.screen_text import assert_until, see, text_of
 
 from console.config.paths import WorkspacePaths
 from console.config.preset import Preset
+from console.core.case import Case
 from console.core.run import Budget, Selection
 from console.engine.compute_target import LOCAL, ComputeTarget
 from console.suites.suite import Option
@@ -23,6 +24,7 @@ from console.tui.data.models import Models
 from console.tui.data.suites import Suites
 from console.tui.screens.home.lists import RunList
 from console.tui.screens.launch import fields as launch_fields
+from console.tui.screens.launch.choices import CasePreview
 from console.tui.screens.launch.field_list import FieldList
 from console.tui.screens.launch.fields import Field, money, option_field, run_name, time_limit, whole
 from console.tui.screens.launch.form import Form, command_of
@@ -582,3 +584,13 @@ async def test_the_settings_that_are_folded_are_named(opened: Any) -> None:
         await see(pilot, "shell    --sample", "L", "tab", "tab")
         await see(pilot, "seed, ids, ", "G")
         assert "shell    --sample" not in text_of(app)
+
+
+async def test_a_first_case_that_was_refused_is_read_again(opened: Any) -> None:
+    async with opened((130, 36)) as (app, pilot):
+        await see(pilot, "First case", "L")
+        preview = app.screen.query_one(CasePreview)
+        preview.set_case("mine", "", "its code has not been allowed")
+        assert preview.point_at("mine", "")
+        preview.set_case("mine", "", Case("a", "mine"))
+        assert not preview.point_at("mine", "")

@@ -66,7 +66,7 @@ def run(args: AllowArguments) -> int:
     args.output.text(f"{entry.name}: allowed, {trial.cases} cases. {RUNS_WHERE}")
     for name, source in code.sources.items():
         args.output.text(f"  {name}  {len(source.splitlines())} lines")
-    args.output.text(f"  digest {code.digest[:16]}; after any change of these files the code must be allowed again")
+    args.output.prose(f"  digest {code.digest[:16]}; after any change of these files the code must be allowed again")
     args.output.text("  other files of the folder are data, which may change freely", "faint")
     return Exit.OK
 

@@ -50,8 +50,8 @@ def simulated_notice(note: str) -> str:
     """Return a paragraph stating which models were simulated, given a run's note; empty for an empty note."""
     if not note:
         return ""
-    whose = "answers" if note == SIMULATED else "its part"
-    came = f"{whose} came from a built-in simulated model and {'say' if note == SIMULATED else 'says'} nothing"
+    whose = "answers" if note == SIMULATED else "these answers"
+    came = f"{whose} came from built-in simulated models and say nothing"
     return f'<p class="simulated"><strong>{safe(note)}</strong>: {came} about any real one.</p>'
 
 

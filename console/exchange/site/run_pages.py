@@ -73,7 +73,9 @@ def _basis(document: RunDocument) -> str:
     """Describe the headline and its basis."""
     summary = document.summary
     gap = safe(headline_gap(summary))
-    if scored_by(summary):
+    if summary.is_shown_by_look:  # the headline says what it rests on
+        basis = ""
+    elif scored_by(summary):
         basis = f"of {summary.tally.finished} rollouts"
     elif (number := ranking_number(summary)).value is None:
         basis = ""

@@ -172,12 +172,12 @@ class CasePreview(Transcript):
         """Cases read so far, by suite and category; a string is the reason for a missing case."""
 
     def point_at(self, suite: str, category: str) -> bool:
-        """Show the first case of a suite or category if it is known; return whether it must be read first."""
+        """Show the first case of a suite or category if it is known; return whether it must be read, perhaps again."""
         self._pointed_at = (suite, category)
-        if self._pointed_at in self._cases:
+        known = self._cases.get(self._pointed_at)
+        if known is not None:
             self._show_case()
-            return False
-        return bool(suite)
+        return bool(suite) and not isinstance(known, Case)  # what was refused may be allowed meanwhile
 
     def set_case(self, suite: str, category: str, case: Case | str) -> None:
         """Set the first case of a suite or category, or why there is none. Untrusted text."""

@@ -146,6 +146,7 @@ class LaunchScreen(BaseScreen):
             self._lacks_only_suite = False
             if not self.controller.form.suites and (demos := workspace.suites.demo_runs()):
                 self._suites.move_to(Part(demos[0][0]).key)  # made for a first run: it needs no other model
+        self._show_first_case()
 
     def key_words(self) -> Mapping[str, str]:
         edit = "edit" if self.focused is self._fields else "select"
