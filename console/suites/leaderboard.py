@@ -265,5 +265,18 @@ def without_grade(tallies: Iterable[Tally]) -> str:
 
 
 def notes_of(cells: Mapping[str, Cell]) -> list[str]:
-    """Return the notes of cells with a value, each with its column."""
-    return [f"{name}: {cell.note}" for name, cell in cells.items() if cell.value is not None and cell.note]
+    """Return the notes of cells with a value, each once, with its first columns."""
+    columns: dict[str, list[str]] = {}
+    for name, cell in cells.items():
+        if cell.value is not None and cell.note:
+            columns.setdefault(cell.note, []).append(name)
+    return [f"{_first_of(names)}: {note}" for note, names in columns.items()]
+
+
+_MOST_NAMED = 3
+"""Maximum number of columns named in a note."""
+
+
+def _first_of(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return f"{', '.join(names[:_MOST_NAMED])} and {more} more" if more > 0 else ", ".join(names)

@@ -15,7 +15,7 @@ from console.exchange.leaderboard_measures import completed
 from console.exchange.score_columns import columns_section, score_columns
 from console.insight.leaderboard import Leaderboard, leaderboards, mark_of
 from console.insight.number_format import bounds, number, plain_number, rate
-from console.suites.leaderboard import NOT_PLAYED, Cell
+from console.suites.leaderboard import NOT_PLAYED, Cell, notes_of
 
 LEADERBOARD = JsonKind(
     "leaderboard",
@@ -80,12 +80,8 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
     for legend in filter(None, (board.rules.legend, "   ".join(board.legend), board.grading)):
         output.prose(legend, "warning")
     for row in board.rows:
-        noted: dict[str, list[str]] = {}
-        for name in columns:
-            if row.cells[name].value is not None and (note := row.cells[name].note):
-                noted.setdefault(note, []).append(name)
-        for note, names in noted.items():
-            output.prose(f"  {row.model} {', '.join(names)}: {note}", "faint")
+        for note in notes_of({name: row.cells[name] for name in columns}):
+            output.prose(f"  {row.model} {note}", "faint")
 
 
 def cell_text(cell: Cell) -> str:
