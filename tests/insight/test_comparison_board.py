@@ -9,7 +9,7 @@ from console.core.statistics.intervals import wilson
 from console.core.statistics.sample import Observation
 from console.insight.leaderboard import leaderboards, with_interval, with_measures
 from console.insight.trends import ListedRun, trends
-from console.suites.leaderboard import Cell, PassRates
+from console.suites.leaderboard import Cell, PassRates, notes_of
 
 
 def known(
@@ -221,3 +221,11 @@ def test_a_score_that_the_manifest_names_stands_for_passing():
     assert (trend.score, [point.value for point in trend.points]) == ("points", [1.0, 3.0])
     runs[1].manifest.units["points"] = "s"
     assert trends(runs)[0].show(3.0) == "3 s", "with the unit of the newest run"
+
+
+def test_a_note_that_many_columns_share_is_said_once():
+    cells = {name: Cell(0.5, note="few clusters") for name in "abcde"} | {"f": Cell(None, note="few clusters")}
+    assert notes_of(cells | {"g": Cell(1.0, note="incomplete")}) == [
+        "a, b, c and 2 more: few clusters",
+        "g: incomplete",
+    ]

@@ -106,6 +106,12 @@ def test_a_difference_that_is_shown_as_zero_has_no_sign(two: Any) -> None:
     assert [controller.sorted_by(case) for case in (lost, gained)] == ["0.0 s", "−0.2 s"]
 
 
+def test_a_named_case_that_has_not_changed_is_listed(two: Any) -> None:
+    controller = opened(*two, case="live_simple_90-45-0")
+    assert controller.current is not None
+    assert (controller.current.slot[0], controller.scope) == ("live_simple_90-45-0", "all")
+
+
 def test_runs_that_agree_list_everything(two: Any) -> None:
     controller = opened(two[0], two[0])
     assert controller.scope == "all"

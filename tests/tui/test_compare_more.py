@@ -80,6 +80,7 @@ async def test_a_run_that_grows_is_followed(opened: Any, workspace: Any, two: An
         app.navigator.open_compare(two[0], growing.folder)
         screen = await read(app, pilot)
         assert "● B live" in text_of(app)
+        assert "No case has ended in both runs yet; B is live." in text_of(app)
         key = growing.start("live_multiple_131-52", "live_multiple", QUESTION)
         growing.ask(key, QUESTION, call_reply("get_current_weather", "{}"))
         growing.finish(key, Outcome.FAILED, "value_error:string", "unit", output={"unit": "'kelvin'"})

@@ -140,6 +140,11 @@ async def test_the_case_has_seventy_cells_before_the_list_grows(width: int, comp
         assert app.screen.query_one("#list-side").region.width >= 34
 
 
+async def test_ids_are_whole_before_reasons_are(compared: Any) -> None:
+    async with compared((130, 36)) as (app, _):
+        assert "live_multiple_131-52" in text_of(app)[: text_of(app).index("live_multiple_140-58")]
+
+
 async def test_the_numbers_need_no_case(compared: Any) -> None:
     async with compared() as (app, pilot):
         await pilot.press("slash", *"nothing like it", "enter")

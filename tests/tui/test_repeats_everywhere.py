@@ -230,6 +230,10 @@ async def test_the_grid_opens_and_hides_the_repeats_of_a_case(opened: Any, runs:
         assert rows.cursor == case
         assert [slot_of(key) for key in rows.keys[2:6]] == [(name, repeat) for repeat in range(4)]
         assert "repeat 4" in text_of(app)
+        opened_rows = [
+            line[:80] for line in text_of(app).splitlines() if f" {name} " in line[:80] or "repeat" in line[:80]
+        ]
+        assert sum("wrong" in line for line in opened_rows) <= 1, "its reason is said once"
         await pilot.press("j", "j")
         await settle(app, pilot)
         assert controller.current.slot == (name, 1)
@@ -357,6 +361,10 @@ async def test_the_grid_says_that_only_the_repeats_of_all_runs_count(opened: Any
         await pilot.press("x", "j")
         await settle(app, pilot)
         assert f"{case.slot[0]} · repeat 1 " in text_of(app)
+        await pilot.press("j", "enter")
+        await settle(app, pilot)
+        assert isinstance(app.screen, CompareScreen)
+        assert f"{case.slot[0]} · repeat 2 " in text_of(app), "the place in the grid"
 
 
 @pytest.mark.parametrize(("size", "note"), [((80, 24), ""), ((160, 45), " graded in all")])

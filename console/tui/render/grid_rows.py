@@ -192,7 +192,11 @@ def _reason_line(reason: ReasonCounts, shown: range, current: int, width: int) -
 def case_columns(shown: range, repeats: int, longest: int) -> tuple[Column, ...]:
     """Return the columns of the list of cases, sized for the most repeats of a case and the longest name."""
     marks = (Column(f" {place + 1}", _mark_width(repeats)) for place in shown)
-    return with_names((Column("case", 20, 3, is_name=True), *marks, Column("why", 24, 3, worth=12)), longest)
+    return with_names((Column("case", 20, 3, is_name=True), *marks, _WHY), longest)
+
+
+_WHY = Column("why", 12, 99, worth=12)
+"""Gets the room that ids leave."""
 
 
 def shown_marks(count: int, current: int, width: int, repeats: int) -> range:
@@ -242,15 +246,15 @@ def _mark_width(repeats: int) -> int:
     return 3 if repeats == 1 else 2 * len(str(repeats)) + 3
 
 
-def case_cells(case: GridCase, shown: range, current: int, why: str | None = None) -> tuple[Content, ...]:
-    """Return the cells of a case: id or title, outcome in each run, and `why`, or the current run's reason."""
+def case_cells(case: GridCase, shown: range, current: int, why: str) -> tuple[Content, ...]:
+    """Return the cells of a case: id or title, outcome in each run, and untrusted words on it."""
     row, has_repeats = case.telling, len(case.repeats) > 1
     draw = partial(_passed, case) if has_repeats and not row.scores else partial(_mark, row)
     marks = (draw(place, is_current=place == current) for place in shown)
     return (
         one_line(case_name(case), lines.LONGEST_ID),
         *marks,
-        one_line(case.reason_in(current) if why is None else why, 200, MUTED),
+        one_line(why, 200, MUTED),
     )
 
 

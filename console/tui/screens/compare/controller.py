@@ -331,6 +331,9 @@ class CompareController:
     @property
     def empty_words(self) -> str:
         if self.comparison is not None and not self.comparison.pairs:
+            live = " and ".join(name for name, is_live in zip("AB", self.live, strict=True) if is_live)
+            if live:
+                return f"No case has ended in both runs yet; {live} {'are' if len(live) > 1 else 'is'} live."
             return "The two runs have no case in common. p picks another run."
         if self.words:
             return "Nothing matches. F clears the filter."
@@ -345,11 +348,14 @@ class CompareController:
         return change.telling if isinstance(change, CasePair) else change
 
     def pop_first_row(self) -> str:
-        """Return the row key of the rollout to start at, once; empty if there is none or it is not listed."""
+        """Return the row key of the rollout to start at, once, and list it; empty if there is none."""
         slot, self._first_slot = self._first_slot, None
-        case = next((case for case in self.cases if any(pair.slot == slot for pair in case.repeats)), None)
+        cases = self.comparison.cases if self.comparison is not None else ()
+        case = next((case for case in cases if any(pair.slot == slot for pair in case.repeats)), None)
         if case is None or slot is None:
             return ""
+        if change_key(case) not in self.changes:
+            self.list_scope("all")
         self.current_key = change_key(case)
         return row_key(slot) if self.unfold() else self.current_key
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-import msgspec
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -56,7 +55,8 @@ class SummaryPane(Static):
 
 PLOT_WIDTH = 9
 """Width in cells of the dot plot in a row."""
-_WHY = Column("why", 24, 6, worth=12)
+_WHY = Column("why", 12, 99, worth=12)
+"""Gets the room that ids leave."""
 COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), _WHY)
 REPEAT_COLUMNS = (
     Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("Δ", 2, right=True),
@@ -101,9 +101,7 @@ class ChangeList(RowList):
         for case in cases:
             if len(case.repeats) > 1:
                 self._reasons |= dict(zip(map(change_key, case.repeats), repeat_reasons(case), strict=True))
-        longest_why = max((len(self._reasons[key]) for key in changes), default=0)
-        why = msgspec.structs.replace(_WHY, width=min(max(longest_why, _WHY.worth), _WHY.width))
-        self.set_columns(_marked(with_names((*columns[:-1], why), longest), controller.sorting))
+        self.set_columns(_marked(with_names(columns, longest), controller.sorting))
         scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
         self._highest_score = max(scores, default=0.0)
         self.border_title = Content.assemble(controller.scope.capitalize(), (f"  {len(cases)}", MUTED))

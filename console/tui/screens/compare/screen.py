@@ -139,6 +139,7 @@ class CompareScreen(BaseScreen):
             self.services.notify(Content(f"{damages} damaged journal lines were skipped."), severity="warning")
         self._draw()
         if key := self.controller.pop_first_row():
+            self._relist()
             self._move_to(key)
         if is_first:
             self.set_timer(self.controller.look_every_s, self._follow)

@@ -118,7 +118,13 @@ class GridCaseList(RowList):
 
     def _face(self, key: str) -> Face:
         case = self._rows[key]
-        why = None if self._suspects is None else self._suspects.why(case.repeats[0].slot[0])
+        if self._suspects is not None:
+            why = self._suspects.why(case.slot[0])
+        else:
+            why = case.reason_in(self._place)
+            above = self._rows.get(f"case/{case.slot[0]}")
+            if case.is_repeat and above is not None and above.reason_in(self._place) == why:
+                why = ""
         return grid_rows.case_cells(case, self._shown, self._place, why)
 
 
