@@ -6,7 +6,7 @@ never rely on either, and names are compared in one Unicode form.
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 
 def slug(text: str, limit: int = 40) -> str:
@@ -30,3 +30,9 @@ def find_name(name: str, names: Collection[str]) -> str | None:
         return name
     typed = normalized(name)
     return next((other for other in names if normalized(other) == typed), None)
+
+
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names and the number of the others: `simple, multiple, parallel and 5 more`."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,7 +1,6 @@
-"""Shortens texts of table cells so that rows stay distinguishable, and lists of names."""
+"""Shortens the texts of table cells so that rows stay distinguishable."""
 
 import re
-from collections.abc import Sequence
 
 _LABEL = re.compile(r" *[^ ]+: ")
 """Pattern of a label such as `weather_query: success rate`, in which the name has no spaces."""
@@ -31,9 +30,3 @@ def shorten_label(text: str, width: int) -> str:
 def _cut_in_the_middle(name: str, width: int) -> str:
     tail = (width - 1) // 3
     return f"{name[: width - 1 - tail]}…{name[len(name) - tail :]}"
-
-
-def first_few(names: Sequence[str], most: int = 3) -> str:
-    """Return the first names and the number of the others: `simple, multiple, parallel and 5 more`."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

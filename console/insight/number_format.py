@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from console.core.looks import Look
+from console.core.names import first_few
 from console.core.outcome import Outcome
 from console.core.price import dollars
 from console.core.run import SIMULATED, Tally
-from console.core.shortening import first_few
 from console.core.statistics.intervals import Interval
 from console.insight.rollout import SETUP
 from console.suites.suite import Metric

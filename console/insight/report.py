@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from console.core.names import first_few
 from console.core.run import Summary
-from console.core.shortening import first_few
 from console.insight.judging import Judging, judging_lines
 from console.insight.number_format import metric_bounds, metric_value
 from console.insight.reasons import counts_in_words

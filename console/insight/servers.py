@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from console.core.shortening import first_few
+from console.core.names import first_few
 
 _MOST = 4
 """Maximum number of names listed."""

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import Any
 
 from console.core.case import Setting
+from console.core.names import first_few
 from console.core.record import AnyRecord
 from console.core.run import Tally
-from console.core.shortening import first_few
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Sample, sample_of_counts
 from console.suites.headline import LACKS_CATEGORIES

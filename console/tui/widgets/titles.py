@@ -1,11 +1,14 @@
 """Titles of panes and lists: in the border on wide screens, on a line of their own on narrow ones."""
 
+import msgspec
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from console.core.case import Key
 from console.tui.render import lines
 from console.tui.render.columns import GAP
+from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS
 
 
@@ -97,6 +100,23 @@ def _cut(left: Content, room: int) -> Content:
     """Return the leading parts of a name that fit, or the first one cut."""
     end = left.plain.rfind("  ", 3, room)
     return left[:end].append(" ") if end > 0 else lines.fit(left, room)
+
+
+def case_title(key: Key, room: int, *, has_repeats: bool, is_repeat: bool) -> Content:
+    """Return the id of a case, cut to fit `room` cells, followed by the shown repeat if there are several.
+
+    Args:
+        key: the rollout that is shown.
+        room: width in cells.
+        has_repeats: true if the case was played more than once.
+        is_repeat: true if the reader chose this repeat; false if it stands for its case.
+    """
+    repeat = Content.empty()
+    if has_repeats or key.rollout:
+        words = f"repeat {key.rollout + 1}"
+        repeat = Content.styled(f" · {words}", "bold") if is_repeat else Content.styled(f"  {words}", MUTED)
+    name = one_line(str(msgspec.structs.replace(key, rollout=0)), lines.LONGEST_ID, "bold")
+    return lines.fit_name(name, min(name.cell_length, max(room - repeat.cell_length, 0))).append(repeat)
 
 
 def tell(widget: Static, content: Content) -> None:

@@ -21,7 +21,6 @@ from console.tui.data.filter_in_force import FilterInForce
 from console.tui.render import comparison as summary
 from console.tui.render import lines
 from console.tui.render.block import Block
-from console.tui.render.case_title import case_title
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.compare.actions import ChangeFilters, ComparisonCopies, OtherRuns
@@ -32,7 +31,7 @@ from console.tui.services import Services
 from console.tui.suite_views.conversation_blocks import block_key, conversation_blocks
 from console.tui.symbols import muted
 from console.tui.widgets.row_list import RowList
-from console.tui.widgets.titles import Rule
+from console.tui.widgets.titles import Rule, case_title
 from console.tui.widgets.top_line import subject_of
 from console.tui.widgets.transcript import Transcript
 

@@ -12,14 +12,13 @@ from console.insight.case_in_run import CaseInRun
 from console.insight.grid import Grid, GridCase
 from console.tui.render import grid_rows
 from console.tui.render.block import Block
-from console.tui.render.case_title import case_title
 from console.tui.render.columns import Column, Face
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.grid.controller import MOST_OUTPUTS, GridController, SuspectKeys
 from console.tui.symbols import MUTED, block_title, muted
 from console.tui.widgets.row_list import RowList
-from console.tui.widgets.titles import BORDER_CELLS, PaneTitle
+from console.tui.widgets.titles import BORDER_CELLS, PaneTitle, case_title
 from console.tui.widgets.transcript import Transcript
 
 _WHY = 18

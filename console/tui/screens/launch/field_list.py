@@ -127,11 +127,6 @@ class FieldList(ChoiceList):
     def field(self) -> Field | None:
         return self._fields.get(self.cursor or "")
 
-    @property
-    def folded(self) -> list[Field]:
-        """Settings that are not listed."""
-        return [field for id, field in self._fields.items() if id not in self.keys]
-
     def set_fields(self, fields: Sequence[Field]) -> None:
         self._fields = {field.id: field for field in fields}
         if self._editor is not None and self._editor.id not in self._fields:

@@ -287,7 +287,7 @@ class LaunchScreen(BaseScreen):
         if (field := self._fields.field) is not None:
             self._field_help.describe(field)
         else:
-            self._field_help.list_folded(self._fields.folded)
+            self._field_help.list_folded([each for each in self.controller.fields if each.id not in self._fields.keys])
         self._show_forecast()
 
     @on(RowList.RowHighlighted, "#launch-suites")

@@ -21,14 +21,13 @@ from console.insight.reasons import sentence
 from console.insight.rollout import SETUP, Rollout
 from console.insight.warnings import rollout_warnings
 from console.tui.render import diff, lines
-from console.tui.render.case_title import case_title
 from console.tui.render.lines import LONGEST_ID, fit_name
 from console.tui.sanitize import one_line, plain_line
 from console.tui.screens.review.views import TOKENS, ShownCase, view_with
 from console.tui.suite_views.conversation_blocks import conversation_blocks
 from console.tui.suite_views.suite_view import CaseView, DrawContext, HintLabel, ReviewedCase
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_sign
-from console.tui.widgets.titles import BORDER_CELLS, PaneTitle, same, tell
+from console.tui.widgets.titles import BORDER_CELLS, PaneTitle, case_title, same, tell
 from console.tui.widgets.transcript import Transcript
 
 TAGS = {
