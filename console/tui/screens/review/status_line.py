@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from textual.content import Content
 
 from console.core.looks import latest_look
-from console.core.run import Manifest
+from console.core.run import SIMULATED, Manifest
 from console.core.statistics.repeats import pass_rates
 from console.insight import number_format, run_number
 from console.insight.overview import Overview
-from console.tui.render.progress import outcome_words
+from console.tui.render.progress import outcome_words, short_cost
 from console.tui.screens.review.controller import ReviewController
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.top_line import SubjectWidths
@@ -44,10 +44,10 @@ def status_text(
     live: bool = False,
 ) -> Content:
     """Return what fits into `width` beside the names: words give way first, then names, then numbers."""
-    tally, simulated_note = overview.fold.tally, manifest.simulated_note
+    tally = overview.fold.tally
     (rate, *shorter_rates), repeats = _rates(controller, overview, manifest, live=live)
-    cost = number_format.spent(tally, simulated_note)
-    amount = "" if number_format.is_free(tally, simulated_note) else cost
+    cost = short_cost(overview, manifest)
+    amount = "" if cost == SIMULATED else cost.partition(", ")[0]
     brief = outcome_words(tally, with_setup=False, with_zeros=False)
     none, place = Content.empty(), _place_words(controller, "reviewed")
     status = _Status(
