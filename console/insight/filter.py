@@ -231,7 +231,7 @@ def _free(sought: str) -> Test:
             return True
         texts = [text for read in _TEXTS.values() for text in read(rollout)]
         remarks = [read(annotation) for read in _SAID.values()]
-        return _contain_all([*texts, rollout.message, rollout.recent_text, *remarks], [sought])
+        return _contain_all([*texts, str(rollout.key), rollout.message, rollout.recent_text, *remarks], [sought])
 
     return test
 

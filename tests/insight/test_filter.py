@@ -1,5 +1,6 @@
 """The filter language keeps what it says, and refuses what it does not understand."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,6 +79,12 @@ def test_keeps(text):
 )
 def test_drops(text):
     assert not read_filter(text).matches(UNIT)
+
+
+def test_the_id_of_a_repeat_is_found_as_it_is_written():
+    third = msgspec.structs.replace(UNIT, key=Key(UNIT.key.case, 2))
+    assert read_filter(f"{UNIT.key.case} r3").matches(third)
+    assert not read_filter(f"{UNIT.key.case} r3").matches(UNIT)
 
 
 def test_tags():

@@ -363,7 +363,7 @@ def test_the_app_of_a_verb_draws_on_the_terminal_itself(workspace: Any, terminal
         "import sys\nfrom console.cli.main import run\n"
         "sys.exit(run(['review', 'a', '--models', 'models.toml', '--runs', 'runs', '--data', 'data']))\n"
     )
-    one.read_until(b"loops")
+    one.read_until(b"0 rev")
     one.send(b"\x11")
     assert one.wait() == 0
     assert b"^[[" not in one.output, "no sanitized escapes"

@@ -531,6 +531,7 @@ async def test_attempts_appear_when_there_are_several(opened: Any, workspace: An
         recorder.finish(key, Outcome.FAILED, "value_error:string", messages=[f"message {attempt}"])
     async with reviewing(opened, recorder.close()) as (app, pilot, _):
         assert "attempt 2 of 2" in text_of(app)
+        assert "Scores  Raw  Attempts ─" in text_of(app), "tabs, which can be clicked, come before time and cost"
         await see(pilot, "message 1", "V")
         assert "answer 2" in text_of(app)
 

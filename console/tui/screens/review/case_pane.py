@@ -43,6 +43,10 @@ TAGS = {
 LETTERS = {value: letter for letter, (value, _) in TAGS.items() if value}
 
 
+_LEAST_TITLE, _AROUND_TITLE = 12, 10
+"""Minimum width of a case's name on the title line, and cells around the name, the tabs and the cost."""
+
+
 def tabs(views: Sequence[str], current: str, room: int) -> Content:
     """Return the names of the views, the current one in brackets; a click shows the view, `…` stands for others.
 
@@ -63,15 +67,22 @@ def tabs(views: Sequence[str], current: str, room: int) -> Content:
     return gap.join(names[first:])
 
 
-def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
-    """Return the attempt, duration and cost of a rollout; a partly simulated run shows the real part of the cost."""
+def spent(rollout: Rollout, *, simulated: bool = False, room: int = 80) -> Content:
+    """Return attempt, duration and cost of a rollout; a partly simulated run shows the real part of the cost.
+
+    If there are several attempts and `room` is too small, the word `simulated` is omitted, then all but the attempt.
+    """
     made_up = simulated and rollout.cost_usd == 0
     cost = (
         "simulated" if made_up else number_format.money(rollout.cost_usd) if rollout.cost_usd is not None else "cost ?"
     )
     attempt = f"attempt {rollout.key.attempt} of {len(rollout.attempts)}" if len(rollout.attempts) > 1 else ""
-    parts = [attempt, number_format.duration(rollout.seconds), cost]
-    return muted("  ".join(part for part in parts if part))
+    duration = number_format.duration(rollout.seconds)
+    whole = f"{duration}  {cost}"
+    if not attempt:
+        return muted(whole)
+    words = [f"{attempt}  {rest}" for rest in (whole, duration if made_up else cost)]
+    return muted(next((text for text in words if len(text) <= room), attempt))
 
 
 def reason_line(rollout: Rollout, comparison: Comparison | None, width: int, *, is_told: bool = False) -> Content:
@@ -261,9 +272,12 @@ class CasePane(Vertical):
 
     def _draw_head(self, shown: ShownCase) -> None:
         case, rollout, room = shown.case, shown.case.rollout, self._room
-        cost = spent(rollout, simulated=shown.simulated)
-        names = tabs([view.name for view in shown.views], shown.view.name, room.width - cost.cell_length - 22)
-        spare = max(room.width - names.cell_length - cost.cell_length - 10, 12)
+        view_names = [view.name for view in shown.views]
+        all_tabs = tabs(view_names, shown.view.name, room.width).cell_length
+        most = room.width if room.is_wide else room.width - all_tabs - _LEAST_TITLE - _AROUND_TITLE
+        cost = spent(rollout, simulated=shown.simulated, room=most)
+        names = tabs(view_names, shown.view.name, room.width - cost.cell_length - _LEAST_TITLE - _AROUND_TITLE)
+        spare = max(room.width - names.cell_length - cost.cell_length - _AROUND_TITLE, _LEAST_TITLE)
         is_alone = self.screen.has_class("-zoomed")
         title = self._named(shown, spare, with_outcome=is_alone)
         self._title.tell(title.append("  ").append(names), cost)
@@ -326,11 +340,14 @@ class CasePane(Vertical):
             sign = outcome_sign(rollout.outcome).append(" ")
             room -= sign.cell_length
         key, has_repeats = rollout.key, shown.has_repeats
+        if len(rollout.attempts) > 1:
+            key = msgspec.structs.replace(key, attempt=1)  # `spent` has the attempt
         title = case_title(key, LONGEST_ID, has_repeats=has_repeats, is_repeat=shown.is_repeat)
         if title.cell_length <= room:
             return sign.append(title)
         first = msgspec.structs.replace(key, case=f"{key.case} r1") if has_repeats and not key.rollout else key
-        return sign.append(fit_name(one_line(str(first), LONGEST_ID, "bold"), room))
+        name = one_line(str(first), LONGEST_ID, "bold")
+        return sign.append(fit_name(name, min(room, name.cell_length)))
 
     def _set_box_title(self, pane: Widget, title: Content, subtitle: Content) -> None:
         """Set the titles of a pane's box if they have changed, since that redraws the whole pane."""

@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 
 _AROUND_HEADING = 7
 """Cells of the top line around the name of the screen, and at its end."""
+_BEFORE_BADGE = 3
+"""Cells of the top line between the status and the badge."""
 PREFETCH_AFTER_S = 0.05
 IDLE_AFTER_S = 0.15
 """Seconds on a case before its history and branches are read, so that the case itself is shown first."""
@@ -340,7 +342,8 @@ class ReviewScreen(RunScreen):
             return
         labeling = Content.styled(f"{words}   " if (words := self._labels.progress) else "", "$live")
         title = title_words(feed.manifest, width)
-        room = width - labeling.cell_length - self.services.badge.cell_length
+        badge = self.services.badge
+        room = width - labeling.cell_length - (badge.cell_length + _BEFORE_BADGE if badge else 0)
         names = subject_widths(title, beside=len(self.heading) + _AROUND_HEADING)
         status = status_text(controller, feed.overview, feed.manifest, room, names, live=feed.is_live)
         self.top_line.tell(title=title, status=labeling.append(status))

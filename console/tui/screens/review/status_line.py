@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from textual.content import Content
 
 from console.core.looks import latest_look
-from console.core.run import Manifest
+from console.core.run import SIMULATED, Manifest
 from console.core.statistics.repeats import pass_rates
 from console.insight import number_format, run_number
 from console.insight.overview import Overview
-from console.tui.render.progress import outcome_words
+from console.tui.render.progress import outcome_words, short_cost
 from console.tui.screens.review.controller import ReviewController
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.top_line import SubjectWidths
@@ -44,10 +44,11 @@ def status_text(
     live: bool = False,
 ) -> Content:
     """Return what fits into `width` beside the names: words give way first, then names, then numbers."""
-    tally, simulated_note = overview.fold.tally, manifest.simulated_note
-    (rate, *shorter_rates), repeats = _rates(controller, overview, manifest, live=live)
-    cost = number_format.spent(tally, simulated_note)
-    amount = "" if number_format.is_free(tally, simulated_note) else cost
+    tally = overview.fold.tally
+    (rate, *shorter), repeats = _rates(controller, overview, manifest, live=live)
+    shorter_rates = [{"rate": Content.styled(each, "bold")} for each in shorter]
+    cost = short_cost(overview, manifest)
+    amount = "" if cost == SIMULATED else cost.partition(", ")[0]
     brief = outcome_words(tally, with_setup=False, with_zeros=False)
     none, place = Content.empty(), _place_words(controller, "reviewed")
     status = _Status(
@@ -58,9 +59,9 @@ def status_text(
         place,
         names.whole,
     )
-    for shorter in (
+    for change in (
         {},
-        *({"rate": Content.styled(shorter, "bold")} for shorter in shorter_rates),
+        *shorter_rates[:1],
         {"outcomes": outcome_words(tally, explains_setup=False)},
         {"outcomes": outcome_words(tally, with_setup=False)},
         {"outcomes": brief},
@@ -70,10 +71,11 @@ def status_text(
         {"cost": none},
         {"place": _place_words(controller, "rev.")},
         {"names": names.least},
+        *shorter_rates[1:],
         {"rate": none},
         {"outcomes": none},
     ):
-        status = replace(status, **shorter)
+        status = replace(status, **change)
         if status.text.cell_length <= width - status.names:
             break
     return status.text
@@ -88,7 +90,8 @@ def _rates(
         return [""], ""
     if fold.is_shown_by_look(manifest, live=live):
         look = latest_look(fold.looks)
-        return [number_format.look_score(look, "", with_categories=each) for each in (True, False)], ""
+        lengths = number_format.look_score(look, ""), number_format.look_score(look, "", with_categories=False)
+        return [*lengths, number_format.look_score(look, "", brief=True)], ""
     rate = run_number.pass_rate(fold, manifest)
     if (rates := pass_rates(fold.tally.cases)) is None:
         return [rate], ""
