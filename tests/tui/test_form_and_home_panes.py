@@ -115,9 +115,9 @@ async def test_the_forecast_says_size_and_price_or_what_stands_in_the_way() -> N
     refused = await text_for(Preflight(forecast=Forecast([run]), refusals=[("no key", "set it")]))
     assert "no key" in refused
     assert "set it" in refused
-    assert "6 cases" in await text_for(Preflight(forecast=Forecast([run])))
+    assert "6 rollouts" in await text_for(Preflight(forecast=Forecast([run])))
     with_setup = dataclasses.replace(run, setup=4)
-    assert "6 cases + 8 setup" in await text_for(Preflight(forecast=Forecast([with_setup])))
+    assert "6 rollouts + 8 setup" in await text_for(Preflight(forecast=Forecast([with_setup])))
     assert "starting …" in await text_for(Preflight(forecast=Forecast([run]), is_starting=True))
 
 
