@@ -282,6 +282,8 @@ class Overview:
             case Tried():
                 self._hide_call(record)
                 rollout.tries += 1
+                if record.wait_s and self.status is not None:  # the engine says so only with its next status
+                    rollout.state, rollout.since = "waiting", record.at
                 self._report(_problem(record))
             case Lost():
                 self._report(Problem(record.at, record.key, "worker lost", f"{record.worker}: {record.why}"))

@@ -1,10 +1,11 @@
 """Speed of a run in tokens per second: an estimate, to be shown as one."""
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable
 
-from console.core.record import AnyRecord, Asked, Closed
+from console.core.record import AnyRecord, Asked, Closed, Opened
 
 WINDOW_S = 30.0
 """Seconds over which tokens of finished calls are averaged."""
@@ -21,10 +22,15 @@ class Pace:
         self._clock = clock
         self._replies: deque[tuple[float, int]] = deque()
         self._streamed: deque[tuple[float, int]] = deque()
+        self._since = math.inf
+        """Start of the engine, or else the first reply; without it the last replies before a pause would seem quick."""
 
     def apply(self, record: AnyRecord) -> None:
         match record:
+            case Opened():
+                self._since = record.at
             case Asked():
+                self._since = min(self._since, record.at)
                 usage = record.reply.usage
                 self._replies.append((record.at, usage.output if usage else 0))
                 _forget(self._replies, record.at - WINDOW_S)
@@ -48,7 +54,7 @@ class Pace:
         _forget(self._replies, now - WINDOW_S)
         if not self._replies:
             return None
-        span = min(WINDOW_S, max(now - self._replies[0][0], 1.0))
+        span = min(WINDOW_S, max(now - self._since, 1.0))
         return sum(count for _, count in self._replies) / span
 
 

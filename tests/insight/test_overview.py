@@ -136,6 +136,26 @@ def test_pace_is_unknown_before_it_is_known():
     assert pace.tokens_per_s() is None
 
 
+def test_pace_is_of_the_whole_window_when_its_first_replies_have_passed_out_of_it():
+    now = [40.0]
+    pace = Pace(lambda: now[0])
+    pace.apply(Opened(at=0, pid=1))
+    for at in (1, 39):
+        reply = Reply("", usage=Usage(10, 300))
+        pace.apply(Asked(at=at, key=Key("a"), n=1, digest="", reply=reply))
+    assert pace.tokens_per_s() == 10
+
+
+def test_a_conversation_waits_as_soon_as_a_call_failed_that_will_be_tried_again():
+    again = Tried(at=2, key=Key("a"), n=1, kind="rate_limit", message="slow down", wait_s=2)
+    run = overview(started("a"))
+    run.apply_frame(Status("running", 2, [Activity(Key("a"), "asking", since=1.0)]))
+    run.apply(again)
+    assert [rollout.state for rollout in run.running.values()] == ["waiting"]
+    replayed = overview(started("a"), again)
+    assert [rollout.state for rollout in replayed.running.values()] == [""], "no status will tell when it goes on"
+
+
 def test_the_time_left_follows_the_latest_endings_without_the_time_between_sessions():
     run = overview(Opened(at=100, pid=1), *(finished(f"{at}", Outcome.PASSED, at=at) for at in (101, 102)))
     assert run.fold.seconds_per_rollout(102) == 0

@@ -15,7 +15,7 @@ from console.insight.overview import Overview
 from console.tui.data.runs import RunLine
 from console.tui.dialogs.help import TextScreen
 from console.tui.render.progress import facts_lines, progress_line, worker_lines
-from console.tui.render.rollout_rows import state_and_waits
+from console.tui.render.rollout_rows import RunsLayout, state_and_waits
 
 
 def test_each_worker_has_a_line_that_says_what_it_is_at():
@@ -47,7 +47,7 @@ def test_a_lost_worker_is_seen_without_a_key(tmp_path: Path):
     folder = plain_run(tmp_path).folder
     live = msgspec.structs.replace(folder.summary(), state="running")
     line = RunLine(folder, live)
-    assert state_and_waits(line, status, wide=False).plain == "1 worker lost"
+    assert state_and_waits(line, status, RunsLayout(is_wide=False)).plain == "1 worker lost"
     overview = Overview()
     overview.status = status
     run = Manifest(id="r", at=1.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=9)
@@ -60,11 +60,23 @@ def test_a_run_slowed_by_rate_limits_says_so(tmp_path: Path):
     status = Status("running", 16, endpoints=[slowed])
     folder = plain_run(tmp_path).folder
     line = RunLine(folder, msgspec.structs.replace(folder.summary(), state="running"))
-    assert state_and_waits(line, status).plain == "5/16 · slowed by 12 × 429"
+    assert state_and_waits(line, status, RunsLayout()).plain == "5/16 · slowed by 12 × 429"
     overview = Overview()
     overview.status = status
     run = Manifest(id="r", at=1.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=9)
     shown = progress_line(overview, run, live=True, now=2.0, width=120, average=Content(".500")).plain
     assert "5/16 · slowed by 12 × 429" in shown
-    facts = [line.plain for line in facts_lines(overview, run, live=True, now=2.0)]
+    facts = [line.plain for line in facts_lines(overview, run, live=True, now=2.0, width=80)]
     assert any("5 of 5 in flight   11 queued · slowed by 12 × 429" in fact for fact in facts)
+
+
+def test_a_long_fact_goes_on_below_its_value() -> None:
+    paused = EndpointState("local", limit=3, waiting=1, throttled=1, paused_until=1e9)
+    overview = Overview()
+    overview.status = Status("running", 3, endpoints=[paused])
+    run = Manifest(id="r", at=1.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=9)
+    facts = [line.plain for line in facts_lines(overview, run, live=True, now=2.0, width=60)]
+    place = next(place for place, fact in enumerate(facts) if fact.startswith("local "))
+    assert facts[place].endswith("1 queued · slowed by 1")
+    assert facts[place + 1].startswith(" " * 18 + "× 429   paused until ")
+    assert max(map(len, facts)) <= 60

@@ -19,6 +19,7 @@ from console.insight.rollout import Rollout
 from console.insight.warnings import parser_warning
 from console.store.runs import STARTING_S
 from console.suites.headline import headline_of
+from console.tui.render import lines
 from console.tui.render.lines import LONGEST_ID, stacked
 from console.tui.render.row_cells import not_run_words
 from console.tui.sanitize import one_line
@@ -181,8 +182,9 @@ def progress_line(
         parts[0] = outcome_words(tally, with_setup=False)  # the score matters more
         parts[-1] = short_average or average
     if live:
-        pace = overview.pace.tokens_per_s()
-        eta = "–" if _is_stuck(overview, now) else time_left(overview.fold.seconds_per_rollout(now), left)
+        is_stuck = _is_stuck(overview, now)
+        pace = None if is_stuck else overview.pace.tokens_per_s()
+        eta = "–" if is_stuck else time_left(overview.fold.seconds_per_rollout(now), left)
         parts.append(Content(f"ETA {eta}" if eta else ""))
         parts.append(muted(f"≈{number_format.count(pace)} tok/s{trend and ' '}{trend}" if pace else ""))
         parts.append(_at_once(overview))
@@ -282,8 +284,10 @@ def _waits(overview: Overview) -> Content:
 def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: float, is_wide: bool = True) -> Content:
     """Return the state, duration and cost of a run, for the right end of the top line; shortened unless `is_wide`."""
     starting = not live and is_starting(overview, manifest)
-    is_known = overview.status is not None if live else overview.status is None
-    state = "starting" if starting else overview.state if is_known else "running"
+    if live := live or _ends(overview):
+        state = overview.state if overview.status is not None else "running"
+    else:
+        state = "starting" if starting else overview.fold.state(live=False)
     begun = overview.opened_at if live else overview.fold.first_at
     seconds = now - begun if live else overview.fold.seconds
     spent = number_format.duration(max(seconds, 0.0)) if begun else ""
@@ -308,6 +312,11 @@ def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: floa
     )
 
 
+def _ends(overview: Overview) -> bool:
+    """Return whether the last records of an engine that has just ended are still being read."""
+    return overview.status is not None and overview.fold.closed is None
+
+
 def is_starting(overview: Overview, manifest: Manifest) -> bool:
     """Return whether the run was just launched and its engine has not opened the journal yet."""
     return not overview.fold.sessions and time.time() - manifest.at < STARTING_S
@@ -322,7 +331,7 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
         words = "The run's folder or journal was deleted; what is shown exists only in memory."
         return Content.styled(words, "$broken")
     batches = batch_words(list(overview.fold.batches.values()))
-    if live:
+    if live or _ends(overview):
         return Content.styled(f"waits for {batches}", MUTED) if batches else Content.empty()
     if closed is not None and closed.reason == "decided":
         left = rollouts_left(overview, manifest) - _setup_left(overview, manifest)
@@ -355,40 +364,47 @@ def title_words(manifest: Manifest, width: int) -> Content:
     return who.append("   ").append(one_line(name, LONGEST_ID if width >= 100 else 16, MUTED)) if name else who
 
 
-def facts_lines(overview: Overview, manifest: Manifest, *, live: bool, now: float) -> list[Content]:
-    """Return the lines of the `This run` pane."""
+def facts_lines(overview: Overview, manifest: Manifest, *, live: bool, now: float, width: int) -> list[Content]:
+    """Return the lines of the `This run` pane, wrapped to `width` cells; a value goes on below its beginning."""
     tally = overview.fold.tally
-    lines = [
+    facts = [
         _fact("tokens", f"{token_words(overview)}   {number_format.count(tally.calls)} calls"),
         _fact("cost", cost_words(overview, manifest)),
         _fact("retries", number_format.count(tally.retries) + slowed_by(tally.rate_limits)),
     ]
     if live and overview.status is not None:
-        lines.append(_fact("ETA", _eta(overview, rollouts_left(overview, manifest), now)))
+        facts.append(_fact("ETA", _eta(overview, rollouts_left(overview, manifest), now)))
         # Roles that ask the same server with the same key share one limiter.
-        lines += [_endpoint(endpoint) for endpoint in dict.fromkeys(overview.status.endpoints)]
+        facts += [_endpoint(endpoint) for endpoint in dict.fromkeys(overview.status.endpoints)]
         if overview.status.workers:
-            lines.append(_workers(overview.status.workers))
+            facts.append(_workers(overview.status.workers))
     if overview.confinement is not None:
-        lines.append(_fact("sandbox", overview.confinement.text))
+        facts.append(_fact("sandbox", overview.confinement.text))
     if warning := weights_warning(manifest.weights):
-        lines.append(one_line(warning, 300, "$undecided"))
+        facts.append(one_line(warning, 300, "$undecided"))
     scores, headline = overview.fold.scores, headline_of(overview.fold.scores, manifest.headline)
     if overview.fold.is_shown_by_look(manifest, live=live):
         if scores:
             unit = manifest.units.get(headline, "")
             words = number_format.look_score(latest_look(overview.fold.looks), headline, unit=unit)
-            lines.append(_fact(headline or "passed", words))
+            facts.append(_fact(headline or "passed", words))
         scores = {}  # means over the first finishers would be biased
     elif scores and not headline and tally.rate is not None:
-        lines.append(_fact("passed", number_format.with_interval(tally.rate.value, tally.rate.low, tally.rate.high)))
+        facts.append(_fact("passed", number_format.with_interval(tally.rate.value, tally.rate.low, tally.rate.high)))
     first = (headline, *manifest.further_headlines)
     means = [name for name in scores if not name.startswith(BLAME_PREFIX)]  # blame is set for failures only
     for name in sorted(means, key=lambda name: first.index(name) if name in first else len(first))[:4]:
-        lines.append(_fact(name, f"mean {number_format.number(scores[name], manifest.units.get(name, ''))}"))
+        facts.append(_fact(name, f"mean {number_format.number(scores[name], manifest.units.get(name, ''))}"))
     if overview.status is not None and overview.status.message:
-        lines.append(one_line(overview.status.message, 300, "$broken"))
-    return lines
+        facts.append(one_line(overview.status.message, 300, "$broken"))
+    return [line for fact in facts for line in _wrapped(fact, width)]
+
+
+def _wrapped(fact: Content, width: int) -> list[Content]:
+    """Wrap a fact, or a sentence without a name, to `width` cells."""
+    start = _VALUE_AT if fact.cell_length > _VALUE_AT and fact.plain[:_VALUE_AT].endswith("  ") else 0
+    first, *others = fact[start:].wrap(max(width - start, 1))
+    return [fact[:start].append(first), *(Content(" " * start).append(other) for other in others)]
 
 
 def _eta(overview: Overview, left: int, now: float) -> str:
@@ -399,7 +415,11 @@ def _eta(overview: Overview, left: int, now: float) -> str:
 
 
 def _fact(name: str, value: str) -> Content:
-    return one_line(name, 16, MUTED).pad_right(max(16 - len(name), 0)).append("  ").append(one_line(value, 200))
+    return lines.fit(one_line(name, _VALUE_AT - 2, MUTED), _VALUE_AT).append(one_line(value, 200))
+
+
+_VALUE_AT = 18
+"""Column in which the value of a fact begins."""
 
 
 def _endpoint(state: EndpointState) -> Content:

@@ -1,7 +1,10 @@
 """Rows of Live's lists: conversations, failures, problems, and live runs."""
 
+import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from textual.content import Content
 
@@ -15,10 +18,10 @@ from console.insight.reasons import reason_words, sentence
 from console.insight.rollout import Rollout
 from console.tui.data.runs import RunLine
 from console.tui.render import lines
-from console.tui.render.columns import Column, Face
+from console.tui.render.columns import GAP, Column, Face
 from console.tui.render.lines import stacked
 from console.tui.render.progress import is_stalled, lost_words, outcome_words, time_left
-from console.tui.render.row_cells import score_words, suite_and_name
+from console.tui.render.row_cells import bare_score, score_words, suite_and_name
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_counts, outcome_sign, state_word
 
@@ -149,98 +152,103 @@ def has_costs(lines: Sequence[RunLine]) -> bool:
 
 
 _RESUMES = " · r resumes"
-_ROOM_FOR_ENDED = 150
-"""Minimum list width for a state column of runs that ended early."""
-_MOST_MODEL, _MOST_SUITE = 14, 12
-"""Maximum widths of model and suite in the narrow layout."""
+_MOST_MODEL, _MOST_STATE = 14, 40
+"""Maximum widths of the columns of models and states."""
+_ENOUGH_SUITE, _LEAST_SUITE = 24, 8
+"""Widths of the column of suites for which words, and then what a score is based on, are left out."""
 ROOM_FOR_FIGURES = 110
 """Minimum list width for a separate column per number."""
 
 
-def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
-    """Return columns that suit these runs: fitted to their contents, with cost only if there is any.
+@dataclass(frozen=True, slots=True)
+class RunsLayout:
+    """Layout of the list of runs, the same for all of them."""
 
-    The narrow layout combines outcomes and number of cases in one column.
-    """
-    score = Column("score", max([9, *(len(score_words(line.summary)) for line in lines if line.summary)]))
-    states = [state_word(line.state).cell_length + len(_RESUMES) for line in lines if line.can_resume]
-    eta, state = Column("ETA", 7, right=True), Column("state", max([len("16/16 requests"), *states]), 2)
-    if width < ROOM_FOR_FIGURES:
-        summaries = [line.summary for line in lines if line.summary]
-        counts = max([4, *(_counts_of(summary).cell_length for summary in summaries)])
-        model = min(max([5, *(len(summary.model) for summary in summaries)]), _MOST_MODEL)
-        left = max([3, *(len(_time_left(line, line.summary)) for line in lines if line.summary)])
-        return (
-            Column("", 1), Column("model", model), Column("suite", 9, 1, is_name=True), Column("done", counts), score,
-            Column("ETA", left, right=True), Column("state", 10, 2),
-        )  # fmt: skip
-    done = max([4, *(len(_done(line.summary)) for line in lines if line.summary)])
-    tallies = [line.summary.tally for line in lines if line.summary]
-    outcomes = max([20, *(outcome_words(tally, with_setup=False).cell_length for tally in tallies)])
-    return (
-        Column("", 1),
-        Column("model", 10, 2),
-        Column("suite", 14, 3, is_name=True),
-        Column("done", done, right=True),
-        score,
-        Column("outcomes", outcomes),
-        Column("tok/s", 5, right=True),
-        *[Column("cost", 7, right=True)] * has_costs(lines),
-        eta,
-        state,
-    )
+    columns: tuple[Column, ...] = ()
+    is_wide: bool = True
+    """True for a separate column per number; otherwise outcomes and number of cases share one."""
+    with_cost: bool = False
+    brevity: int = 0
+    """Degree to which words and what a score is based on are left out, so that no number and no suite is cut."""
+
+    @property
+    def keys(self) -> bool:
+        """True if a run that can be resumed names the key."""
+        return self.brevity < 1
+
+    @property
+    def requests(self) -> str:
+        """Unit of the requests in flight."""
+        return ("requests" if self.is_wide else "req.", "req.", "", "")[self.brevity]
+
+    @property
+    def with_zeros(self) -> bool:
+        """True if outcomes that did not occur are counted too."""
+        return self.brevity < 2
+
+    @property
+    def with_basis(self) -> bool:
+        """True if a score is followed by the rollouts that it is based on."""
+        return self.brevity < 3
 
 
-def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_cost: bool, width: int) -> Face:
-    """Return the cells of `run_columns`, or a single line for a run that ended early if there is little room."""
-    summary, is_wide = line.summary, width >= ROOM_FOR_FIGURES
-    if summary is None:
-        mistake = one_line(line.mistake, 200, "$broken")
+_BREVITIES = 4
+
+
+def runs_layout(runs: Sequence[RunLine], statuses: Mapping[Path, Status], width: int) -> RunsLayout:
+    """Return the layout for these runs: columns fitted to their contents, with the fewest words left out."""
+    layout = RunsLayout()
+    for brevity in range(_BREVITIES):
+        is_wide = width >= ROOM_FOR_FIGURES
+        layout = RunsLayout(is_wide=is_wide, with_cost=is_wide and has_costs(runs), brevity=brevity)
+        names = [name for name in (_WIDE if is_wide else _NARROW) if name != "cost" or layout.with_cost]
+        rows = [_cells(line, line.summary, statuses.get(line.folder.path), layout) for line in runs if line.summary]
+        widths = [max(len(name), *(row[place].cell_length for row in rows), 0) for place, name in enumerate(names)]
+        widths[1], widths[-1] = min(widths[1], _MOST_MODEL), min(widths[-1], _MOST_STATE)
+        longest_suite = widths[2]
+        rest = width - sum(widths) + longest_suite - len(GAP) * (len(widths) - 1)
+        widths[2] = max(min(longest_suite, rest), _LEAST_SUITE)
+        widths[-1] += max(rest - widths[2], 0)
+        columns = (
+            Column(name, fitted, right=name in _RIGHT, is_name=name in ("model", "suite"))
+            for name, fitted in zip(names, widths, strict=True)
+        )
+        layout = dataclasses.replace(layout, columns=tuple(columns))
+        if rest >= min(longest_suite, _ENOUGH_SUITE if brevity < 2 else _LEAST_SUITE):
+            break
+    return layout
+
+
+_NARROW = ("", "model", "suite", "done", "score", "ETA", "state")
+_WIDE = ("", "model", "suite", "done", "score", "outcomes", "tok/s", "cost", "ETA", "state")
+_RIGHT = frozenset({"tok/s", "cost", "ETA"})
+
+
+def run_cells(line: RunLine, status: Status | None, layout: RunsLayout, *, is_watched: bool = False) -> Face:
+    """Return the cells of a run, or a single line if it cannot be read."""
+    if line.summary is None:
+        _, model, suite, *_ = layout.columns
+        name = lines.fit_name(one_line(line.name, lines.LONGEST_ID), model.width + len(GAP) + suite.width)
         mark = Content.styled(SYMBOLS.broken, "$broken")
-        return mark, one_line(line.name, 60), *[Content.empty()] * ((6 + with_cost) if is_wide else 4), mistake
-    score = Content.styled(score_words(summary), "bold")
-    model = one_line(summary.model, 60, "bold" if is_watched else "")
-    is_stuck = line.is_live and is_stalled(status, summary.seconds, summary.tally.finished, summary.updated)
-    left = Content("–" if is_stuck else _time_left(line, summary))
-    state = state_and_waits(line, status, wide=is_wide)
-    if line.can_resume and width < _ROOM_FOR_ENDED:
-        return _ended_line(line, summary)
-    if not is_wide:
-        cells = (_mark(line), model, suite_and_name(line), _counts_of(summary), score, left, state)
-        return _dimmed_if_ended(line, cells)
-    tally = summary.tally
-    is_free = number_format.is_free(tally, summary.simulated_note)
-    cost = [Content("free" if is_free else number_format.spent_amount(tally))] * with_cost
-    cells = (
-        _mark(line),
-        model,
-        suite_and_name(line),
-        Content(_done(summary)),
-        score,
-        outcome_words(tally, with_setup=False),
-        muted(_speed(line, summary)),
-        *cost,
-        left,
-        state,
-    )
-    return _dimmed_if_ended(line, cells)
-
-
-def _ended_line(line: RunLine, summary: Summary) -> Content:
-    """Return the row of a run that ended early, with its progress before its result."""
-    model, suite = one_line(summary.model, _MOST_MODEL), suite_and_name(line)
-    how_far = state_word(line.state).append(f" {number_format.done(summary.tally, summary.planned_cases, 0)}{_RESUMES}")
-    parts = [
-        Content.assemble(_mark(line), "  ", model),
-        lines.fit_name(suite, min(suite.cell_length, _MOST_SUITE)),
-        how_far,
-        Content(score_words(summary)),
-    ]
-    return Content("  ").join(parts).stylize(MUTED)
-
-
-def _dimmed_if_ended(line: RunLine, cells: tuple[Content, ...]) -> tuple[Content, ...]:
+        return Content(GAP).join([mark, name, one_line(line.mistake, 200, "$broken")])
+    mark, model, *cells = _cells(line, line.summary, status, layout)
+    cells = (mark, model.stylize("bold") if is_watched else model, *cells)
     return cells if line.is_begun_or_waits else tuple(cell.stylize(MUTED) for cell in cells)
+
+
+def _cells(line: RunLine, summary: Summary, status: Status | None, layout: RunsLayout) -> tuple[Content, ...]:
+    tally = summary.tally
+    is_stuck = line.is_live and is_stalled(status, summary.seconds, tally.finished, summary.updated)
+    words = score_words(summary)
+    score = Content.styled(words if layout.with_basis else bare_score(words), "bold")
+    start = (_mark(line), one_line(summary.model, lines.LONGEST_ID), suite_and_name(line))
+    end = (Content("–" if is_stuck else _time_left(line, summary)), state_and_waits(line, status, layout))
+    if not layout.is_wide:
+        return *start, _counts_of(summary), score, *end
+    is_free = number_format.is_free(tally, summary.simulated_note)
+    cost = [Content("free" if is_free else number_format.spent_amount(tally))] * layout.with_cost
+    outcomes = outcome_words(tally, with_setup=False, with_zeros=layout.with_zeros)
+    return *start, Content(_done(summary)), score, outcomes, muted(_speed(line, summary)), *cost, *end
 
 
 def _counts_of(summary: Summary) -> Content:
@@ -278,10 +286,10 @@ def _time_left(line: RunLine, summary: Summary) -> str:
     return time_left(summary.seconds_per_rollout, left) if line.is_live else ""
 
 
-def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) -> Content:
+def state_and_waits(line: RunLine, status: Status | None, layout: RunsLayout) -> Content:
     """Return a run's state: the engine's message, lost workers and waits, or requests in flight."""
     if line.can_resume:
-        return state_word(line.state).append(_RESUMES)
+        return state_word(line.state).append(_RESUMES * layout.keys)
     if status is None or not line.is_live:
         return state_word(line.state)
     if status.message:
@@ -289,7 +297,9 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
     lost = lost_words(status)
     for endpoint in status.endpoints:
         if endpoint.why:
-            return stacked([lost, one_line(_wait_words(endpoint, status.waiting, wide=wide), 200, "$undecided")])
+            return stacked(
+                [lost, one_line(_wait_words(endpoint, status.waiting, wide=layout.is_wide), 200, "$undecided")]
+            )
     if lost:
         return lost
     in_flight = sum(endpoint.in_flight for endpoint in status.endpoints)
@@ -298,8 +308,7 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
         return Content.styled(slowed, "$undecided")
     if status.state != "running":
         return state_word(status.state)
-    requests = "requests" if wide else "req."
-    return muted(f"{in_flight}/{limit} {requests}" if limit else "running")
+    return muted(f"{in_flight}/{limit} {layout.requests}".rstrip() if limit else "running")
 
 
 def _wait_words(endpoint: EndpointState, waiting: int, *, wide: bool) -> str:

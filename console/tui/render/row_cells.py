@@ -117,7 +117,7 @@ def runs_narrow(runs: Sequence[RunLine], room: int, now: float, figure: SortedFi
         rest += fitted.pop().width + len(GAP)
     room_for_score = fitted[3].width + rest - _LEAST_SUITE
     if room_for_score < max([0, *(len(each) for each in scores if "[" in each)]):  # all scores lose their intervals
-        room_for_score = max([5, *(len(_bare_score(each)) for each in scores)])
+        room_for_score = max([5, *(len(bare_score(each)) for each in scores)])
     fitted[3] = _wide(score, min(room_for_score, fitted[3].width))
     return RunColumns(tuple(fitted), figure, has_setup=False, is_brief=True)
 
@@ -131,7 +131,7 @@ def _wide(column: Column, width: int) -> Column:
     return msgspec.structs.replace(column, width=width)
 
 
-def _bare_score(score: str) -> str:
+def bare_score(score: str) -> str:
     """Return a score without its interval, and with `…` instead of its basis."""
     number, basis, _ = score.partition(" [")[0].partition(" (")
     return f"{number} …" if basis else number
@@ -167,7 +167,7 @@ def run_narrow(line: RunLine, kin: Kin, now: float, layout: RunColumns) -> Face:
     if line.summary is None:
         return _damage(line)
     words = "" if line.is_queued else score_words(line.summary)
-    score = Content(words if len(words) <= layout.columns[3].width else _bare_score(words))
+    score = Content(words if len(words) <= layout.columns[3].width else bare_score(words))
     model, suite = _model_and_suite(line, kin, now)
     result = _result(line, with_setup=layout.has_setup)
     cost = _cost(line, layout.figure, is_brief=layout.is_brief)

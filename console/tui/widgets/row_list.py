@@ -282,7 +282,7 @@ class RowList(Viewport):
             return lines.sentence_line(self._empty, y, width, style, style_getter(self))
         if self._names and y == 0:
             style = self.get_visual_style("rows--names")
-            return lines.strip_of(self._names_line(width), width, style, style_getter(self))
+            return lines.strip_of(self._names_line(), width, style, style_getter(self))
         index = self.scroll_offset.y + y - self._names
         if index >= len(self._keys):
             return Strip.blank(width, base.rich_style)
@@ -334,10 +334,15 @@ class RowList(Viewport):
             parts.append(Content.styled(f"[{SYMBOLS.chosen if chosen else ' '}] ", "bold $live" if chosen else MUTED))
         return Content("").join(parts)
 
-    def _names_line(self, width: int) -> Content:
-        indent = 2 * self._gutter + 4 * self._selectable
+    @property
+    def room_for_cells(self) -> int:
+        """Width of a row's cells, beside cursor and checkbox."""
+        return self.room - 2 * self._gutter - 4 * self._selectable
+
+    def _names_line(self) -> Content:
         names = [Content(column.name) for column in self.columns]
-        return Content(" " * indent).append(layout.row(self.columns, names, width - indent))
+        indent = self.room - self.room_for_cells
+        return Content(" " * indent).append(layout.row(self.columns, names, self.room_for_cells))
 
     # Moving ----------------------------------------------------------------------------------------------------------
 

@@ -15,19 +15,19 @@ from console.insight import number_format
 from console.insight.overview import Overview
 from console.tui.data.run_feed import Changes
 from console.tui.data.runs import RunLine
-from console.tui.render.columns import Face
+from console.tui.render.columns import Face, with_names
 from console.tui.render.progress import begun_words, is_starting
 from console.tui.render.rollout_rows import (
     FAILURES,
     PROBLEMS,
+    RunsLayout,
     ended_words,
     failing_cells,
     failure_cells,
-    has_costs,
     problem_cells,
     row_key,
     run_cells,
-    run_columns,
+    runs_layout,
     slot_of,
 )
 from console.tui.screens.live.controller import WatchedRun
@@ -49,6 +49,7 @@ class ConversationList(RowList):
         self.pane_title = PaneTitle("running", id="running-caption")
         self.view = view
         self._watched: WatchedRun | None = None
+        self._longest = 0
 
     @property
     def slot(self) -> Slot | None:
@@ -63,7 +64,16 @@ class ConversationList(RowList):
         self._watched = run
         keys = [row_key(slot) for slot in slots]
         if not keys or keys != self.keys:
+            self._fit_names(run, slots)
             self.show(keys, draw=self._draw_rollout, empty=_empty_words(run))
+
+    def _fit_names(self, run: WatchedRun, slots: Sequence[Slot]) -> None:
+        """Fit the column of ids to the longest one listed so far, so that it only grows."""
+        repeat = len(f" r{run.manifest.rollouts}") if run.manifest.rollouts > 1 else 0
+        self._longest = max([self._longest, *(len(case) + repeat for case, _ in slots)])
+        columns = with_names(self.view.columns, self._longest)
+        if columns != self.columns:
+            self.set_columns(columns)
 
     def touch_rollouts(self, slots: Iterable[Slot]) -> None:
         """Redraw the rows of these rollouts."""
@@ -72,8 +82,8 @@ class ConversationList(RowList):
 
     def draw_title(self, run: WatchedRun, *, order: str, only_running: bool) -> None:
         """Show the number of rows and their order."""
-        begun, status = len(run.overview.running), run.overview.status
-        waiting = min(status.waiting, begun) if status is not None and run.is_live else 0  # some may just have ended
+        begun = len(run.overview.running)
+        waiting = sum(rollout.state == "waiting" for rollout in run.overview.running.values())
         running = number_format.count(begun - waiting)
         waits = f", {number_format.count(waiting)} waiting" if waiting else ""
         if only_running:
@@ -233,6 +243,7 @@ class LiveRunsPanel(RowList):
         self._run_lines: dict[str, RunLine] = {}
         self._statuses: Mapping[Path, Status] = {}
         self._watched = ""
+        self._layout = RunsLayout()
         self._ended = 0
         self._is_unfolded = True
 
@@ -272,7 +283,8 @@ class LiveRunsPanel(RowList):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        self.set_columns(run_columns(list(self._run_lines.values()), self.room))
+        self._layout = runs_layout(list(self._run_lines.values()), self._statuses, self.room_for_cells)
+        self.set_columns(self._layout.columns)
 
     def _draw_run(self, key: str) -> Face:
         if key == _ENDED:
@@ -280,8 +292,7 @@ class LiveRunsPanel(RowList):
         line = self._run_lines.get(key)
         if line is None:
             return ()
-        status, with_cost = self._statuses.get(line.folder.path), has_costs(list(self._run_lines.values()))
-        return run_cells(line, status, is_watched=key == self._watched, with_cost=with_cost, width=self.room)
+        return run_cells(line, self._statuses.get(line.folder.path), self._layout, is_watched=key == self._watched)
 
     @on(RowList.RowChosen)
     def _choose_run(self, event: RowList.RowChosen) -> None:

@@ -151,8 +151,9 @@ class FactsPane(Static):
         """Draw the facts, those of a suite's own view first; `width` is used until the pane is laid out."""
         if not self.display:
             return
-        of_suite = self.view.facts(list(run.overview.rollouts.values()), self.size.width or width)
-        of_run = facts_lines(run.overview, run.manifest, live=run.is_live, now=_read_until(run))
+        width = self.size.width or width
+        of_suite = self.view.facts(list(run.overview.rollouts.values()), width)
+        of_run = facts_lines(run.overview, run.manifest, live=run.is_live, now=_read_until(run), width=width)
         tell(self, Content("\n").join([*of_suite, *of_run[:MOST_FACTS]] if of_suite else of_run))
 
 

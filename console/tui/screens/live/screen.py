@@ -47,6 +47,7 @@ class LiveScreen(RunScreen):
 
     where: ClassVar[str] = "live"
     heading: ClassVar[str] = "Live"
+    find_hint: ClassVar[str] = "words to find in the text, enter keeps, esc clears"
     AUTO_FOCUS: ClassVar[str | None] = "#running"
     DEFAULT_CSS = """
     LiveScreen {
@@ -73,10 +74,8 @@ class LiveScreen(RunScreen):
         &.-streams.-narrow {
             #left { height: auto; } #right { height: 1fr; }
             #running { height: 3; } #failures { height: 1; } #problems { height: 5; }
-            #failures-caption { display: none; }
         }
         &.-streams.-narrow.-tall { #running { height: 10; } #failures { height: 4; } #problems { height: 10; } }
-        &.-streams.-narrow.-tall, &.-streams.-narrow.-zoomed { #failures-caption { display: block; } }
         &.-streams.-narrow.-suite-view #running { height: 8; }
         &.-streams.-narrow.-suite-view.-tall #running { height: 18; }
         &.-wide {
@@ -192,6 +191,8 @@ class LiveScreen(RunScreen):
             self._draw_figures(feed)
         self.trials.follow(feed, is_current=self.is_current)
         if changes.status or changes.settled or self._was_live != feed.is_live:
+            if self._was_live and not feed.is_live:
+                self.services.workspace.look()  # so that the number of live runs is true at once
             self._was_live = feed.is_live
             self.set_class(feed.is_live, "-streams")
             self.refresh_keys()
@@ -266,7 +267,7 @@ class LiveScreen(RunScreen):
 
     def _draw_figures(self, feed: RunFeed) -> None:
         width, overview, controller = self.size.width, feed.overview, self.controller
-        if feed.is_live and feed is self.pump.whole_feed:
+        if feed is self.pump.whole_feed:
             self.several_runs.show_watched(feed)
         self.progress.show_run(feed, width, self.controller.speeds, nothing_live=self._is_nothing_live(feed))
         is_wide = width >= WIDE

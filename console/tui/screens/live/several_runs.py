@@ -90,12 +90,15 @@ class LiveRuns:
         self._engines.ask([line.folder.path for line in self.lines if line.is_live])
 
     def show_watched(self, feed: RunFeed) -> None:
+        """Show the watched run as it is now, until the workspace lists its end."""
         overview = feed.overview
-        if not feed.is_live or not feed.is_read or not overview.fold.sessions:
+        if not feed.is_read or not overview.fold.sessions:
             return
-        summary = overview.fold.summary(feed.manifest, live=True, now=feed.now(), damaged=0, journal_bytes=0)
+        summary = overview.fold.summary(feed.manifest, live=feed.is_live, now=feed.now(), damaged=0, journal_bytes=0)
         self.lines = [
-            msgspec.structs.replace(line, summary=summary) if line.folder.path == self._watched else line
+            msgspec.structs.replace(line, summary=summary)
+            if line.folder.path == self._watched and line.is_begun_or_waits
+            else line
             for line in self.lines
         ]
 
