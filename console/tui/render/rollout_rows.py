@@ -152,8 +152,8 @@ def has_costs(lines: Sequence[RunLine]) -> bool:
 
 
 _RESUMES = " · r resumes"
-_MOST_MODEL, _MOST_STATE = 14, 40
-"""Maximum widths of the columns of models and states."""
+_MOST_MODEL = 14
+"""Maximum width of the column of models."""
 _ENOUGH_SUITE, _LEAST_SUITE = 24, 8
 """Widths of the column of suites for which words, and then what a score is based on, are left out."""
 ROOM_FOR_FIGURES = 110
@@ -172,9 +172,9 @@ class RunsLayout:
     """Degree to which words and what a score is based on are left out, so that no number and no suite is cut."""
 
     @property
-    def keys(self) -> bool:
+    def with_keys(self) -> bool:
         """True if a run that can be resumed names the key."""
-        return self.brevity < 1
+        return self.brevity < 2
 
     @property
     def requests(self) -> str:
@@ -184,7 +184,12 @@ class RunsLayout:
     @property
     def with_zeros(self) -> bool:
         """True if outcomes that did not occur are counted too."""
-        return self.brevity < 2
+        return self.brevity < 1
+
+    @property
+    def most_state(self) -> int:
+        """Width of the state, such as the reason for waiting, that other columns make room for."""
+        return (40, 24, 18, 18)[self.brevity]
 
     @property
     def with_basis(self) -> bool:
@@ -204,7 +209,7 @@ def runs_layout(runs: Sequence[RunLine], statuses: Mapping[Path, Status], width:
         names = [name for name in (_WIDE if is_wide else _NARROW) if name != "cost" or layout.with_cost]
         rows = [_cells(line, line.summary, statuses.get(line.folder.path), layout) for line in runs if line.summary]
         widths = [max(len(name), *(row[place].cell_length for row in rows), 0) for place, name in enumerate(names)]
-        widths[1], widths[-1] = min(widths[1], _MOST_MODEL), min(widths[-1], _MOST_STATE)
+        widths[1], widths[-1] = min(widths[1], _MOST_MODEL), min(widths[-1], layout.most_state)
         longest_suite = widths[2]
         rest = width - sum(widths) + longest_suite - len(GAP) * (len(widths) - 1)
         widths[2] = max(min(longest_suite, rest), _LEAST_SUITE)
@@ -289,7 +294,7 @@ def _time_left(line: RunLine, summary: Summary) -> str:
 def state_and_waits(line: RunLine, status: Status | None, layout: RunsLayout) -> Content:
     """Return a run's state: the engine's message, lost workers and waits, or requests in flight."""
     if line.can_resume:
-        return state_word(line.state).append(_RESUMES * layout.keys)
+        return state_word(line.state).append(_RESUMES * layout.with_keys)
     if status is None or not line.is_live:
         return state_word(line.state)
     if status.message:
