@@ -24,6 +24,9 @@ from console.tui.textual_patches import style_getter
 from console.tui.themes import has_black_on_white_cursor, is_ansi
 from console.tui.widgets.viewport import Viewport
 
+GUTTER = 2
+"""Width of the cursor beside the cells of a row."""
+
 
 class RowList(Viewport):
     """A virtual list with a cursor, columns and optional selection marks."""
@@ -282,7 +285,7 @@ class RowList(Viewport):
             return lines.sentence_line(self._empty, y, width, style, style_getter(self))
         if self._names and y == 0:
             style = self.get_visual_style("rows--names")
-            return lines.strip_of(self._names_line(), width, style, style_getter(self))
+            return lines.strip_of(self._names_line(width), width, style, style_getter(self))
         index = self.scroll_offset.y + y - self._names
         if index >= len(self._keys):
             return Strip.blank(width, base.rich_style)
@@ -334,15 +337,10 @@ class RowList(Viewport):
             parts.append(Content.styled(f"[{SYMBOLS.chosen if chosen else ' '}] ", "bold $live" if chosen else MUTED))
         return Content("").join(parts)
 
-    @property
-    def room_for_cells(self) -> int:
-        """Width of a row's cells, beside cursor and checkbox."""
-        return self.room - 2 * self._gutter - 4 * self._selectable
-
-    def _names_line(self) -> Content:
+    def _names_line(self, width: int) -> Content:
+        indent = GUTTER * self._gutter + 4 * self._selectable
         names = [Content(column.name) for column in self.columns]
-        indent = self.room - self.room_for_cells
-        return Content(" " * indent).append(layout.row(self.columns, names, self.room_for_cells))
+        return Content(" " * indent).append(layout.row(self.columns, names, width - indent))
 
     # Moving ----------------------------------------------------------------------------------------------------------
 

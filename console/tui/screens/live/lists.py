@@ -34,7 +34,7 @@ from console.tui.screens.live.controller import WatchedRun
 from console.tui.screens.live.progress_pane import FactsPane
 from console.tui.suite_views.suite_view import LiveView
 from console.tui.symbols import MUTED, muted
-from console.tui.widgets.row_list import RowList
+from console.tui.widgets.row_list import GUTTER, RowList
 from console.tui.widgets.titles import PaneTitle
 
 _REPEATED = "Rollouts"
@@ -283,7 +283,7 @@ class LiveRunsPanel(RowList):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        self._layout = runs_layout(list(self._run_lines.values()), self._statuses, self.room_for_cells)
+        self._layout = runs_layout(list(self._run_lines.values()), self._statuses, self.room - GUTTER)
         self.set_columns(self._layout.columns)
 
     def _draw_run(self, key: str) -> Face:
