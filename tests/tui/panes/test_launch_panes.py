@@ -77,6 +77,6 @@ async def test_the_preview_asks_once_for_a_case_and_shows_it_only_while_pointed_
         pane.set_case("small-talk", "why", Case("why-1", "why", {}, title="Why do people hum?"))
         await pilot.pause()
         assert "small-talk" in pane.border_title
-        assert not pane.point_at("other", "")
+        assert pane.point_at("other", "")  # its cases may be there meanwhile
         await pilot.pause()
         assert "It has no cases." in text_of(app)
