@@ -365,10 +365,11 @@ def test_the_title_keeps_the_filter_before_the_grouping(tmp_path: Path, run: Run
     run.manifest = msgspec.structs.replace(run.manifest, rollouts=2)
     controller, _, _ = make(tmp_path, run)
     controller.add_to_filter("tag:none")
+    controller.add_to_filter("!is:reviewed")
     assert controller.list_labels() == [
-        "cases with failures · untagged · by repeats",
-        "cases with failures · untagged",
-        "cases · untagged",
+        "cases with failures · untagged, not reviewed · by repeats",
+        "cases with failures · untagged, not reviewed",
+        "cases · untagged, not reviewed",
     ]
 
 

@@ -121,6 +121,8 @@ class RowList(Viewport):
         self._fixed: Container[str] = frozenset()
         self._cursor: int | None = None
         self._ids = layout.LongIds()
+        self._last_page = 1
+        """Number of visible rows before the size changed; Textual may set the new one before `apply_size`."""
         self._pressed: str | None = None
         """Key of the row on which the mouse button was pressed."""
 
@@ -382,8 +384,9 @@ class RowList(Viewport):
     def apply_size(self, update: Callable[[], bool]) -> bool:
         """Keep the cursor in view when the list shrinks."""
         cursor, top = self._cursor, self.scroll_offset.y
-        was_seen = cursor is not None and top <= cursor < top + self.page
+        was_seen = cursor is not None and top <= cursor < top + self._last_page
         changed = super().apply_size(update)
+        self._last_page = self.page
         if was_seen and changed:
             self.call_next(self._bring_into_view)
         return changed

@@ -155,7 +155,8 @@ class ReviewController:
         if self.triage.has_cases and self.triage.repeats > 1:
             kind = f"cases with {kind}" if scope else "cases"
             brief = "cases" if scope == FAILURES else kind
-        filtered = _FILTER_LABELS.get(narrow, narrow)
+        terms = [_FILTER_LABELS.get(term, "") for term in narrow.split()]
+        filtered = ", ".join(terms) if all(terms) else narrow
         grouping = "" if by is GroupBy.NONE else f"by {_GROUPING_LABELS.get(by, by.value)}"
         forms = ((kind, filtered, grouping), (kind, filtered), (brief, filtered))
         return [" · ".join(part for part in form if part) for form in (forms if narrow else forms[:1])]
