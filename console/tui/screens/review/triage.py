@@ -214,7 +214,8 @@ class Triage:
         leaf = self.group_of(rollout)
         if leaf is None or not leaf.is_case or self.by is GroupBy.REPEATS:
             return leaf
-        return next(section for section in self.sections if section.path == leaf.path[:-2])
+        tops = (top for top in self.groups if top.path == leaf.path[: len(top.path)])
+        return next(section for top in tops for section in top.sections if section.path == leaf.path[:-2])
 
     # Places ----------------------------------------------------------------------------------------------------------
 
