@@ -1,13 +1,14 @@
 """Failures in groups and in reading order.
 
-Groups have at most two levels: reason, then subject. Model failures come before machinery failures, then larger groups
-first, ties in run order; the order is therefore stable. Cases within a group stay in run order.
+Groups have at most two levels, reason, then subject; runs that play cases several times have cases below. Model
+failures come before machinery failures, then larger groups first, ties in run order; the order is therefore stable.
+Cases within a group stay in run order.
 """
 
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from itertools import chain
@@ -66,7 +67,9 @@ class Group:
     is_case: bool = False
     """True if all members are rollouts of one case."""
     subject: str = ""
-    """Subject shared by all members if there are no subgroups. Untrusted text."""
+    """Subject shared by all members if they are not divided by subject. Untrusted text."""
+    cases: int = 0
+    """Number of its cases if they are groups at its lowest level, otherwise 0."""
 
     @property
     def has_cases(self) -> bool:
@@ -78,8 +81,8 @@ class Group:
 
     @property
     def size(self) -> int:
-        """Number of its cases if its subgroups are cases, else of its rollouts."""
-        return len(self.parts) if self.has_cases else self.count
+        """Number of its cases if they are groups, else of its rollouts."""
+        return self.cases or self.count
 
     @property
     def rank(self) -> int:
@@ -105,7 +108,16 @@ class Group:
     @property
     def leaves(self) -> list["Group"]:
         """Lowest-level groups in order; the group itself if it has no subgroups."""
-        return self.parts or [self]
+        if self.has_cases:
+            return self.parts
+        return [leaf for part in self.parts for leaf in part.leaves] or [self]
+
+    @property
+    def sections(self) -> list["Group"]:
+        """Lowest-level groups in order, except that they are not divided into cases."""
+        if self.has_cases:
+            return [self]
+        return [section for part in self.parts for section in part.sections] or [self]
 
 
 def possible_grouping(by: GroupBy, annotations: Mapping[Slot, Annotation]) -> GroupBy:
@@ -145,6 +157,8 @@ def _by_repeats(rollouts: RolloutList, repeats: int) -> list[Group]:
             kinds[label] = Group((label,), label, rollouts.pick(()))
         kinds[label].parts.append(Group((label, category, case), case, members, is_case=True))
         kinds[label].rollouts.numbers.extend(members.numbers)
+    for kind in kinds.values():
+        kind.cases = len(kind.parts)
     return [kinds[label] for label in _KINDS if label in kinds]
 
 
@@ -158,16 +172,20 @@ def _cases(rollouts: RolloutList) -> dict[tuple[str, str], RolloutList]:
 
 
 def with_cases(groups: Iterable[Group]) -> list[Group]:
-    """Return the lowest-level groups, each divided into its cases, for runs that play cases several times."""
-    divided: list[Group] = []
-    for top in groups:
-        for leaf in top.leaves:
-            members = _cases(leaf.rollouts)
-            parts = [Group((*leaf.path, *names), names[1], of, is_case=True) for names, of in members.items()]
-            label = leaf.label if leaf is top else f"{top.label}: {leaf.label}"
-            rollouts = leaf.rollouts.pick(chain.from_iterable(part.rollouts.numbers for part in parts))
-            divided.append(Group(leaf.path, label, rollouts, parts, subject=leaf.subject))
-    return divided
+    """Return the groups with the lowest ones divided into their cases, for runs that play cases several times."""
+    return [_with_cases(each) for each in groups]
+
+
+def _with_cases(whole: Group) -> Group:
+    if whole.parts:
+        parts = with_cases(whole.parts)
+        cases = len({leaf.path[-2:] for part in parts for leaf in part.leaves})
+    else:
+        members = _cases(whole.rollouts)
+        parts = [Group((*whole.path, *names), names[1], of, is_case=True) for names, of in members.items()]
+        cases = len(parts)
+    rollouts = whole.rollouts.pick(chain.from_iterable(part.rollouts.numbers for part in parts))
+    return replace(whole, rollouts=rollouts, parts=parts, cases=cases)
 
 
 def _steadiness(members: RolloutList, repeats: int) -> str:
@@ -269,9 +287,9 @@ def _by_subject(rollout: Rollout) -> tuple[str, str]:
 
 
 def _divide(whole: Group) -> None:
-    """Divide a group by subject; subjects that occur once stay together, so that there are fewer groups than cases."""
+    """Divide a group by subject; subjects of a single case stay together, so that there are fewer groups than cases."""
     parts = _collect(whole.rollouts, _by_subject, whole.path, of_kind=True)
-    large = [part for part in parts if part.count > 1 and part.path[-1]]
+    large = [part for part in parts if part.path[-1] and _has_several_cases(part.rollouts)]
     if not large or (len(large) == 1 and large[0].count == whole.count):
         whole.subject = large[0].label if large else ""
         return
@@ -283,6 +301,12 @@ def _divide(whole: Group) -> None:
         label = small[0].label if len(small) == 1 else "others"
         large.append(Group((*whole.path, ""), label, rest))
     whole.parts = large
+
+
+def _has_several_cases(rollouts: RolloutList) -> bool:
+    names = rollouts.cases()
+    first = next(names, None)
+    return any(name != first for name in names)
 
 
 def _collect(rollouts: RolloutList, read: Reader, path: tuple[str, ...], *, of_kind: bool) -> list[Group]:

@@ -367,7 +367,7 @@ class Navigator:
         if target is not None and not target.case and target.run.is_live:
             self.open_live(target.run)
         elif target is not None:
-            self.open_review(target.run, (target.case, 0) if target.case else None)
+            self.open_review(target.run, (target.case, target.repeat) if target.case else None)
 
 
 def newest_alike(runs: Sequence[RunLine], least: int, most: int) -> list[RunLine]:

@@ -2,11 +2,12 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from console.core.annotation import Annotation, Label, PeopleVerdict
 from console.core.case import Key
 from console.core.outcome import Outcome
-from console.insight.failures import GroupBy, group, in_order, possible_grouping
+from console.insight.failures import GroupBy, group, in_order, possible_grouping, with_cases
 from console.insight.reasons import reason_words, sentence
 from console.insight.rollout import Rollout
 
@@ -53,6 +54,21 @@ def test_groups_stay_fewer_than_cases():
     assert [(it.count, it.parts, it.subject) for it in group(same, GroupBy.REASON)] == [(5, [], "unit")]
     one_other = [*same, failure("x", "value_error:string", "city")]
     assert [it.label for it in group(one_other, GroupBy.REASON)[0].parts] == ["unit", "city"]
+
+
+def test_cases_of_several_repeats_stand_below_reason_and_subject():
+    def repeats(case: str, subject: str, *numbers: int) -> list[Rollout]:
+        return [replace(failure(case, "value_error:string", subject), key=Key(case, n)) for n in numbers]
+
+    run = [*repeats("a", "unit", 0, 1), *repeats("b", "unit", 0), *repeats("c", "city", 0, 1), *repeats("b", "day", 1)]
+    (reason,) = with_cases(group(run, GroupBy.REASON))
+    assert [(it.label, it.size, it.is_case) for it in reason.parts] == [("unit", 2, False), ("others", 2, False)]
+    assert [[it.label for it in part.parts] for part in reason.parts] == [["a", "b"], ["c", "b"]]
+    assert (reason.size, reason.count) == (3, 6), "a case is counted once"
+    assert [it.label for it in reason.leaves] == ["a", "b", "c", "b"]
+    assert reason.sections == reason.parts
+    alone = with_cases(group(run[3:5], GroupBy.REASON))
+    assert [(it.has_cases, it.size) for it in alone] == [(True, 1)], "repeats of one case are no group of their own"
 
 
 def test_other_groupings():

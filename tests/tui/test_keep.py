@@ -67,8 +67,8 @@ async def test_a_row_is_edited_and_kept_in_a_suite_of_another_name(
     opened: Any, workspace: Any, suite: KeptWeather, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     editor(workspace, monkeypatch, 'sed -i s/fahrenheit/kelvin/ "$1"')
-    async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (app, pilot, _):
-        await see(pilot, "another suite", "b")
+    async with reviewing(opened, plain_run(workspace.root / "runs", rollouts=2).folder) as (app, pilot, _):
+        await see(pilot, "live_multiple_118-41 · repeat 1 in kept, a new suite?", "b")
         await see(pilot, "Name of the new suite", "s")
         await see(pilot, "in mine, a new suite?", *"mine", "enter")
         await see(pilot, "in mine, a new suite?", "e")

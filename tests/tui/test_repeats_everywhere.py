@@ -418,3 +418,31 @@ async def test_the_grid_lists_a_case_once_with_how_many_repeats_pass(opened: Any
         await pilot.press("v")
         await settle(app, pilot)
         assert all(f"{passed}/4 " in text_of(app) for passed in (2, 3, 0)), "beside the answers too"
+
+
+async def test_the_cursor_stays_in_sight_when_a_zoomed_list_gets_small_again(opened: Any, runs: Any) -> None:
+    async with opened((80, 24)) as (app, pilot):
+        app.navigator.open_review(runs[0])
+        await settle(app, pilot)
+        await pilot.press("G", "k")
+        await settle(app, pilot)
+        await pilot.press("z")
+        await settle(app, pilot)
+        await pilot.press("z")
+        await settle(app, pilot)
+        assert any(line.startswith("> ") for line in text_of(app).splitlines())
+
+
+async def test_the_finder_counts_repeats_and_opens_the_first_that_did_not_pass(opened: Any, runs: Any) -> None:
+    async with opened((130, 36)) as (app, pilot):
+        app.navigator.open_review(runs[0])
+        await settle(app, pilot)
+        await pilot.press("ctrl+t", *"multiple_2")
+        await settle(app, pilot)
+        assert re.search(r"> ✗  multiple_2 +0/4  multiple_2", text_of(app))
+        await pilot.press("backspace", "4")
+        await settle(app, pilot)
+        assert re.search(r">    multiple_4 +1/4  multiple_4", text_of(app)), "no sign, as some passed"
+        await pilot.press("enter")
+        await settle(app, pilot)
+        assert app.screen.controller.cursor.slot == ("multiple_4", 1)

@@ -27,7 +27,7 @@ from console.suites.run_suite import RunSuite
 from console.suites.suite import Report
 from console.tui.data.throttle import Throttle
 from console.tui.screens.review import listing
-from console.tui.screens.review.case_list import empty_text, end_of_list_text, list_title
+from console.tui.screens.review.case_list import empty_text, end_of_list_text, list_titles, row_content
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.controller import ReviewController
 from console.tui.screens.review.listing import AT_ONCE, SLICE, Lister, ListPace, listings
@@ -50,11 +50,16 @@ class RunDouble:
         self.conversations: dict[Key, Conversation] = {}
 
     def end(
-        self, case_id: str, outcome: Outcome = Outcome.FAILED, reason: str = "value_error:string", rollout: int = 0
+        self,
+        case_id: str,
+        outcome: Outcome = Outcome.FAILED,
+        reason: str = "value_error:string",
+        rollout: int = 0,
+        subject: str = "unit",
     ) -> None:
-        """End a case; all have the same subject."""
+        """End a case."""
         key, case = Key(case_id, rollout), Case(case_id, "simple", {})
-        verdict = Verdict(outcome, reason, "unit", ("wrong unit",))
+        verdict = Verdict(outcome, reason, subject, ("wrong unit",))
         conversation = self.conversations.setdefault(key, Conversation(key))
         for record in (Started(1.0, key, case), Finished(2.0, key, output={}, verdict=verdict)):
             self.overview.apply(record)
@@ -171,7 +176,7 @@ def test_it_opens_on_the_first_failure_of_the_largest_group(tmp_path: Path, run:
     assert current(controller) == "a"
     assert controller.pop_stale() == Stale.LIST | Stale.CASE | Stale.FIGURES
     assert controller.pop_stale() is Stale.NOTHING
-    assert controller.list_label() == "failures · by reason"
+    assert controller.list_labels() == ["failures · by reason"]
 
 
 def test_a_case_that_was_asked_for_is_gone_to_even_if_it_passed(tmp_path: Path, run: RunDouble) -> None:
@@ -227,7 +232,7 @@ def test_what_arrives_moves_the_cursor_only_until_the_run_is_read(tmp_path: Path
 def test_filters_narrow_and_are_cleared(tmp_path: Path, run: RunDouble) -> None:
     controller, _, _ = make(tmp_path, run)
     controller.set_scope("")
-    assert controller.list_label() == "cases · by reason"
+    assert controller.list_labels() == ["cases · by reason"]
     assert listed(controller) == ["a", "c", "b", "d"]
     controller.add_to_filter('error:"value_error:string"', 'subject:"unit"')
     assert listed(controller) == ["a", "c"]
@@ -235,7 +240,7 @@ def test_filters_narrow_and_are_cleared(tmp_path: Path, run: RunDouble) -> None:
     assert listed(controller) == ["a", "c", "b"]
     controller.regroup(GroupBy.NONE)
     assert listed(controller) == ["a", "b", "c"]
-    assert controller.list_label() == "failures"
+    assert controller.list_labels() == ["failures"]
 
 
 def test_the_cursor_goes_back_to_the_case_that_a_filter_took_away(tmp_path: Path, run: RunDouble) -> None:
@@ -331,6 +336,56 @@ def test_rows_are_counted_as_such_where_a_case_has_several(tmp_path: Path) -> No
         controller.keep_cursor()
         status = status_text(controller, run.overview, run.manifest, 120, SubjectWidths(46, 36, 20)).plain
         assert status.endswith(f"   {place}  0 reviewed"), status
+
+
+def test_a_reason_stands_once_above_its_subjects_and_their_cases(tmp_path: Path) -> None:
+    run = RunDouble()
+    run.manifest = msgspec.structs.replace(run.manifest, rollouts=2)
+    for case, subject in (("a", "unit"), ("b", "unit"), ("c", "city"), ("d", "day")):
+        run.end(case, rollout=1, subject=subject)
+    controller, _, _ = make(tmp_path, run)
+    controller.triage.regroup(GroupBy.REASON)
+    controller.relist()
+
+    def rows(width: int) -> list[str]:
+        return [" ".join(str(row_content(controller, key, width, live=False)).split()) for key in controller.rows()]
+
+    heads = ["wrong value 4 ████████", "▾ unit 2 ████", "▸ others 2 ████"]
+    assert rows(60) == [*heads[:2], "a · repeat 2 ✗ (1 of 2)", "b · repeat 2 ✗ (1 of 2)", heads[2]]
+    assert len(controller.rows().fixed) == 2, "the headings of the case under the cursor"
+    controller.cursor.step_group(1)
+    assert rows(60)[-2:] == ["c · repeat 2 city ✗ (1 of 2)", "d · repeat 2 day ✗ (1 of 2)"]
+    assert rows(24)[-1] == "d r2 ✗ (1 of 2)", "the detail gives way"
+
+
+def test_the_title_keeps_the_filter_before_the_grouping(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, _ = make(tmp_path, run)
+    controller.add_to_filter("!is:reviewed")
+    assert controller.list_labels()[:2] == ["failures · not reviewed · by reason", "failures · not reviewed"]
+    run.manifest = msgspec.structs.replace(run.manifest, rollouts=2)
+    controller, _, _ = make(tmp_path, run)
+    controller.add_to_filter("tag:none")
+    controller.add_to_filter("!is:reviewed")
+    assert controller.list_labels() == [
+        "cases with failures · untagged, not reviewed · by repeats",
+        "cases with failures · untagged, not reviewed",
+        "cases · untagged, not reviewed",
+    ]
+
+
+def test_a_note_on_a_repeat_goes_on_to_the_next_failure(tmp_path: Path) -> None:
+    run = RunDouble()
+    run.manifest = msgspec.structs.replace(run.manifest, rollouts=4)
+    for case in ("a", "b"):
+        for rollout, outcome in enumerate((Outcome.PASSED, Outcome.FAILED, Outcome.PASSED, Outcome.FAILED)):
+            run.end(case, outcome, rollout=rollout)
+    controller, _, _ = make(tmp_path, run)
+    controller.cursor.unfold()
+    slots = [controller.cursor.slot]
+    for _ in range(2):
+        controller.annotate_and_go_on("reviewed", "yes")
+        slots.append(controller.cursor.slot)
+    assert slots == [("a", 1), ("a", 3), ("b", 1)]
 
 
 def test_a_note_goes_on_to_the_next_case_and_undo_goes_back(tmp_path: Path, run: RunDouble) -> None:
@@ -474,10 +529,10 @@ def test_a_list_that_takes_time_says_so_until_it_is_whole(tmp_path: Path, run: R
     controller.pop_stale()
     controller.regroup(GroupBy.CATEGORY)
     assert Stale.FIGURES in controller.pop_stale()
-    assert list_title(controller, run.manifest, is_searching=False).plain.startswith("listing … ")
+    assert list_titles(controller, run.manifest, is_searching=False)[0].plain.startswith("listing … ")
     while controller.is_listing:
         loop.turn()
-    assert list_title(controller, run.manifest, is_searching=False).plain.startswith("3 ")
+    assert list_titles(controller, run.manifest, is_searching=False)[0].plain.startswith("3 ")
 
 
 def test_of_two_filters_typed_in_a_row_only_the_last_is_listed(tmp_path: Path, run: RunDouble) -> None:

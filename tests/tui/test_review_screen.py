@@ -199,7 +199,7 @@ async def test_words_are_found_in_every_text_of_all_cases(opened: Any, workspace
         await see(pilot, lambda: listed(screen) == ["live_simple_99-0-0"], *"ZEBRA", "enter")
         await pilot.press("i")  # the conversation has it
         await see(pilot, "zebra")
-        assert "failure · by reason · ZEBRA" in text_of(app)
+        assert "failure · ZEBRA · by reason" in text_of(app)
         await see(pilot, lambda: len(screen.controller.triage.order) == 8, "F")
 
 

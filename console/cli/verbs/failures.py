@@ -73,7 +73,8 @@ def run(args: FailuresArguments) -> int:
     elif groups:
         show_difference = _differences(args, folder) if args.diff else None
         repeats = folder.manifest().rollouts
-        for item in groups:
+        has_cases = repeats > 1 and show_difference is None and by is not GroupBy.REPEATS
+        for item in with_cases(groups) if has_cases else groups:
             _show(args.output, item, annotations, 0, show_difference, repeats=repeats)
     else:
         args.output.info(none_words(folder, chosen, rollouts))
@@ -127,11 +128,8 @@ def _show(
         output.prose(f"{'  ' * depth}       {count}  {failure_group.label}  {message}".rstrip())
         _show_labels(output, failure_group.rollouts, annotations, depth)
         return
-    parts, size = failure_group.parts, failure_group.size
-    if repeats > 1 and show_difference is None and not failure_group.has_cases:
-        size = len({rollout.key.case for rollout in failure_group.rollouts})
-        parts = parts or with_cases([failure_group])[0].parts
-    output.text(f"{'  ' * depth}{size:>5}  {failure_group.label}", "" if depth else "strong")
+    parts = failure_group.parts
+    output.text(f"{'  ' * depth}{failure_group.size:>5}  {failure_group.label}", "" if depth else "strong")
     for part in parts:
         _show(output, part, annotations, depth + 1, show_difference, repeats=repeats)
     if not parts:

@@ -25,15 +25,23 @@ class JumpTarget(NamedTuple):
 
     run: RunFolder
     case: str = ""
+    repeat: int = 0
+    """Repeat of the case to show, from 0."""
 
 
 class CaseLine(msgspec.Struct, frozen=True):
-    """A case as the finder lists it. All fields but the outcome are untrusted text."""
+    """A case as the finder lists it. All fields but the outcomes are untrusted text."""
 
     id: str
     category: str
     title: str
-    outcome: Outcome | None
+    outcomes: dict[int, Outcome]
+    """Outcomes of the ended repeats, by repeat."""
+
+    @property
+    def lead(self) -> int:
+        """The first repeat that did not pass; the first one if there is none."""
+        return min((repeat for repeat, outcome in self.outcomes.items() if outcome is not Outcome.PASSED), default=0)
 
 
 class Finder(FilterDialog[JumpTarget]):
@@ -104,7 +112,9 @@ class RunAndCaseRows:
             self._read(run)
         cases = self.cases.get(run.path, ())
         return [
-            (JumpTarget(run, case.id), case) for case in cases if has_words(words, case.id, case.category, case.title)
+            (JumpTarget(run, case.id, case.lead), case)
+            for case in cases
+            if has_words(words, case.id, case.category, case.title)
         ]
 
     def answer(self, key: str) -> JumpTarget | None:
@@ -113,8 +123,10 @@ class RunAndCaseRows:
     def draw_row(self, key: str) -> tuple[Content, ...]:
         target, case = self._rows[key]
         if case is not None:
-            mark = outcome_sign(case.outcome or Outcome.NOT_RUN)
-            return mark, one_line(case.id, 100), one_line(case.title, 300, MUTED)
+            outcomes = list(case.outcomes.values()) or [Outcome.NOT_RUN]
+            mark = outcome_sign(outcomes[0]) if len(set(outcomes)) == 1 else Content.empty()
+            passed = f"{outcomes.count(Outcome.PASSED)}/{len(outcomes)}  " if len(outcomes) > 1 else ""
+            return mark, one_line(case.id, 100), Content(passed).append(one_line(case.title, 300, MUTED))
         line = self._workspace.find(target.run.path)
         if line is None or line.summary is None:
             return Content.empty(), one_line(target.run.name, 100), Content.empty()
@@ -134,9 +146,9 @@ def _read_cases(folder: RunFolder) -> list[CaseLine]:
             for record in records:
                 if isinstance(record, Started):
                     case = record.case
-                    lines_by_case.setdefault(case.id, CaseLine(case.id, case.category, case.title, None))
+                    lines_by_case.setdefault(case.id, CaseLine(case.id, case.category, case.title, {}))
                 elif isinstance(record, Finished) and (line := lines_by_case.get(record.key.case)) is not None:
-                    lines_by_case[line.id] = msgspec.structs.replace(line, outcome=record.verdict.outcome)
+                    line.outcomes[record.key.rollout] = record.verdict.outcome
     except (UsageError, OSError):
         pass
     return list(lines_by_case.values())

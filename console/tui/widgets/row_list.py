@@ -124,6 +124,8 @@ class RowList(Viewport):
         self._fixed: Container[str] = frozenset()
         self._cursor: int | None = None
         self._ids = layout.LongIds()
+        self._last_page = 1
+        """Number of visible rows before the size changed; Textual may set the new one before `apply_size`."""
         self._pressed: str | None = None
         """Key of the row on which the mouse button was pressed."""
 
@@ -171,7 +173,7 @@ class RowList(Viewport):
         elif self._cursor is None:
             self._cursor = self._nearest(min(place or 0, len(keys) - 1), 1)
         elif line is not None and self._cursor != place:
-            self.go_to(self._cursor - line if line else self._with_heading(self._cursor))
+            self.go_to(self._cursor - line if line else self._with_headings(self._cursor))
         self.refresh()
         if self.cursor is not None and self.cursor != before:
             self._announce(is_moved=False)
@@ -370,20 +372,24 @@ class RowList(Viewport):
         index = self._cursor if index is None else index
         if index is None:
             return
-        if index < top or (index == top and page > 1):
-            self.go_to(self._with_heading(index))
+        if (first := self._with_headings(index)) < top:
+            self.go_to(first)
         elif index >= top + page:
             self.go_to(index - page + 1)
 
-    def _with_heading(self, index: int) -> int:
-        """Return the index of the heading directly above a row, or else the row's own index."""
-        return index - 1 if index and self._keys[index - 1] in self._fixed else index
+    def _with_headings(self, index: int) -> int:
+        """Return the index of the first of the headings directly above a row that fit, or else the row's own index."""
+        first = index
+        while first and index - first + 1 < self.page and self._keys[first - 1] in self._fixed:
+            first -= 1
+        return first
 
     def apply_size(self, update: Callable[[], bool]) -> bool:
         """Keep the cursor in view when the list shrinks."""
         cursor, top = self._cursor, self.scroll_offset.y
-        was_seen = cursor is not None and top <= cursor < top + self.page
+        was_seen = cursor is not None and top <= cursor < top + self._last_page
         changed = super().apply_size(update)
+        self._last_page = self.page
         if was_seen and changed:
             self.call_next(self._bring_into_view)
         return changed

@@ -1,5 +1,7 @@
 """Titles of panes and lists: in the border on wide screens, on a line of their own on narrow ones."""
 
+from collections.abc import Sequence
+
 import msgspec
 from textual.content import Content
 from textual.widget import Widget
@@ -64,29 +66,37 @@ class PaneTitle(Widget):
         super().__init__(id=id, classes="pane-title")
         self.auto_links = False  # tabs look as they do in a border
         self.pane = pane
-        self._left = Content.empty()
+        self._names: Sequence[Content] = (Content.empty(),)
+        """The name and shorter forms of it."""
         self._right = Content.empty()
 
-    def tell(self, left: Content, right: Content | None = None) -> None:
-        """Update the name and note; untrusted parts must be sanitized."""
-        right = right or Content.empty()
-        if same(left, self._left) and same(right, self._right):
+    def tell(self, left: Content, right: Content | None = None, *, briefs: Sequence[Content] = ()) -> None:
+        """Update the name and note; untrusted parts must be sanitized.
+
+        Args:
+            left: the name.
+            right: the note.
+            briefs: shorter forms of the name; the first one that fits replaces it if it does not.
+        """
+        right, names = right or Content.empty(), (left, *briefs)
+        if len(names) == len(self._names) and all(map(same, (*names, right), (*self._names, self._right))):
             return
-        self._left, self._right = left, right
+        self._names, self._right = names, right
         self.refresh()
         for pane in self.siblings if self.pane else ():
             if pane.id == self.pane:
                 room = pane.outer_size.width - BORDER_CELLS
-                pane.border_title = (lines.fit(left, room) if 0 < room < left.cell_length else left) or None
+                name = _fitting(names, room) if room > 0 else left
+                pane.border_title = (lines.fit(name, room) if 0 < room < name.cell_length else name) or None
                 pane.border_subtitle = (_cut(right, room) if 0 < room < right.cell_length else right) or None
 
     def render(self) -> Content:
         width = self.size.width
         left = Content.styled(SYMBOLS.rule, "$line")
-        if self._left:
-            left = Content.assemble(left, " ", self._left.stylize_before("bold"), " ")
         right = Content.assemble(" ", self._right, " ") if self._right else Content.empty()
         room = width - right.cell_length
+        if name := _fitting(self._names, room - left.cell_length - 2):
+            left = Content.assemble(left, " ", name.stylize_before("bold"), " ")
         head = left if left.cell_length <= room else _cut(left, room)
         rule = Content.styled(SYMBOLS.rule * (room - head.cell_length), "$line")
         return Content("").join([head, rule, right])
@@ -94,6 +104,11 @@ class PaneTitle(Widget):
 
 BORDER_CELLS = 6
 """Cells of a border next to its title."""
+
+
+def _fitting(names: Sequence[Content], room: int) -> Content:
+    """Return the first form of a name that fits, or the last one."""
+    return next((name for name in names if name.cell_length <= room), names[-1])
 
 
 def _cut(left: Content, room: int) -> Content:

@@ -13,7 +13,7 @@ from console.insight import number_format
 from console.insight.failures import Group
 from console.insight.rollout import Rollout
 from console.tui.render import lines
-from console.tui.render.columns import Column, Face, lay_out
+from console.tui.render.columns import GAP, Column, Face, lay_out
 from console.tui.render.rollout_rows import repeat_words, slot_of, state_mark
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_pane import annotation_letter
@@ -106,9 +106,7 @@ def group_line(head: Head, largest: int, width: int) -> Content:
 def _group_label(head: Head, room: int) -> Content:
     """Return the reason and its subject."""
     style = f"bold {MUTED}" if head.is_top else "bold" if head.is_open else ""
-    text = head.group.label
-    if (head.top_label and not head.depth) or head.group.subject:
-        text = f"{head.top_label or text}: {head.group.subject or text}"
+    text = f"{head.group.label}: {head.group.subject}" if head.group.subject else head.group.label
     label = one_line(text, 100, style)
     place = label.plain.find(": ")
     if place < _LEAST_REASON or label.cell_length <= room:
@@ -119,7 +117,10 @@ def _group_label(head: Head, room: int) -> Content:
 
 
 def case_line(controller: ReviewController, head: Head, width: int) -> Content:
-    """Return the line of a case with the outcome of each of its rollouts, or the id of the only listed one."""
+    """Return the line of a case with the outcome of each of its rollouts, or the id of the only listed one.
+
+    If these are not all of its rollouts, the detail that distinguishes it within its group stands between, if it fits.
+    """
     rollouts, triage = head.group.rollouts, controller.triage
     outcomes = rollouts.count_by(attrgetter("outcome"))
     annotation = triage.annotation(head.group.lead.slot)
@@ -127,7 +128,6 @@ def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded if len(rollouts) > 1 else " "
     style = "bold" if head.is_open else MUTED if annotation.is_seen else ""
     label = one_line(head.group.label, lines.LONGEST_ID, style)
-    repeat = f" · {repeat_words(rollouts[0].key)}" if head.repeats > 1 and len(rollouts) == 1 else ""
     ended = len(rollouts) - outcomes[None]
     share = f" ({ended} of {head.repeats})" if ended < head.repeats else ""
     if share and not triage.lists_whole_cases:
@@ -141,9 +141,21 @@ def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     value = Content.styled(triage.sorted_by(rollouts[0]), "bold")
     right = Content("  ").join([part for part in (value, annotation_letter(annotation), right) if part.plain.strip()])
     room = width - (0 if head.is_open else 2)
-    most = max(room - right.cell_length - len(indent) - len(repeat) - 4, 8)
-    name = lines.fit_name(label, min(label.cell_length, most)).append_text(repeat, style)
-    return lines.spread(Content.assemble(indent, (f"{fold} ", MUTED), name), right, room)
+    left = Content.assemble(indent, (f"{fold} ", MUTED))
+    most = lines.room_beside(right, room) - left.cell_length
+    repeat = ""
+    if head.repeats > 1 and len(rollouts) == 1:
+        words = repeat_words(rollouts[0].key)
+        repeat = f" · {words}"
+        if label.cell_length + len(repeat) > most:
+            repeat = f" {words.replace('repeat ', 'r', 1)}"
+    name = lines.fit_name(label, min(label.cell_length, max(most - len(repeat), 8)))
+    left = left.append(name).append_text(repeat, style)
+    if not triage.lists_whole_cases:
+        detail = one_line(_detail(head.group.lead, triage.section_of(head.group.lead), ""), 120, MUTED)
+        has_room = 0 < detail.cell_length <= most - name.cell_length - len(repeat) - len(GAP)
+        left = left.append(GAP).append(detail) if has_room else left
+    return lines.spread(left, right, room)
 
 
 def empty_text(controller: ReviewController) -> Content:
@@ -170,11 +182,18 @@ def empty_text(controller: ReviewController) -> Content:
     return Content(f"No failures. {tally.passed} of {graded} passed; f then a shows the passes.")
 
 
-def list_title(
+def list_titles(
     controller: ReviewController, manifest: Manifest, *, is_searching: bool, is_live: bool = False
+) -> list[Content]:
+    """Return the number and kind of listed cases, activities in progress, and the run's origin, then shorter forms."""
+    labels = controller.list_labels()
+    return [_list_title(controller, label, manifest, is_searching=is_searching, is_live=is_live) for label in labels]
+
+
+def _list_title(
+    controller: ReviewController, label: str, manifest: Manifest, *, is_searching: bool, is_live: bool
 ) -> Content:
-    """Return the number and kind of listed cases, activities in progress, and the run's origin."""
-    listed, label = controller.triage.listed, controller.list_label()
+    listed = controller.triage.listed
     count = f"{number_format.count(listed)} "
     outcomes = controller.triage.outcomes
     if label.startswith("failures") and outcomes.get(Outcome.FAILED, 0) < sum(outcomes.values()):

@@ -27,11 +27,14 @@ from console.tui.suite_views.registry import find_view
 
 NOT_REVIEWED = "!is:reviewed"
 """Filter for cases without tag, comment or review mark."""
-_SCOPE_LABELS = {
+UNTAGGED = "tag:none"
+_FILTER_LABELS = {
     FAILURES: "failures",
     "is:failed": "failed only",
     "is:broken": "broken only",
     "is:disputed": "disputed only",
+    NOT_REVIEWED: "not reviewed",
+    UNTAGGED: "untagged",
 }
 _GROUPING_LABELS = {GroupBy.ERROR: "error type"}
 
@@ -113,10 +116,10 @@ class ReviewController:
         """True if the list is in progress and may be incomplete."""
         return self._lister.is_listing
 
-    def rows(self, *, with_tops: bool) -> Rows:
-        """Return the rows of the list; `with_tops` adds a line for groups with several subgroups."""
+    def rows(self) -> Rows:
+        """Return the rows of the list."""
         by_slot: Mapping[Slot, Rollout] = self.run.overview.rollouts if self.run is not None else {}
-        return self.triage.rows(by_slot, with_tops=with_tops)
+        return self.triage.rows(by_slot)
 
     def relist(self) -> None:
         """Rebuild the list; the cursor stays on its case or moves to the first unreviewed one."""
@@ -144,14 +147,19 @@ class ReviewController:
         self.relist()
         return True
 
-    def list_label(self) -> str:
-        """Describe the list as text, which may be untrusted."""
-        scope, by = self.triage.scope.text, self.triage.by
-        label = _SCOPE_LABELS.get(scope, scope) if scope else self.views.suite_view.everything_label
+    def list_labels(self) -> list[str]:
+        """Describe the list as text, which may be untrusted; shorter forms follow, without what is seen anyway."""
+        scope, narrow, by = self.triage.scope.text, self.triage.narrow.text, self.triage.by
+        kind = _FILTER_LABELS.get(scope, scope) if scope else self.views.suite_view.everything_label
+        brief = kind
         if self.triage.has_cases and self.triage.repeats > 1:
-            label = f"cases with {label}" if scope else "cases"
+            kind = f"cases with {kind}" if scope else "cases"
+            brief = "cases" if scope == FAILURES else kind
+        terms = [_FILTER_LABELS.get(term, "") for term in narrow.split()]
+        filtered = ", ".join(terms) if all(terms) else narrow
         grouping = "" if by is GroupBy.NONE else f"by {_GROUPING_LABELS.get(by, by.value)}"
-        return " · ".join(part for part in (label, grouping, self.triage.narrow.text) if part)
+        forms = ((kind, filtered, grouping), (kind, filtered), (brief, filtered))
+        return [" · ".join(part for part in form if part) for form in (forms if narrow else forms[:1])]
 
     # Filter and groups -----------------------------------------------------------------------------------------------
 
@@ -215,7 +223,7 @@ class ReviewController:
         rollout = self.cursor.rollout
         if rollout is None:
             return
-        following = self.triage.step(rollout, 1)
+        following = self.triage.next_to_review(rollout)
         self.annotate(self.triage.selected(rollout), kind, value)
         self.cursor.go(following or (rollout if self.triage.place_of(rollout) else None))
 

@@ -53,7 +53,8 @@ class Keeping:
             lambda: propose_conversation(run.manifest, case.conversation, open_run_suite(run.manifest, data))
         )
         suite = self.services.ui_state.text(_SUITE, USUAL_SUITE)
-        while (answer := await self.services.ask(self._question(proposed, suite))) != "y":
+        has_repeats = run.manifest.rollouts > 1
+        while (answer := await self.services.ask(self._question(proposed, suite, has_repeats=has_repeats))) != "y":
             match answer:
                 case "e":
                     text = edit_text(self.services, proposed.text, "row")
@@ -67,9 +68,10 @@ class Keeping:
         self.services.workspace.read_all()  # the suite has one more case
         self.services.notify(self._done(added, suite, run.manifest.model.name))
 
-    def _question(self, proposed: ProposedRow, suite: str) -> Question:
+    def _question(self, proposed: ProposedRow, suite: str, *, has_repeats: bool) -> Question:
         kept = proposed.row["kept"]
         what = Content.assemble("Keep ", one_line(str(proposed.row["id"]), 40, "bold"))
+        what = what.append(f" · repeat {kept['repeat']}" if has_repeats else "")
         what = what.append(" (simulated)" if kept["simulated"] else "").append(" in ")
         what = Content.assemble(
             what, one_line(suite, 40, "bold"), muted("" if self._exists(suite) else ", a new suite")

@@ -22,7 +22,7 @@ from console.tui.sanitize import literal
 from console.tui.screens.pane_zoom import PaneZoom
 from console.tui.screens.review.case_list import end_of_list_text
 from console.tui.screens.review.case_pane import CasePane
-from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController
+from console.tui.screens.review.controller import NOT_REVIEWED, UNTAGGED, ReviewController
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 
@@ -224,7 +224,7 @@ class FilterActions:
         self.controller.add_to_filter(*terms)
         self.draw()
 
-    action_filter_untagged = partialmethod(_add, "tag:none")
+    action_filter_untagged = partialmethod(_add, UNTAGGED)
     action_filter_unseen = partialmethod(_add, NOT_REVIEWED)
 
     def action_filter_reason(self) -> None:

@@ -192,15 +192,14 @@ def _listing(
     def in_known_order(groups: Sequence[Group]) -> list[Group]:
         for each in groups:
             group_places.setdefault(each.path, len(group_places))
+            if request.sorting is None or not each.has_cases:  # cases are in the chosen order already
+                each.parts = in_known_order(each.parts)
         return sorted(groups, key=lambda each: (each.rank, group_places[each.path]))
 
     parts = group(listed, request.by, annotations, repeats=request.repeats, contested=request.contested)
     if request.repeats > 1 and request.by is not GroupBy.REPEATS:
         parts = with_cases(parts)
     groups = in_known_order(parts)
-    for top in groups:
-        if request.sorting is None or not top.has_cases:  # cases are in the chosen order already
-            top.parts = in_known_order(top.parts)
     order, leaves = in_order(groups), [leaf for top in groups for leaf in top.leaves]
     places, leaf_numbers = array("i", bytes(4 * length)), array("i", b"\xff" * 4 * length)
     for place, number in enumerate(order.numbers, 1):

@@ -32,7 +32,7 @@ from console.tui.screens.review.case_list import (
     CaseList,
     empty_text,
     list_hint,
-    list_title,
+    list_titles,
     row_content,
 )
 from console.tui.screens.review.case_loader import CaseLoader
@@ -294,7 +294,7 @@ class ReviewScreen(RunScreen):
         first = next(iter(controller.run.overview.rollouts.values()), None) if controller.run is not None else None
         has_details = first is not None and controller.views.suite_view.case_detail(first)
         self.case_list.show_rows(
-            controller.rows(with_tops=self.has_class("-wide")) if controller.triage.order else None,
+            controller.rows() if controller.triage.order else None,
             self._draw_row,
             cursor=controller.cursor.row,
             empty=empty_text(controller),
@@ -347,12 +347,12 @@ class ReviewScreen(RunScreen):
         names = subject_widths(title, beside=len(self.heading) + _AROUND_HEADING)
         status = status_text(controller, feed.overview, feed.manifest, room, names, live=feed.is_live)
         self.top_line.tell(title=title, status=labeling.append(status))
-        title = list_title(controller, feed.manifest, is_searching=self.search.is_running, is_live=feed.is_live)
+        titles = list_titles(controller, feed.manifest, is_searching=self.search.is_running, is_live=feed.is_live)
         triage = controller.triage
         order = triage.sorting.label if triage.sorting is not None else ""
         has_repeats = triage.has_cases and triage.repeats > 1
         hint = list_hint(feed.damages, order, is_narrowed=bool(triage.narrow.text), has_repeats=has_repeats)
-        self.case_list.pane_title.tell(title, hint)
+        self.case_list.pane_title.tell(titles[0], hint, briefs=titles[1:])
 
     # Keys and threads ------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ Holds the list and its filters; draws nothing. Only the group of the current cas
 visible. Groups keep their position when new failures arrive; new groups are appended.
 """
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import overload
@@ -32,11 +32,9 @@ class Head:
     group: Group
     is_open: bool
     depth: int
-    """1 for a subgroup below a line of its parent, otherwise 0."""
+    """Number of its parents that have a line above it."""
     is_top: bool = False
     """True if the line is only a heading for subgroups."""
-    top_label: str = ""
-    """Label of a subgroup's parent."""
     repeats: int = 1
     """Planned rollouts of each case."""
     folds: bool = False
@@ -126,8 +124,8 @@ class Triage:
 
     # Rows ------------------------------------------------------------------------------------------------------------
 
-    def rows(self, by_slot: Mapping[Slot, Rollout], *, with_tops: bool = True) -> "Rows":
-        """Return all rows in order; `with_tops` adds a line for groups with several subgroups."""
+    def rows(self, by_slot: Mapping[Slot, Rollout]) -> "Rows":
+        """Return all rows in order."""
         self.heads = {}
         if self.by is GroupBy.NONE and not self.has_cases:
             return Rows([], self.order, [], frozenset(), self._listing, by_slot)
@@ -136,31 +134,28 @@ class Triage:
         members: Sequence[Rollout] = ()
         fixed: set[str] = set()
         keys, depth = before, 0
-        for top in self.groups:
-            folds = top.has_cases and self.by not in WHOLE_CASES
-            if folds and self.open_path[:-2] != top.path:
-                self._add_head(keys, _HEAD, Head(top, False, 0))
-                continue
-            is_flat = self.by is GroupBy.NONE
-            has_top = folds or (with_tops and not is_flat and (len(top.parts) > 1 or self.by is GroupBy.REPEATS))
-            if has_top:
-                fixed.add(self._add_head(keys, _TOP, Head(top, True, 0, is_top=True, folds=folds)))
-            for leaf in top.leaves:
-                is_open = leaf.path == self.open_path and (self.shows_repeats or not leaf.is_case)
-                label = top.label if leaf is not top else ""
-                head = self._add_head(
-                    keys, _HEAD, Head(leaf, is_open, int(has_top), top_label=label, repeats=self.repeats)
-                )
-                if is_open:
-                    fixed.add(head)
-                    members, keys, depth = leaf.rollouts, after, int(has_top)
+        for head in self._heads(self.groups, 0):
+            key = (_TOP if head.is_top else _HEAD) + _JOINT + _JOINT.join(head.group.path)
+            self.heads[key] = head
+            keys.append(key)
+            if head.is_open:
+                fixed.add(key)
+            if head.is_open and not head.is_top:
+                members, keys, depth = head.group.rollouts, after, head.depth
         return Rows(before, members, after, fixed, self._listing, by_slot, depth)
 
-    def _add_head(self, keys: list[str], kind: str, head: Head) -> str:
-        key = kind + _JOINT + _JOINT.join(head.group.path)
-        self.heads[key] = head
-        keys.append(key)
-        return key
+    def _heads(self, groups: Sequence[Group], depth: int) -> Iterator[Head]:
+        """Yield the lines of groups and of those below them, without the cases of reasons other than the open one."""
+        for each in groups:
+            folds = each.has_cases and self.by not in WHOLE_CASES
+            if not each.parts or (folds and self.open_path[:-2] != each.path):
+                is_open = each.path == self.open_path and (self.shows_repeats or not each.is_case)
+                yield Head(each, is_open, depth, repeats=self.repeats)
+            elif self.by is GroupBy.NONE:
+                yield from self._heads(each.parts, depth)
+            else:
+                yield Head(each, True, depth, is_top=True, folds=folds)
+                yield from self._heads(each.parts, depth + 1)
 
     def open_group_of(self, rollout: Rollout | None) -> bool:
         """Unfold the group of a case; return whether that changed anything."""
@@ -213,13 +208,14 @@ class Triage:
         """The groups to step through: the lowest ones, except that reasons are not divided into their cases."""
         if self.by is GroupBy.REPEATS:
             return self._listing.leaves
-        return [part for top in self.groups for part in ([top] if top.has_cases else top.leaves)]
+        return [section for top in self.groups for section in top.sections]
 
     def section_of(self, rollout: Rollout | None) -> Group | None:
         leaf = self.group_of(rollout)
         if leaf is None or not leaf.is_case or self.by is GroupBy.REPEATS:
             return leaf
-        return next(top for top in self.groups if top.path == leaf.path[:-2])
+        tops = (top for top in self.groups if top.path == leaf.path[: len(top.path)])
+        return next(section for top in tops for section in top.sections if section.path == leaf.path[:-2])
 
     # Places ----------------------------------------------------------------------------------------------------------
 
@@ -250,6 +246,15 @@ class Triage:
             return (order[0] if by > 0 else order[-1]) if order else None
         target = place + by
         return order[target] if 0 <= target < len(order) else None
+
+    def next_to_review(self, rollout: Rollout) -> Rollout | None:
+        """Return the rollout of the next row, passing over the repeats of an unfolded case that did not fail."""
+        leaf, following = self.group_of(rollout), self.step(rollout, 1)
+        if leaf is None or not leaf.is_case or not leaf.lead.is_failure:
+            return following
+        while following is not None and self.group_of(following) is leaf and not following.is_failure:
+            following = self.step(following, 1)
+        return following
 
     def around(self, rollout: Rollout | None, reach: int = 2) -> list[Rollout]:
         """Return the neighbors of a case in reading order, following ones first."""
