@@ -50,8 +50,8 @@ def simulated_notice(note: str) -> str:
     """Return a paragraph stating which models were simulated, given a run's note; empty for an empty note."""
     if not note:
         return ""
-    whose = "answers" if note == SIMULATED else "these answers"
-    came = f"{whose} came from built-in simulated models and say nothing"
+    whose, say = ("answers", "say") if note == SIMULATED else ("this part", "says")
+    came = f"{whose} came from built-in simulated models and {say} nothing"
     return f'<p class="simulated"><strong>{safe(note)}</strong>: {came} about any real one.</p>'
 
 
