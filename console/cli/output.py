@@ -60,13 +60,15 @@ class Output:
         self._color = color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def info(self, text: str) -> None:
-        """Write a sentence to stderr, wrapped at the terminal's width, unless quiet."""
+        """Write a sentence to stderr, unless quiet."""
         if not self.quiet:
-            self.warn("\n".join(line for part in text.split("\n") for line in wrapped(part) or [""]))
+            self.warn(text)
 
     def warn(self, text: str) -> None:
-        """Write a line to stderr, even when quiet."""
-        _write(_error_stream(), self._clean(visible(text)) + "\n")
+        """Write a sentence to stderr, wrapped at the terminal's width, even when quiet."""
+        clean = self._clean(visible(text))
+        lines = [line for part in clean.split("\n") for line in wrapped(part) or [""]]
+        _write(_error_stream(), "\n".join(lines) + "\n")
 
     def ask(self, question: str) -> str:
         """Ask on stderr and return the answer without blanks around it."""
@@ -88,7 +90,7 @@ class Output:
         """
         if not self.can_ask:
             raise UsageError(f"{unasked or warning} No calls were made", hint=hint)
-        self.warn("\n".join(wrapped(f"{warning} Continue? [y/N]")))
+        self.warn(f"{warning} Continue? [y/N]")
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise UsageError("no calls were made", hint="Answer y, or add --yes.")
 
@@ -221,17 +223,15 @@ def wrapped(text: str) -> list[str]:
 
     Without a terminal it is one line, for programs that read lines.
     """
+    if not _given_width():
+        return [text]
     lead = text[: len(text) - len(text.lstrip(" "))]
-    return (
-        [text]
-        if not _given_width()
-        else textwrap.wrap(
-            text.strip(),
-            terminal_width(),
-            initial_indent=lead,
-            subsequent_indent=lead + "  ",
-            break_on_hyphens=False,
-        )
+    return textwrap.wrap(
+        text.strip(),
+        terminal_width(),
+        initial_indent=lead,
+        subsequent_indent=lead + "  ",
+        break_on_hyphens=False,
     )
 
 

@@ -18,7 +18,7 @@ from console.cli.gate_arguments import (
     show_gate,
     with_gate,
 )
-from console.cli.output import Output, wrapped
+from console.cli.output import Output
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
 from console.cli.target_arguments import add_target_arguments, target_of
 from console.core.fault import UsageError
@@ -333,7 +333,7 @@ def _confirm(args: RunArguments, forecast: "Forecast") -> None:
     if not args.yes and (args.output.can_ask or is_risky):
         args.output.confirm(forecast.cost_warning, hint="Add --max-cost USD, or --yes.")
     elif forecast.is_expensive:
-        args.output.warn("\n".join(wrapped(forecast.cost_warning)))
+        args.output.warn(forecast.cost_warning)
 
 
 def _print_names(args: RunArguments, folders: "Sequence[RunFolder]") -> int:

@@ -117,8 +117,9 @@ def runs_narrow(runs: Sequence[RunLine], room: int, now: float, figure: SortedFi
         rest += fitted.pop().width + len(GAP)
     room_for_score = fitted[3].width + rest - _LEAST_SUITE
     if room_for_score < max([0, *(len(each) for each in scores if "[" in each)]):  # all scores lose their intervals
-        room_for_score = max([5, *(len(bare_score(each)) for each in scores)])
-    fitted[3] = _wide(score, min(room_for_score, fitted[3].width))
+        room_for_score = 0
+    shown = (len(each) if len(each) <= room_for_score else len(bare_score(each)) for each in scores)
+    fitted[3] = _wide(score, max([5, *shown]))
     return RunColumns(tuple(fitted), figure, has_setup=False, is_brief=True)
 
 

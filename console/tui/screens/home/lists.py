@@ -207,7 +207,7 @@ def _failure_words(steps: NextSteps, room: int) -> Content:
 
 
 def _about_run(before: str, line: RunLine, after: str, room: int) -> Content:
-    """Return words around a run's given name, suite and model, of which the names are cut to fit into `room` cells."""
+    """Return words around a run's given name, suite and model, cut in their middles to fit into `room` cells."""
     assert line.summary is not None
     names = [one_line(line.label, 60), one_line(line.summary.model, 60)]
     title = one_line(f"{line.summary.name} · ", 24) if line.summary.name else Content.empty()
@@ -217,11 +217,11 @@ def _about_run(before: str, line: RunLine, after: str, room: int) -> Content:
         width = max(name.cell_length - max(over, 0), min(name.cell_length, _LEAST_NAME))
         over -= name.cell_length - width
         names[place] = lines.fit_name(name, width)
-    return Content.assemble(before, title, names[0], _SLASH, names[1], after)
+    return Content.assemble(before, title, names[0], _SLASH, names[1], after if over <= 0 else "")
 
 
 _SLASH = " / "
-_LEAST_NAME = 12
+_LEAST_NAME = 8
 """Minimum width of a suite or model in a sentence."""
 
 

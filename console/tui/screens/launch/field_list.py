@@ -23,7 +23,7 @@ from console.tui.screens.launch.fields import Field, is_needed_first
 from console.tui.screens.launch.form import Form
 from console.tui.symbols import MUTED, SYMBOLS, muted
 
-_COLUMNS = (Column("", 18, 1), Column("", 16, 2, is_name=True), Column("", 24, 4, from_width=62))
+_COLUMNS = (Column("", 18, 1, is_name=True), Column("", 16, 2, is_name=True), Column("", 24, 4, from_width=62))
 _MOST_CYCLED = 3
 """Number of choices up to which space selects the next one."""
 _MISTAKE = "mistake "
@@ -239,7 +239,9 @@ class FieldList(ChoiceList):
             return _edited_line(field, self._editor, self.room, is_wrong=is_wrong)
         text = self._form.text(field)
         value = one_line(
-            field.with_unit(text), 60, "bold $fail" if is_wrong else "bold" if text != field.default else ""
+            field.with_unit(text),
+            lines.LONGEST_ID,
+            "bold $fail" if is_wrong else "bold" if text != field.default else "",
         )
         widths = columns.lay_out(_COLUMNS, self.room - 2)
         meaning = lines.clause(field.meaning, widths[-1][2]) if len(widths) == len(_COLUMNS) else ""
