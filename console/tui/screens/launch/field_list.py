@@ -238,11 +238,8 @@ class FieldList(ChoiceList):
         if self._editor is not None and self._editor.id == key:
             return _edited_line(field, self._editor, self.room, is_wrong=is_wrong)
         text = self._form.text(field)
-        value = one_line(
-            field.with_unit(text),
-            lines.LONGEST_ID,
-            "bold $fail" if is_wrong else "bold" if text != field.default else "",
-        )
+        style = "bold $fail" if is_wrong else "bold" if text != field.default else ""
+        value = one_line(field.with_unit(text), lines.LONGEST_ID, style)
         widths = columns.lay_out(_COLUMNS, self.room - 2)
         meaning = lines.clause(field.meaning, widths[-1][2]) if len(widths) == len(_COLUMNS) else ""
         return (
