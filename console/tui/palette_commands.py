@@ -42,7 +42,7 @@ class PaletteCommands:
 
     def elsewhere(self) -> list[Command]:
         """Return the actions of other screens, and all models, suites, runs and themes."""
-        return [*self._openable(), *self._of_other_screens()]
+        return [*self._of_other_screens(), *self._openable()]
 
     def _of_other_screens(self) -> Iterator[Command]:
         for action in ACTIONS:

@@ -32,6 +32,7 @@ def test_runs_keep_name_score_and_cost_longest(console, finished, monkeypatch):
     wide = console("runs")
     assert finished in wide.out
     assert "no room" not in wide.err
+    assert "undecided" not in wide.out, "a column that is zero everywhere"
 
 
 def test_notes_of_metrics_stand_below_a_table_that_has_no_room_for_them(console, finished, monkeypatch):

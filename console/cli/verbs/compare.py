@@ -164,11 +164,8 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
         mark = f"  ({side.manifest.simulated_note})" if side.manifest.simulated else ""
         output.text(f"{letter}  {side.name}  {side.model}{mark}", "strong")
     left = f", {part.left_out} left out without two grades" if part.left_out else ""
-    only = (
-        f", {comparison.only_a} only in A, {comparison.only_b} only in B"
-        if comparison.only_a or comparison.only_b
-        else ""
-    )
+    unpaired = (("A", comparison.only_a), ("B", comparison.only_b))
+    only = "".join(f", {plural(count, 'rollout')} only in {letter}" for letter, count in unpaired if count)
     rollouts = f"{part.rollouts} rollouts of " if part.rollouts > part.cases else ""
     sameness = f"{comparison.data.words('case')}, {comparison.prompts.words('prompt')}"
     output.text(f"{rollouts}{plural(part.cases, 'case')} compared{left}{only}; {sameness}")

@@ -95,7 +95,9 @@ _COLUMNS: Mapping[str, Callable[[Summary], object]] = {
     "not run": lambda summary: summary.tally.not_run,
 }
 """Function that returns the cell of each column, by its heading."""
-_IMPORTANT = ("run", "score", "cost", "model", "suite", "name", "state", "when", "of", "broken")
+_RARE = ("broken", "undecided", "left", "not run")
+"""Columns of counts that are shown only if one of them is not zero."""
+_IMPORTANT = ("run", "score", "cost", "model", "suite", "name", "passed", "failed", *_RARE, "of", "state", "when")
 """Columns that narrow terminals drop last, the most important first."""
 _NUMBERS = frozenset({"cost", "of", "broken", "passed", "failed", "undecided", "left", "not run"})
 """Right-aligned columns."""
@@ -104,7 +106,9 @@ _NUMBERS = frozenset({"cost", "of", "broken", "passed", "failed", "undecided", "
 def _show(output: Output, summaries: list[Summary]) -> None:
     """Print the table, with a column for names if a run has one."""
     is_named = any(summary.name or summary.pinned for summary in summaries)
-    headings = [heading for heading in _COLUMNS if is_named or heading != "name"]
+    needless = {heading for heading in _RARE if not any(_COLUMNS[heading](summary) for summary in summaries)}
+    needless |= set() if is_named else {"name"}
+    headings = [heading for heading in _COLUMNS if heading not in needless]
     rows = [[_COLUMNS[heading](summary) for heading in headings] for summary in summaries]
     right = frozenset(n for n, heading in enumerate(headings) if heading in _NUMBERS)
     output.rows(headings, rows, right=right, first=_IMPORTANT)

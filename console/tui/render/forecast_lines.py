@@ -55,15 +55,11 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
         return [_sample_run_line(sample_run, width) for sample_run in sample_runs]
     sizes = [_size(forecast).append("   ").append(_price(forecast, with_bound=words)) for words in (True, False)]
     size = next((line for line in sizes if line.cell_length <= width), sizes[-1])
-    bound = f"   at most: {forecast.bound}" if size is sizes[-1] and forecast.most_usd is not None else ""
-    protocols = _protocols(forecast, width)
-    first_lines = [
-        size,
-        *(protocols or [_tokens(forecast).append(one_line(bound, 60, MUTED))]),
-    ]
-    warnings = _warnings(preflight.role_warnings) or _detectable(forecast, width)[:1]
-    warnings += _warnings(forecast.warnings)
-    return [*first_lines, *warnings, lines.fit(_basis(forecast), width)]
+    bound = f"at most: {forecast.bound}; " if size is sizes[-1] and forecast.most_usd is not None else ""
+    first_lines = [size, *(_protocols(forecast, width) or [_tokens(forecast)])]  # a protocol's line includes tokens
+    basis = lines.fit(muted(bound).append(_basis(forecast)), width)
+    warnings = [*_warnings(preflight.role_warnings), *_warnings(forecast.warnings)]
+    return [*first_lines, *warnings, basis, *([] if warnings else _detectable(forecast, width)[:1])]
 
 
 def _basis(forecast: Forecast) -> Content:
