@@ -98,6 +98,7 @@ def test_a_heading_loses_the_provider_before_the_model_is_cut(three: list[RunFol
         side.manifest = msgspec.structs.replace(side.manifest, model=ModelFacts(model))
     for width, names in (
         (54, ["1 careful", "2 gpt-1", "3 some…odel"]),
+        (60, ["1 sim/careful", "2 gpt-1", "3 some-…model"]),
         (120, ["1 sim/careful", "2 gpt-1", "3 some-…model"]),
     ):
         columns = category_columns(read, shown_runs(3, 0, width))

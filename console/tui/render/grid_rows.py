@@ -3,7 +3,7 @@
 Each share is shown as a number and a bar, so that it is readable without color.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -134,13 +134,20 @@ def _without_provider(model: Content) -> Content:
     return model[model.plain.rfind("/") + 1 :]
 
 
+def _wanted_widths(places: range, names: Iterable[Content]) -> list[int]:
+    return [min(len(f"{place + 1} ") + name.cell_length, _CELL) for place, name in zip(places, names, strict=True)]
+
+
 def _heading_widths(grid: Grid, shown: ShownRuns) -> list[int]:
-    """Return the widths of the runs' columns; spare cells go to headings that would be cut, one by one."""
+    """Return the widths of the runs' columns; spare cells go to headings that would be cut, one by one.
+
+    If whole headings do not fit, those without providers are wanted.
+    """
     widths = [shown.cell for _ in shown.places]
-    names = (_without_provider(one_line(grid.sides[place].model, lines.LONGEST_ID)) for place in shown.places)
-    wanted = [
-        min(len(f"{place + 1} ") + name.cell_length, _CELL) for place, name in zip(shown.places, names, strict=True)
-    ]
+    names = [one_line(grid.sides[place].model, lines.LONGEST_ID) for place in shown.places]
+    wanted = _wanted_widths(shown.places, names)
+    if sum(max(width - shown.cell, 0) for width in wanted) > shown.spare:
+        wanted = _wanted_widths(shown.places, map(_without_provider, names))
     for _ in range(shown.spare):
         cut = [place for place, width in enumerate(widths) if width < wanted[place]]
         if not cut:
