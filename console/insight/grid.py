@@ -108,12 +108,12 @@ class GridCase:
 
 @dataclass(frozen=True, slots=True)
 class ReasonCounts:
-    """Failures by run for one reason, over the rollouts graded in every run."""
+    """Failed cases by run for one reason, over the rollouts graded in every run."""
 
     reason: str
     """The reason as text. May contain untrusted text."""
     counts: tuple[int, ...]
-    """Number of failures by run."""
+    """Number of failed cases by run; a case counts once for each of its reasons."""
 
     @property
     def spread(self) -> int:
@@ -161,9 +161,10 @@ class Grid:
         sample = sample_of(Observation(row.slot[0], row.points(place), row.category, row.cluster) for row in rows)
         return score_interval(sample, self._scale) if self.headline else rate_interval(sample)
 
-    def basis(self, place: int) -> str:
-        """Return the numbers of cases and repeats behind a run's `rate`, as text."""
-        rate, count = self.rate(place), str(len(self.shared))
+    @property
+    def basis(self) -> str:
+        """Numbers of cases and repeats behind each run's `rate`, as text."""
+        rate, count = self.rate(0), str(len(self.shared))
         cases = f"{rate.cases} cases, {count} rollouts" if rate is not None and rate.rollouts > rate.cases else count
         repeats = shared_repeats(self.sides)
         return f"{cases} ({repeats})" if repeats else cases
@@ -183,7 +184,8 @@ class Grid:
     def reasons(self, category: str | None = None) -> list[ReasonCounts]:
         """Return the failure reasons in the shared rollouts of a category, largest difference between runs first."""
         rows = [row for row in self.shared if category is None or row.category == category]
-        counts = [Counter(row.reasons[place] for row in rows if row.reasons) for place in range(len(self.sides))]
+        failed = {(place, row.slot[0], name) for row in rows for place, name in enumerate(row.reasons) if name}
+        counts = [Counter(name for of, _, name in failed if of == place) for place in range(len(self.sides))]
         names = dict.fromkeys(name for row in rows for name in row.reasons if name)
         reasons = [ReasonCounts(name, tuple(count[name] for count in counts)) for name in names]
         return sorted(reasons, key=lambda each: (-each.spread, -sum(each.counts)))

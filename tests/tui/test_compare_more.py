@@ -2,8 +2,10 @@
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 from support.compared_runs import CallSuite, call_run
 from support.quick_rows import first_size
@@ -12,12 +14,15 @@ from support.run_suites import compare_by
 from support.screen_text import assert_until, see, text_of, wait_until_unchanged
 
 from console.core.case import Key
+from console.core.grader import Grader
 from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.engine import launch
 from console.engine.plan import Plan
+from console.insight.comparison import Agreement
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
+from console.tui.render.comparison import fitting_checks
 from console.tui.screens.compare import controller
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.grid.screen import GridScreen
@@ -71,6 +76,54 @@ async def test_cases_with_another_prompt_are_counted_and_listed(opened: Any, wor
         await pilot.press("f", "p")
         await wait_until_unchanged(app, pilot)
         assert [pair.slot[0] for pair in screen.controller.changes.values()] == ["live_simple_90-45-0"]
+    async with opened((80, 24)) as (app, pilot):
+        app.navigator.open_compare(a, b)
+        await read(app, pilot)
+        assert "same cases ✓  prompt differs in 1 (f p) !" in text_of(app)
+
+
+@pytest.mark.parametrize(
+    ("room", "shown"),
+    [
+        (79, "8 cases differ, prompts too (f p shows them) !  graded differently"),
+        (60, "8 cases differ, prompts too (f p) !  graded differently"),
+        (38, "8 cases differ, prompts too !  other grading"),
+    ],
+)
+def test_no_difference_of_two_runs_is_left_out_of_the_top_line(two: Any, room: int, shown: str) -> None:
+    comparison = controller.read_pair(*two, None).comparison
+    for side, judge in ((comparison.a, "a"), (comparison.b, "b")):
+        side.manifest = msgspec.structs.replace(side.manifest, grader=Grader("bfcl", judge))
+    comparison = replace(comparison, data=Agreement(0, 8), prompts=Agreement(0, 8))
+    assert fitting_checks(comparison, room, wide=room > 60, live=(False, False)).plain == shown
+
+
+async def test_a_run_that_has_played_nothing_is_not_judged(opened: Any, workspace: Any, two: Any) -> None:
+    begun = Recorder(workspace.root / "runs", cases=3, name="0118-new", suite="bfcl", model=ModelFacts("gpt-y"))
+    async with opened((80, 24)) as (app, pilot):
+        app.navigator.open_compare(two[0], begun.folder)
+        await read(app, pilot)
+        shown = text_of(app)
+        assert "B has played no case yet. p picks another run." in shown
+        assert "no case is graded in both runs yet" in shown
+        assert "not known" not in shown
+    begun.close()
+
+
+async def test_a_pane_that_stands_alone_is_named(opened: Any, two: Any) -> None:
+    async with opened((80, 24)) as (app, pilot):
+        app.navigator.open_compare(*two)
+        await read(app, pilot)
+        assert "CHANGED" not in text_of(app)
+        await see(pilot, "CHANGED  4", "z")
+    async with opened((160, 45)) as (app, pilot):
+        app.navigator.open_compare(*two)
+        screen = await read(app, pilot)
+        case = screen.controller.current.slot[0]
+        assert f"A gpt-w  {case}" not in text_of(app)
+        await see(pilot, f"A gpt-w  {case}", "tab", "tab", "z")
+        await see(pilot, f"B gpt-x  {case}", "tab")
+        await see(pilot, lambda: f"B gpt-x  {case}" not in text_of(app), "z")
 
 
 async def test_a_run_that_grows_is_followed(opened: Any, workspace: Any, two: Any) -> None:

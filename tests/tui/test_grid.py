@@ -15,7 +15,7 @@ from console.core.run import ModelFacts
 from console.exchange.suspects import errata_file
 from console.store.errata import read_errata
 from console.store.runs import RunFolder
-from console.tui.render.grid_rows import category_columns, shown_runs
+from console.tui.render.grid_rows import category_columns, run_lines, shown_runs
 from console.tui.screens.grid.controller import EVERY, GridController
 from console.tui.screens.grid.screen import GridScreen
 
@@ -97,11 +97,27 @@ def test_a_heading_loses_the_provider_before_the_model_is_cut(three: list[RunFol
     for side, model in zip(read.sides, ("sim/careful", "gpt-1", "lab/some-large-model"), strict=True):
         side.manifest = msgspec.structs.replace(side.manifest, model=ModelFacts(model))
     for width, names in (
-        (54, ["1 careful", "2 gpt-1", "3 som…del"]),
+        (54, ["1 careful", "2 gpt-1", "3 some…odel"]),
+        (60, ["1 sim/careful", "2 gpt-1", "3 some-…model"]),
         (120, ["1 sim/careful", "2 gpt-1", "3 some-…model"]),
     ):
         columns = category_columns(read, shown_runs(3, 0, width))
         assert [column.name for column in columns[2:]] == names
+
+
+def test_where_ids_have_no_room_the_number_of_cases_stands_once(three: list[RunFolder]) -> None:
+    read = opened_controller(three).grid
+    assert read is not None
+    for place, side in enumerate(read.sides):
+        name = f"2026-11-26T2254-sim-hasty-bfcl-starter-38d6e{place}"
+        side.manifest = msgspec.structs.replace(side.manifest, id=name, rollouts=4 - place)
+    model = "some-large-model-of-ours"
+    assert all(line.plain.count(" of 8 (repeats 1 to 2 only)") == 1 for line in run_lines(read, 78))
+    for side in read.sides:
+        side.manifest = msgspec.structs.replace(side.manifest, model=ModelFacts(model))
+    *lines, last = (line.plain for line in run_lines(read, 78))
+    assert [line[-7:] for line in lines] == ["-38d6e0", "-38d6e1", "-38d6e2"]
+    assert last.strip() == "of 8 (repeats 1 to 2 only) graded in all"
 
 
 def opened_controller(runs: list[RunFolder]) -> GridController:

@@ -223,6 +223,9 @@ async def test_the_grid_opens_and_hides_the_repeats_of_a_case(opened: Any, runs:
         await pilot.press("enter", "j")
         await settle(app, pilot)
         rows, controller = app.screen.cases, app.screen.controller
+        (reason,) = controller.grid.reasons()
+        failed = [sum("f" in endings for endings in of.values()) for of in (LETTERS, _letters(2), LETTERS)]
+        assert list(reason.counts) == failed, "cases, not rollouts"
         before, case = list(rows.keys), rows.cursor
         name = controller.rows[case].telling.slot[0]
         await pilot.press("x")

@@ -216,7 +216,7 @@ def _show_grid(output: Output, runs_grid: Grid) -> None:
         return
     for number, side in enumerate(runs_grid.sides, 1):
         mark = f"  ({side.manifest.simulated_note})" if side.manifest.simulated else ""
-        graded = f"{score(runs_grid.rate(number - 1))} of {runs_grid.basis(number - 1)} graded in all"
+        graded = f"{score(runs_grid.rate(number - 1))} of {runs_grid.basis} graded in all"
         output.text(f"{number}  {side.name}  {side.model}{mark}  {graded}", "strong")
     output.text()
     headings = ("case", *(str(number + 1) for number in range(len(runs_grid.sides))), "")

@@ -29,6 +29,10 @@ class Column(msgspec.Struct, frozen=True):
     """True if cells are ids, which are cut in the middle."""
 
 
+WHY = Column("why", 8, 99, worth=8)
+"""Reasons next to ids; gets the room that ids leave."""
+
+
 def lay_out(columns: Sequence[Column], room: int) -> list[tuple[int, Column, int]]:
     """Return (index, column, width) of the columns shown in `room` cells."""
     shown = [(place, column) for place, column in enumerate(columns) if room >= column.from_width]

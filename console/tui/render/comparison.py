@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from textual.content import Content
 
@@ -51,47 +52,84 @@ def _origin(manifest: Manifest) -> Content:
 
 def fitting_checks(comparison: RunComparison, room: int, *, wide: bool, live: tuple[bool, bool]) -> Content:
     """Return `checks` in the longest form that fits `room` cells, else in the shortest."""
-    forms = [checks(comparison, wide=wide, live=live, hints=True)] if wide else []
-    forms.append(checks(comparison, wide=False, live=live, hints=True))
-    shortest = checks(comparison, wide=False, live=live, hints=False)
-    return next((form for form in forms if form.cell_length <= room), shortest)
+    forms = [checks(comparison, form, live=live) for form in _FORMS if wide or not form.whole]
+    return next((form for form in forms if form.cell_length <= room), forms[-1])
 
 
-def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool], hints: bool) -> Content:
-    """Return whether cases and prompts are the same, and whether A or B is live or a branch.
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How much `checks` says."""
+
+    whole: bool = False
+    """True for all checks in full, with wide gaps."""
+    simulated: bool = False
+    """True to say that runs are simulated, as other lines also do."""
+    keys: str = ""
+    """Hint at the keys that list cases with another prompt."""
+    brief: bool = False
+    """True for the fewest words; the facts stay."""
+
+
+_FORMS = (
+    _Form(whole=True, simulated=True, keys=" (f p shows them)"),
+    _Form(simulated=True, keys=" (f p shows them)"),
+    _Form(simulated=True, keys=" (f p)"),
+    _Form(keys=" (f p)"),
+    _Form(brief=True),
+)
+"""Forms of `checks`, the longest first."""
+
+
+def checks(comparison: RunComparison, form: _Form, *, live: tuple[bool, bool]) -> Content:
+    """Return whether cases, prompts and grading are the same, and whether A or B is live or a branch.
 
     Args:
         comparison: the runs.
-        wide: true to say it in full.
+        form: how much to say.
         live: for A and B, true if the run is live.
-        hints: true to include what other lines also say.
     """
     origins = [
         Content.styled(f"{name} ", "$undecided").append(_origin(side.manifest))
         for name, side in (("A", comparison.a), ("B", comparison.b))
         if side.manifest.parent or side.manifest.experiment is not None
     ]
-    if comparison.b.manifest.regraded == comparison.a.manifest.id:
-        origins.append(Content.styled("B regraded from A", "$undecided"))
-    elif grading_differences(comparison.a.manifest, comparison.b.manifest):
-        origins.append(Content.styled("graded differently", "$broken"))
-    if served_words(comparison).startswith("served by A"):
-        origins.append(Content.styled("other server", "$undecided"))
-    other_prompts = comparison.prompts.verdict is False
-    parts = [_check(comparison.data.words("case"), comparison.data.verdict)]
-    if comparison.pairing.is_across_suites:
-        parts = [_share_paired(comparison, wide=wide)]
-    if not wide and other_prompts and comparison.data.verdict:
-        parts = [Content.styled(f"cases {SYMBOLS.passed}", "$pass")]
-    if wide or (other_prompts and not origins):
-        where = " (f p shows them)" if other_prompts and wide else ""
-        parts.append(_check(comparison.prompts.words("prompt") + where, comparison.prompts.verdict))
-    if comparison.simulated and hints:
+    parts = _agreements(comparison, form, is_branch=bool(origins))
+    if comparison.simulated and form.simulated:
         parts.insert(0, Content.styled(comparison.simulated_note, "$undecided"))
     if playing := " ".join(name for name, on in zip("AB", live, strict=True) if on):
         parts.insert(0, Content.styled(f"{SYMBOLS.live} {playing} live", "bold $live"))
     parts += origins
-    return Content("   " if wide else "  ").join(parts)
+    if comparison.b.manifest.regraded == comparison.a.manifest.id:
+        parts.append(Content.styled("B regraded from A", "$undecided"))
+    elif _has_grades(comparison) and grading_differences(comparison.a.manifest, comparison.b.manifest):
+        parts.append(Content.styled("other grading" if form.brief else "graded differently", "$broken"))
+    if served_words(comparison).startswith("served by A"):
+        parts.append(Content.styled("other server", "$undecided"))
+    return Content("   " if form.whole else "  ").join(parts)
+
+
+def _agreements(comparison: RunComparison, form: _Form, *, is_branch: bool) -> list[Content]:
+    """Return whether cases and prompts are the same; nothing if no cases are paired.
+
+    A branch's changes say whether its prompts differ, except in the longest form.
+    """
+    cases, prompts = comparison.data, comparison.prompts
+    differs = prompts.verdict is False
+    if comparison.pairing.is_across_suites:
+        parts = [_share_paired(comparison, wide=form.whole)]
+    elif not comparison.pairs:
+        return []
+    elif cases.verdict is False and differs and not form.whole and not is_branch:
+        return [_check(f"{cases.words('case')}, prompts too{form.keys}", verdict=False)]
+    elif cases.verdict and differs and form.brief:
+        parts = [_check("cases", verdict=True)]
+    else:
+        parts = [_check(cases.words("case"), cases.verdict)]
+    if form.whole:
+        parts.append(_check(prompts.words("prompt") + form.keys * differs, prompts.verdict))
+    elif differs and not is_branch:
+        parts.append(_check(f"prompt differs in {prompts.other}{form.keys}", verdict=False))
+    return parts
 
 
 def _share_paired(comparison: RunComparison, *, wide: bool) -> Content:
@@ -155,7 +193,7 @@ def difference(comparison: RunComparison) -> Content:
         return Content.assemble((words, "bold"), (f"   {ONE_CASE}", MUTED))
     change, show = comparison.counts.difference, number_format.number if comparison.headline else number_format.rate
     if change.p is None:
-        return Content.styled("no case is graded in both runs", "$broken")
+        return _no_grades(comparison)
     span = ""
     if change.low is not None and change.high is not None:
         span = f"   95% {number_format.bounds(change.low, change.high, lambda bound: signed(bound, show))}"
@@ -164,6 +202,16 @@ def difference(comparison: RunComparison) -> Content:
         ("B − A  ", MUTED), (signed(change.value, show), f"bold {style}"), (span, MUTED),
         (f"   {number_format.p_text(change.p)}", MUTED), (f"  {change.words}", style),
     )  # fmt: skip
+
+
+def _has_grades(comparison: RunComparison) -> bool:
+    return any(pair.outcome is not PairOutcome.LEFT_OUT for pair in comparison.pairs)
+
+
+def _no_grades(comparison: RunComparison) -> Content:
+    """Say that no case is graded in both runs, or not yet if an engine has not closed one of them."""
+    is_open = any(side.overview.fold.closed is None for side in (comparison.a, comparison.b))
+    return Content.styled(f"no case is graded in both runs{' yet' * is_open}", MUTED if is_open else "$broken")
 
 
 def outcome_square_lines(comparison: RunComparison) -> list[Content]:
@@ -363,7 +411,7 @@ def _test_lines(comparison: RunComparison) -> list[Content]:
     show = number_format.number if comparison.headline else number_format.rate
     change, resampled = comparison.counts.difference, bootstrapped(comparison)
     if change.p is None:
-        return [Content.styled("no case is graded in both runs", "$broken")]
+        return [_no_grades(comparison)]
     name, how = _TESTS.get(change.test, change.test), _METHODS.get(change.method, change.method)
     made = [Content.assemble((f"{name:<16}", MUTED), number_format.p_text(change.p), f"   {change.words}")]
     for label, low, high in ((how, change.low, change.high), ("bootstrap", resampled.low, resampled.high)):

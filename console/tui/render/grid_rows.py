@@ -3,7 +3,7 @@
 Each share is shown as a number and a bar, so that it is readable without color.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,7 +16,7 @@ from console.core.statistics.intervals import Interval
 from console.insight import number_format
 from console.insight.grid import Grid, GridCase, GridRow, ReasonCounts
 from console.tui.render import lines
-from console.tui.render.columns import GAP, Column, with_names
+from console.tui.render.columns import GAP, WHY, Column, with_names
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, bar, block_title, muted, outcome_sign
 
@@ -29,15 +29,17 @@ EVERY_CATEGORY = "every category"
 
 
 def run_lines(grid: Grid, width: int) -> list[Content]:
-    """Return a line per run: number, model, score and name; where a name has little room, descriptions are dropped."""
-    bases = [grid.basis(place) for place in range(len(grid.sides))]
+    """Return a line per run: number, model, score and name; where a name has little room, descriptions are dropped.
+
+    If that is not enough, the number of cases stands once, below.
+    """
+    basis = f" of {grid.basis}"
     notes = [f"  {side.manifest.simulated_note}" if side.manifest.simulated else "" for side in grid.sides]
     names = [one_line(side.title, lines.LONGEST_ID, MUTED) for side in grid.sides]
-    for note_of, words in ((notes, " graded in all"), (notes, ""), ([""] * len(notes), "")):
-        heads = [
-            _run_head(grid, place, note, f"{basis}{words}")
-            for place, (note, basis) in enumerate(zip(note_of, bases, strict=True))
-        ]
+    below: list[Content] = []
+    for note_of, words in ((notes, f"{basis} graded in all"), (notes, basis), ([""] * len(notes), basis), (notes, "")):
+        heads = [_run_head(grid, place, note, words) for place, note in enumerate(note_of)]
+        below = [] if words else [lines.fit(muted(f"  {basis} graded in all"), width)]
         if all(
             width - head.cell_length >= min(name.cell_length, _LEAST_RUN)
             for head, name in zip(heads, names, strict=True)
@@ -46,7 +48,7 @@ def run_lines(grid: Grid, width: int) -> list[Content]:
     return [
         head.append(lines.fit_name(name, min(max(width - head.cell_length, 0), name.cell_length)))
         for head, name in zip(heads, names, strict=True)
-    ]
+    ] + below
 
 
 _LEAST_RUN = 20
@@ -59,7 +61,7 @@ def _run_head(grid: Grid, place: int, note: str, basis: str) -> Content:
         one_line(grid.sides[place].model, 24, "bold"),
         (note, "$undecided"),
         f"  {score_words(grid, grid.rate(place))}",
-        (f" of {basis}   ", MUTED),
+        (f"{basis}   ", MUTED),
     )
 
 
@@ -80,14 +82,17 @@ class ShownRuns:
 
     places: range
     cell: int
-    """Width of a run's column."""
+    """Least width of a run's column."""
+    spare: int
+    """Cells left for columns whose heading would be cut."""
 
 
 def shown_runs(count: int, current: int, width: int) -> ShownRuns:
     """Return the runs, including the current one, that fit into `width` cells; bars are dropped before runs."""
     room = width - _NAME.width - _COUNT.width - len(GAP)
-    cell = max(min(room // max(count, 1) - len(GAP), _CELL), _PLAIN_CELL)
-    return ShownRuns(_window(count, current, room // (cell + len(GAP))), cell)
+    cell = _CELL if room // max(count, 1) - len(GAP) >= _CELL else _PLAIN_CELL
+    places = _window(count, current, room // (cell + len(GAP)))
+    return ShownRuns(places, cell, room - len(places) * (cell + len(GAP)))
 
 
 def _window(count: int, current: int, room: int) -> range:
@@ -99,16 +104,21 @@ def _window(count: int, current: int, room: int) -> range:
 
 def category_columns(grid: Grid, shown: ShownRuns) -> tuple[Column, ...]:
     """Return the columns for these runs; the first and last heading show how many are hidden on that side."""
-    names = [_heading(place, grid.sides[place].model, shown.cell) for place in shown.places]
     before, after = shown.places.start, len(grid.sides) - shown.places.stop
+    widths = _heading_widths(grid, shown)
+    names = [_heading(place, grid.sides[place].model, width) for place, width in zip(shown.places, widths, strict=True)]
     if names and before:
         names[0] = f"+{before} {names[0]}"
     if names and after:
-        room = shown.cell - len(more := f" +{after}")
+        room = widths[-1] - len(more := f" +{after}")
         names[-1] = f"{lines.fit_text(names[-1], room).strip()}{more}"
     unit = f" ({grid.unit})" if grid.unit else ""
     name_column = msgspec.structs.replace(_NAME, name=one_line(f"category{unit}", _NAME.width).plain)
-    return name_column, _COUNT, *(Column(one_line(name, shown.cell).plain, shown.cell) for name in names)
+    return (
+        name_column,
+        _COUNT,
+        *(Column(one_line(name, width).plain, width) for name, width in zip(names, widths, strict=True)),
+    )
 
 
 def _heading(place: int, model: str, width: int) -> str:
@@ -116,8 +126,34 @@ def _heading(place: int, model: str, width: int) -> str:
     number = f"{place + 1} "
     name = one_line(model, lines.LONGEST_ID)
     if name.cell_length > width - len(number):
-        name = name[name.plain.rfind("/") + 1 :]
+        name = _without_provider(name)
     return number + lines.fit_name(name, min(name.cell_length, width - len(number))).plain
+
+
+def _without_provider(model: Content) -> Content:
+    return model[model.plain.rfind("/") + 1 :]
+
+
+def _wanted_widths(places: range, names: Iterable[Content]) -> list[int]:
+    return [min(len(f"{place + 1} ") + name.cell_length, _CELL) for place, name in zip(places, names, strict=True)]
+
+
+def _heading_widths(grid: Grid, shown: ShownRuns) -> list[int]:
+    """Return the widths of the runs' columns; spare cells go to headings that would be cut, one by one.
+
+    If whole headings do not fit, those without providers are wanted.
+    """
+    widths = [shown.cell for _ in shown.places]
+    names = [one_line(grid.sides[place].model, lines.LONGEST_ID) for place in shown.places]
+    wanted = _wanted_widths(shown.places, names)
+    if sum(max(width - shown.cell, 0) for width in wanted) > shown.spare:
+        wanted = _wanted_widths(shown.places, map(_without_provider, names))
+    for _ in range(shown.spare):
+        cut = [place for place, width in enumerate(widths) if width < wanted[place]]
+        if not cut:
+            break
+        widths[min(cut, key=widths.__getitem__)] += 1
+    return widths
 
 
 def category_cells(grid: Grid, category: str | None, shown: ShownRuns, current: int) -> tuple[Content, ...]:
@@ -189,19 +225,30 @@ def _reason_line(reason: ReasonCounts, shown: range, current: int, width: int) -
 # The cases -----------------------------------------------------------------------------------------------------------
 
 
-def case_columns(shown: range, repeats: int, longest: int) -> tuple[Column, ...]:
-    """Return the columns of the list of cases, sized for the most repeats of a case and the longest name."""
-    marks = (Column(f" {place + 1}", _mark_width(repeats)) for place in shown)
-    return with_names((Column("case", 20, 3, is_name=True), *marks, _WHY), longest)
+def case_columns(shown: range, marks: Sequence[int], longest: int) -> tuple[Column, ...]:
+    """Return the columns of the list of cases, sized for the marks of each run and the longest name."""
+    columns = (Column(f" {place + 1}", marks[place]) for place in shown)
+    return with_names((Column("case", 20, 3, is_name=True), *columns, WHY), longest)
 
 
-_WHY = Column("why", 12, 99, worth=12)
-"""Gets the room that ids leave."""
+def mark_widths(cases: Sequence[GridCase], runs: int) -> list[int]:
+    """Return the width of the marks in each run: brackets around a sign or a number of passing repeats."""
+    return [max((_mark_width(case, place) for case in cases), default=_SIGN) for place in range(runs)]
 
 
-def shown_marks(count: int, current: int, width: int, repeats: int) -> range:
+_SIGN = 3
+"""Width of a sign, or of a score, as a mark."""
+
+
+def _mark_width(case: GridCase, place: int) -> int:
+    passed, graded = case.passed(place)
+    has_number = graded and len(case.repeats) > 1 and not case.telling.scores
+    return len(f"[{passed}/{graded}]") if has_number else _SIGN
+
+
+def shown_marks(marks: Sequence[int], current: int, width: int) -> range:
     """Return the range of runs, including the current one, that fit into the list of cases; reasons go first."""
-    return _window(count, current, (width - _LEAST_NAME) // (_mark_width(repeats) + len(GAP)))
+    return _window(len(marks), current, (width - _LEAST_NAME) // (max(marks) + len(GAP)))
 
 
 _OUTPUT = 16
@@ -239,11 +286,6 @@ def _output(case: GridCase, text: str | None, place: int, *, is_current: bool) -
 
 _LEAST_NAME = 18
 """Minimum width of a case's id in the list of cases."""
-
-
-def _mark_width(repeats: int) -> int:
-    """Return the width of a case's mark in a run: brackets around a sign or a number of passing repeats."""
-    return 3 if repeats == 1 else 2 * len(str(repeats)) + 3
 
 
 def case_cells(case: GridCase, shown: range, current: int, why: str) -> tuple[Content, ...]:

@@ -334,6 +334,9 @@ class CompareController:
             live = " and ".join(name for name, is_live in zip("AB", self.live, strict=True) if is_live)
             if live:
                 return f"No case has ended in both runs yet; {live} {'are' if len(live) > 1 else 'is'} live."
+            sides = zip("AB", (self.comparison.a, self.comparison.b), strict=True)
+            if idle := " and ".join(name for name, side in sides if not side.rollouts):
+                return f"{idle} {'have' if len(idle) > 1 else 'has'} played no case yet. p picks another run."
             return "The two runs have no case in common. p picks another run."
         if self.words:
             return "Nothing matches. F clears the filter."

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -18,14 +19,14 @@ from console.insight.sort_orders import BY_ID, BY_REPEATS, Sorting
 from console.tui.render import comparison as summary
 from console.tui.render import lines
 from console.tui.render.block import Block
-from console.tui.render.columns import Column, marked_columns, with_names
+from console.tui.render.columns import WHY, Column, marked_columns, with_names
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.compare.controller import SIDE_BY_SIDE, Change, CompareController, change_key
 from console.tui.suite_views.conversation_blocks import block_key, conversation_blocks
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.row_list import RowList
-from console.tui.widgets.titles import BORDER_CELLS, PaneTitle
+from console.tui.widgets.titles import BORDER_CELLS, ListTitle, PaneTitle
 from console.tui.widgets.transcript import Transcript
 
 NUMBER_LINES = 6
@@ -55,12 +56,12 @@ class SummaryPane(Static):
 
 PLOT_WIDTH = 9
 """Width in cells of the dot plot in a row."""
-_WHY = Column("why", 12, 99, worth=12)
-"""Gets the room that ids leave."""
-COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), _WHY)
+COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), WHY)
+SCORE_COLUMNS = (*COLUMNS[:3], Column("why", PLOT_WIDTH + 5, 99, worth=PLOT_WIDTH + 5))
+"""Columns for scored runs: plot and difference stand before the reason."""
 REPEAT_COLUMNS = (
     Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("Δ", 2, right=True),
-    _WHY,
+    WHY,
 )  # fmt: skip
 """Columns for runs with repeats: each case shows its number of passing repeats."""
 
@@ -80,6 +81,7 @@ class ChangeList(RowList):
 
     def __init__(self) -> None:
         super().__init__(COLUMNS, id="changes", classes="pane", names=True, empty=Content("reading both runs …"))
+        self.title_line = ListTitle(self)
         self._changes: Mapping[str, Change] = {}
         self._reasons: Mapping[str, str] = {}
         """Reasons by row key."""
@@ -94,7 +96,7 @@ class ChangeList(RowList):
         assert comparison is not None
         self._changes, self._headline, self._sorted_by = changes, comparison.headline, controller.sorted_by
         self._has_repeats = comparison.counts.rollouts > comparison.counts.cases
-        columns = REPEAT_COLUMNS if self._has_repeats and not self._headline else COLUMNS
+        columns = SCORE_COLUMNS if self._headline else REPEAT_COLUMNS if self._has_repeats else COLUMNS
         longest = max((len(self._case_name(key, change).plain) for key, change in changes.items()), default=0)
         cases = [change for change in changes.values() if isinstance(change, CasePair)]
         self._reasons = {change_key(case): change_words(case)[1] for case in cases}
@@ -104,8 +106,8 @@ class ChangeList(RowList):
         self.set_columns(_marked(with_names(columns, longest), controller.sorting))
         scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
         self._highest_score = max(scores, default=0.0)
-        self.border_title = Content.assemble(controller.scope.capitalize(), (f"  {len(cases)}", MUTED))
-        self.border_subtitle = muted("→ repeats   f filter" if self._has_repeats else "f filter")
+        keys = "→ repeats   f filter" if self._has_repeats else "f filter"
+        self.title_line.show(controller.scope.capitalize(), str(len(cases)), keys)
         self.show(list(changes), draw=self._cells, empty=Content(controller.empty_words))
 
     def refuse(self, why: str) -> None:
@@ -171,6 +173,11 @@ class CasePane(Vertical):
             Transcript(id="conversation-a", classes="pane"),
             Transcript(id="conversation-b", classes="pane"),
         )
+        self._case_title: Callable[[int], Content] = lambda room: Content.empty()
+        """Returns the title of the case, given its cells."""
+        self._models = "", ""
+        self._is_beside = False
+        """True if the conversations stand alone."""
 
     def compose(self) -> ComposeResult:
         yield self._caption
@@ -195,6 +202,7 @@ class CasePane(Vertical):
 
     def show_title(self, title: Callable[[int], Content], position: Content, view: str) -> None:
         """Show the case's title (given the cells it has), its position in the list and the view."""
+        self._case_title = title
         room = (self._case.outer_size.width or self.screen.size.width) - BORDER_CELLS
         self._case.border_title, self._case.border_subtitle = title(room), muted(view)
         shown_view = Content.empty() if view == SIDE_BY_SIDE else muted(f"  {view}")
@@ -207,15 +215,25 @@ class CasePane(Vertical):
         if any(block.key == at for block in blocks):
             self._case.scroll_to_block(at)
 
-    def show_conversations(self, case: CaseInBoth, models: tuple[str, str], *, at_difference: bool) -> None:
-        """Show both conversations, from their first difference if asked for; hidden if there is no room."""
-        shared = case.shared
-        sides = zip(self._conversations, (case.a, case.b), "AB", models, strict=True)
-        for transcript, side, letter, model in sides:
-            transcript.border_title = Content.assemble(f"{letter} ", one_line(model, 40))
+    def show_conversations(self, case: CaseInBoth, models: tuple[str, str], *, is_beside: bool) -> None:
+        """Show both conversations; if they stand alone, from their first difference. Hidden if there is no room."""
+        shared, self._models, self._is_beside = case.shared, models, is_beside
+        for transcript, side in zip(self._conversations, (case.a, case.b), strict=True):
             transcript.show(conversation_blocks(side.conversation, shared=shared))
-            if at_difference and transcript.blocks:
+            if is_beside and transcript.blocks:
                 transcript.scroll_to_block(block_key(case.before_difference))
+        self._title_conversations()
+
+    @on(Transcript.WidthChanged)
+    def _title_conversations(self) -> None:
+        """Title each conversation with its run and, unless it stands above, the case."""
+        names_case = self._is_beside or self._case.has_class("zoom-hidden")
+        for transcript, letter, model in zip(self._conversations, "AB", self._models, strict=True):
+            title = Content.assemble(f"{letter} ", one_line(model, 40))
+            room = (transcript.outer_size.width or self.screen.size.width // 2) - BORDER_CELLS
+            if names_case and (case := self._case_title(room - title.cell_length - 2)):
+                title = title.append("  ").append(case)
+            transcript.border_title = title if transcript.blocks else None
 
 
 def comparison_blocks(case: CaseInBoth, why_no_suite: str, width: int) -> list[Block]:

@@ -37,7 +37,7 @@ from console.tui.widgets.transcript import Transcript
 
 LIST_SHARE = 0.42
 """Width of the list next to the case, as a share of the screen's width."""
-_BESIDE_TITLE = 10
+_BESIDE_TITLE = 9
 """Cells around heading, title and status in the top line."""
 _NAME_WHILE_READING = 27
 """Maximum width in cells of each run's name in the top line until both runs are read."""
@@ -82,6 +82,8 @@ class CompareScreen(BaseScreen):
         self.lost_reasons = Static(id="lost")
         self.changes = ChangeList()
         self.case = CasePane()
+        self._shown_live = False, False
+        """For A and B, true if it is shown as live."""
         self._responders = (
             ChangeFilters(self.controller, listed=self._relist, clear_find=self.find_session.clear),
             SortActions(self.controller, listed=self._relist),
@@ -105,6 +107,7 @@ class CompareScreen(BaseScreen):
         yield Rule()
         with Container(id="pairs"):
             with Vertical(id="list-side"):
+                yield self.changes.title_line.add_class("zoom-title")
                 yield self.changes
                 yield self.lost_reasons
             yield self.case
@@ -144,9 +147,11 @@ class CompareScreen(BaseScreen):
             self.set_timer(self.controller.look_every_s, self._follow)
 
     def _follow(self) -> None:
-        """Read again if a run has grown, and schedule the next check."""
+        """Read again if a run has grown, draw again if an engine came or went, and schedule the next check."""
         if self.is_current and self.controller.has_grown:
             self.action_reload()
+        elif self.is_current and self.controller.live != self._shown_live:
+            self._draw()
         self.set_timer(self.controller.look_every_s, self._follow)
 
     # Drawing ---------------------------------------------------------------------------------------------------------
@@ -159,7 +164,8 @@ class CompareScreen(BaseScreen):
         self.set_class(comparison.single is not None, "-single")
         title = summary.title(comparison, wide=wide)
         room = self.size.width - len(self.heading) - _BESIDE_TITLE - subject_of(title).cell_length
-        checks = summary.fitting_checks(comparison, room, wide=wide, live=self.controller.live)
+        self._shown_live = self.controller.live
+        checks = summary.fitting_checks(comparison, room, wide=wide, live=self._shown_live)
         self.top_line.tell(title=title, status=checks)
         self.summary.show_comparison(comparison, wide=wide, screen_width=self.size.width)
         reasons = summary.reason_lines(comparison, 56, 7)
@@ -205,7 +211,7 @@ class CompareScreen(BaseScreen):
         self.set_class(controller.is_beside, "-beside")
         if case is not None and self.has_class("-wide") and (self.has_class("-tall") or controller.is_beside):
             models = (controller.pair.comparison.a.model, controller.pair.comparison.b.model)
-            self.case.show_conversations(case, models, at_difference=controller.is_beside)
+            self.case.show_conversations(case, models, is_beside=controller.is_beside)
 
     def _show_numbers(self, pair: RunPair) -> None:
         disputed, apart = self.controller.disputed, self.controller.scores_apart

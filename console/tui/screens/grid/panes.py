@@ -67,9 +67,9 @@ class GridCaseList(RowList):
         self.pane_title = PaneTitle("grid", id="grid-caption")
         self._rows: Mapping[str, GridCase] = {}
         self._suspects: SuspectKeys | None = None
-        self._runs = self._place = 0
-        self._repeats = 1
-        """Largest number of repeats of a listed case."""
+        self._place = 0
+        self._marks: Sequence[int] = ()
+        """Width of the marks of each run."""
         self._columns: Callable[[], Sequence[Column]] = tuple
         """Returns the columns for the current width."""
 
@@ -80,7 +80,7 @@ class GridCaseList(RowList):
     def show_outputs(self, controller: GridController) -> None:
         grid = controller.grid
         assert grid is not None
-        self._rows, self._runs, self._place = controller.rows, len(controller.runs), controller.place
+        self._rows, self._place = controller.rows, controller.place
         shown = grid_rows.shown_outputs(min(len(grid.sides), MOST_OUTPUTS), self._place, max(self.room - 2, 40))
         self.pane_title.tell(Content("Answers"), muted("h l run   enter opens"))
         self._columns = lambda: grid_rows.output_columns(grid, shown)
@@ -96,24 +96,26 @@ class GridCaseList(RowList):
         self.show(list(self._rows), draw=draw, empty=Content(controller.empty_words))
 
     def show_cases(self, controller: GridController) -> None:
-        self._rows, self._runs, self._place = controller.rows, len(controller.runs), controller.place
-        self._repeats = max((len(case.repeats) for case in self._rows.values()), default=1)
+        self._rows, self._place = controller.rows, controller.place
+        cases = list(self._rows.values())
+        self._marks = grid_rows.mark_widths(cases, len(controller.runs))
+        has_repeats = any(len(case.repeats) > 1 for case in cases)
         self._suspects = controller.suspects
         name = grid_rows.EVERY_CATEGORY if controller.category is None else controller.category or "no category"
         if self._suspects is not None:
             name = "Suspect keys"
         title = Content.assemble(one_line(name, 40, "bold"), (f"  {controller.list_words}", MUTED))
         keys = "f all or differing" if self._suspects is None else "X decides   s cases"
-        self.pane_title.tell(title, muted(f"x repeats   {keys}" if self._repeats > 1 else keys))
-        longest = max((len(grid_rows.case_name(case)) for case in self._rows.values()), default=0)
-        self._columns = lambda: grid_rows.case_columns(self._shown, self._repeats, longest)
+        self.pane_title.tell(title, muted(f"x repeats   {keys}" if has_repeats else keys))
+        longest = max((len(grid_rows.case_name(case)) for case in cases), default=0)
+        self._columns = lambda: grid_rows.case_columns(self._shown, self._marks, longest)
         self.set_columns(self._columns())
         self.show(list(self._rows), draw=self._face, empty=Content(controller.empty_words))
 
     @property
     def _shown(self) -> range:
         why = _WHY if self._suspects is not None else 0
-        return grid_rows.shown_marks(self._runs, self._place, max(self.room - 2 - why, 40), self._repeats)
+        return grid_rows.shown_marks(self._marks, self._place, max(self.room - 2 - why, 40))
 
     def _face(self, key: str) -> Face:
         case = self._rows[key]

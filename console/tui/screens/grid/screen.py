@@ -35,7 +35,7 @@ class GridScreen(BaseScreen):
     AUTO_FOCUS: ClassVar[str | None] = "#heat"
     DEFAULT_CSS = """
     GridScreen {
-        #sides { height: auto; max-height: 10; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
+        #sides { height: auto; max-height: 11; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
         #tables { height: 1fr; layout: vertical; }
         #lists { height: 1fr; } #heat { height: 1fr; } #grid { height: 1fr; } #detail { height: 1fr; }
         #grid, #grid-caption { display: none; }
