@@ -167,3 +167,16 @@ def test_the_first_notes_of_a_title_give_way_to_its_name() -> None:
 )
 def test_a_retried_case_keeps_the_end_of_its_id(width: int, shown: str) -> None:
     assert lines.fit_name(Content(str(Key("web_search_base_0", 0, 2))), width).plain.rstrip() == shown.rstrip()
+
+
+@pytest.mark.parametrize(
+    ("words", "room", "shown"),
+    [
+        ("Failures  5 failed · 1 setup broken, latest first", 46, "Failures  5 failed · 1 setup broken"),
+        ("5 failed · 1 setup broken · by reason", 34, "5 failed · 1 setup broken"),
+        ("5 failed · 1 setup broken · by reason", 40, "5 failed · 1 setup broken · by reason"),
+        ("1 match · a filter of many words that has no end", 30, "1 match · a filter of many wo…"),
+    ],
+)
+def test_a_part_of_a_title_without_room_goes_as_a_whole(words: str, room: int, shown: str) -> None:
+    assert lines.fit_parts(Content(words), room).plain == shown

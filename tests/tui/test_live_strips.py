@@ -183,6 +183,17 @@ def test_no_speed_is_said_while_nothing_is_answered() -> None:
     assert shown == [True, False]
 
 
+def test_a_reason_for_waiting_loses_words_before_the_score_is_dropped() -> None:
+    run = Manifest(id="r", at=100.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=29)
+    overview = Overview()
+    why = "the provider asks to wait"
+    overview.status = Status("running", 2, endpoints=[EndpointState("m", waiting=2, why=why)])
+    for width, shown in ((80, "29 left   m waits   .042 (first 24 of 29)"), (120, f"   m waits: {why}   .042 (first ")):
+        average = Content(".042 (first 24 of 29)")
+        line = progress_line(overview, run, live=True, now=101.0, width=width, average=average)
+        assert shown in line.plain
+
+
 async def test_at_80_cells_the_failures_of_a_live_run_have_a_title(opened: Any, workspace: Any) -> None:
     async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         await assert_until(pilot, lambda: bool(app.services.workspace.live))
@@ -203,7 +214,8 @@ async def test_ids_are_whole_where_there_is_room(opened: Any, workspace: Any) ->
 
 
 async def test_the_key_line_offers_to_resume_a_run_that_dies_while_it_is_watched(opened: Any, workspace: Any) -> None:
-    async with FakeEngine(workspace.root / "runs") as engine, opened(size=(130, 36)) as (app, pilot):
+    """Also at 80 cells, where the rows of runs have no room for the key."""
+    async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         await assert_until(pilot, lambda: bool(app.services.workspace.live))
         app.navigator.open_live(engine.recorder.folder)
         await see(pilot, "running")

@@ -358,6 +358,30 @@ def test_a_reason_stands_once_above_its_subjects_and_their_cases(tmp_path: Path)
     assert rows(24)[-1] == "d r2 ✗ (1 of 2)", "the detail gives way"
 
 
+def test_a_row_names_the_reason_unless_its_group_does(tmp_path: Path) -> None:
+    run = RunDouble()
+    for case, subject in (("a", "unit"), ("b", "unit"), ("c", "city")):
+        run.end(case, subject=subject)
+    run.end("d", reason="wrong_count", subject="")
+    controller, _, _ = make(tmp_path, run)
+
+    def details(by: GroupBy) -> list[str]:
+        controller.triage.regroup(by)
+        controller.relist()
+        faces = [row_content(controller, key, 80, live=False) for key in controller.rows()]
+        return [face[-1].plain for face in faces if isinstance(face, tuple)]
+
+    reasons = ["wrong value: unit", "wrong value: unit", "wrong value: city", "wrong count"]
+    assert details(GroupBy.NONE) == reasons
+    assert details(GroupBy.PARAMETER)[:2] == ["wrong value", "wrong value"]
+    controller.triage.regroup(GroupBy.REASON)
+    controller.relist()
+    assert details(GroupBy.REASON) == ["", ""], "the group names the subject, also of a single case"
+    controller.cursor.step_group(1)
+    faces = [row_content(controller, key, 80, live=False) for key in controller.rows()]
+    assert [face[-1].plain for face in faces if isinstance(face, tuple)] == [""]
+
+
 def test_the_title_keeps_the_filter_before_the_grouping(tmp_path: Path, run: RunDouble) -> None:
     controller, _, _ = make(tmp_path, run)
     controller.add_to_filter("!is:reviewed")

@@ -10,9 +10,15 @@ from support.screen_text import assert_until, see, text_of
 from support.searched_runs import CASE, searched_runs
 
 from console.cli.main import run as run_command
+from console.core.case import Key
 from console.core.chat import Reply
 from console.core.outcome import Outcome
+from console.exchange.search.case_history import CaseRun
+from console.exchange.search.indexing import RunFacts
+from console.insight.rollout import Rollout
 from console.insight.search_query import read_query
+from console.store.runs import RunFolder
+from console.tui.render.history_line import history_line
 from console.tui.screens.search.controller import SearchController, search_runs
 
 
@@ -103,3 +109,22 @@ def test_the_controller_steps_by_runs_and_keeps_foreign_text_as_it_is(runs: Path
     controller.end()
     assert controller.rows() == []
     assert list(search_runs(runs / "nowhere", read_query("refund"), lambda: False)) == [None]
+
+
+def test_a_history_leaves_out_models_as_a_whole_and_keeps_the_newest_runs(tmp_path: Path) -> None:
+    passed = Rollout(Key(CASE), 0, outcome=Outcome.PASSED)
+    models = ("hasty", "hasty", "careful", "rambling")
+    runs = [
+        CaseRun(RunFolder(tmp_path / str(place)), RunFacts(0.0, "s", model), (passed,), "d")
+        for place, model in enumerate(models)
+    ]
+
+    def shown(width: int) -> str:
+        return history_line(runs, runs[0].folder, "hasty", "I", width).plain
+
+    assert shown(44) == "history ✓✓ · careful ✓ · rambling ✓  (I)"
+    assert shown(39) == "history ✓✓ · careful ✓ · rambling ✓"
+    assert shown(34) == "history ✓✓ · careful ✓ · 1 more"
+    assert shown(20) == "history ✓✓ · 2 more"
+    assert shown(18) == "history ✓✓"
+    assert shown(9) == ""

@@ -129,6 +129,21 @@ async def test_folding_moves_what_is_below() -> None:
         assert app.lines()[2].startswith("speaker 1")
 
 
+async def test_a_message_without_lines_below_it_does_not_fold() -> None:
+    app = TextApp()
+    async with app.run_test(size=(40, 8)) as pilot:
+        view = app.query_one(Transcript)
+        message = Block("none", Content("No tools were sent."))
+        view.show([message])
+        await pilot.pause()
+        assert view.fold_target() is None
+        view.show([message, *blocks(1)])
+        await pilot.pause()
+        target = view.fold_target()
+        assert target is not None
+        assert target.key == "b0"
+
+
 async def test_a_long_message_shows_its_end_until_it_is_opened() -> None:
     app = TextApp()
     async with app.run_test(size=(40, 12)) as pilot:

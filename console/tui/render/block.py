@@ -54,6 +54,11 @@ class Block:
     _cuts: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
     _width: int = 0
 
+    @property
+    def can_fold(self) -> bool:
+        """True if it is folded, or has lines below its title to hide."""
+        return self.folded or bool(self.logical)
+
     # Text ------------------------------------------------------------------------------------------------------------
 
     @property

@@ -23,7 +23,9 @@ _MOST_MODELS = 4
 
 
 def history_line(runs: Sequence[CaseRun], shown: RunFolder, model: str, key: str, width: int) -> Content:
-    """Return one line: `history ✓✓✗✗ · careful ✓ (I)`; empty if no other run has the case.
+    """Return one line: `history ✓✓✗✗ · careful ✓ (I)`; empty if no other run has the case or nothing fits.
+
+    The key, then models, then the oldest runs are left out as a whole for which there is no room.
 
     Args:
         runs: the runs with this case, newest first.
@@ -36,21 +38,31 @@ def history_line(runs: Sequence[CaseRun], shown: RunFolder, model: str, key: str
         return Content.empty()
     own, *others = by_model(runs, model)
     digest = next((run.digest for run in runs if run.folder.path == shown.path), runs[0].digest)
-    line = Content.assemble(muted("history "), _marks(own, shown, digest))
-    for other in others[:_MOST_MODELS]:
-        line = line.append(muted(" · ")).append(one_line(other.model.rpartition("/")[2], 16)).append(" ")
-        line = line.append(mark(other.runs[-1], digest))
-    if len(others) > _MOST_MODELS:
-        line = line.append(muted(f" · {len(others) - _MOST_MODELS} more"))
-    return line.append(muted(f"  ({key})")).truncate(width, ellipsis=True)
+    others_marks = [
+        one_line(other.model.rpartition("/")[2], 16).append(" ").append(mark(other.runs[-1], digest))
+        for other in others
+    ]
+    most_models = min(len(others), _MOST_MODELS)
+    own_marks = [_marks(own, shown, digest, most) for most in range(min(len(own.runs), MOST_MARKS), 0, -1)]
+    forms = [[own_marks[0], *_first_models(others_marks, count)] for count in range(most_models, -1, -1)]
+    forms += [[marks] for marks in own_marks]
+    bodies = [muted("history ").append(muted(" · ").join(parts)) for parts in forms]
+    candidates = (bodies[0].append(muted(f"  ({key})")), *bodies)
+    return next((line for line in candidates if line.cell_length <= width), Content.empty())
 
 
-def _marks(own: ModelHistory, shown: RunFolder, digest: str) -> Content:
+def _first_models(marks: Sequence[Content], count: int) -> list[Content]:
+    """Return the marks of the first models, and the number of the others."""
+    others = len(marks) - count
+    return [*marks[:count], *([muted(f"{others} more")] if others else [])]
+
+
+def _marks(own: ModelHistory, shown: RunFolder, digest: str, most: int) -> Content:
     """Return the marks of the newest runs of a model; the open run's is underlined."""
-    left_out = muted(SYMBOLS.cut) if len(own.runs) > MOST_MARKS else Content.empty()
+    left_out = muted(SYMBOLS.cut) if len(own.runs) > most else Content.empty()
     marks = [
         mark(run, digest).stylize("bold underline") if run.folder.path == shown.path else mark(run, digest)
-        for run in own.runs[-MOST_MARKS:]
+        for run in own.runs[-most:]
     ]
     between = " " if any(len(run.rollouts) > 1 for run in own.runs) else ""
     return left_out.append(Content(between).join(marks))

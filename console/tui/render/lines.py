@@ -211,6 +211,21 @@ def last_parts(note: Content, room: int, gap: str = "  ") -> Content:
     return note
 
 
+def first_parts(words: Content, room: int) -> Content:
+    """Return the leading parts that fit, whole; empty if not even the first one does."""
+    ends = [match.start() for match in _PART_END.finditer(words.plain)]
+    return next((words[:end] for end in reversed(ends) if words[:end].cell_length <= room), Content.empty())
+
+
+_PART_END = re.compile(r"(?<=\S)(?: · |[,;:] |  +)|$")
+
+
+def fit_parts(words: Content, room: int) -> Content:
+    """Return words, if they are too long, without their last parts, or cut with `…` if half of the room were empty."""
+    whole = first_parts(words, room)
+    return whole if 2 * whole.cell_length > room else fit(words, min(room, words.cell_length))
+
+
 def stacked(parts: Iterable[Content]) -> Content:
     """Join the non-empty parts on one line."""
     return Content("  ").join([part for part in parts if part])

@@ -154,7 +154,7 @@ def progress_line(
     short_average: Content | None = None,
     trend: str = "",
 ) -> Content:
-    """Return the progress line, dropping parts from the right that do not fit.
+    """Return the progress line; the score stays before notes, which are shortened, and parts at the right are dropped.
 
     Args:
         overview: what the run has played.
@@ -172,15 +172,12 @@ def progress_line(
         setup = _setup_left(overview, manifest)
         words = number_format.with_setup(number_format.count(left - setup), setup)
         parts.append(Content.styled(f"{words} left", "$live" if live else "$undecided"))
-    if live and (lost := lost_words(overview.status)):
-        parts.append(lost)
-    if live and (waits := _waits(overview)):
-        parts.append(waits)
-    parts += _warnings(overview)
-    parts.append(average)
-    if Content("   ").join(part for part in parts if part).cell_length >= width:
+    notes = [lost_words(overview.status), _waits(overview)] if live else []
+    notes = [note for note in (*notes, *_warnings(overview)) if note]
+    if _cells_of([*parts, *notes, average]) >= width:
         parts[0] = outcome_words(tally, with_setup=False)  # the score matters more
-        parts[-1] = short_average or average
+        average = short_average or average
+    parts += [*_shortened(notes, width - _cells_of([*parts, average]) - 1), average]
     if live:
         is_stuck = _is_stuck(overview, now)
         pace = None if is_stuck else overview.pace.tokens_per_s()
@@ -193,11 +190,29 @@ def progress_line(
     parts.append(muted(token_words(overview)))
     line = Content(" ")
     for part in [part for part in parts if part]:
-        longer = line.append(part) if len(line) == 1 else line.append("   ").append(part)
+        longer = line.append(part) if len(line) == 1 else line.append(_BETWEEN_PARTS).append(part)
         if longer.cell_length > width:
             break
         line = longer
     return line
+
+
+def _cells_of(parts: Iterable[Content]) -> int:
+    return Content(_BETWEEN_PARTS).join([part for part in parts if part]).cell_length
+
+
+def _shortened(notes: Iterable[Content], room: int) -> list[Content]:
+    """Return the notes, or their first clauses, that fit into the room beside other parts."""
+    fitting: list[Content] = []
+    for note in notes:
+        left = room - len(_BETWEEN_PARTS)
+        if short := note if note.cell_length <= left else lines.first_parts(note, left):
+            fitting.append(short)
+            room = left - short.cell_length
+    return fitting
+
+
+_BETWEEN_PARTS = "   "
 
 
 def look_words_of(overview: Overview, manifest: Manifest, *, with_categories: bool = True) -> Content:
@@ -274,7 +289,7 @@ def _waits(overview: Overview) -> Content:
     status = overview.status
     for endpoint in status.endpoints if status is not None else ():
         if endpoint.why and not endpoint.is_batched:  # waits for batches are in the line below
-            who = f"{status.waiting} wait" if status and status.waiting else endpoint.name
+            who = f"{status.waiting} wait" if status and status.waiting else f"{endpoint.name} waits"
             return one_line(f"{who}: {endpoint.why}", 46, "$undecided")
         if slowed := slowed_words([endpoint]):
             return Content.styled(slowed, "$undecided")

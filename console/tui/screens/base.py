@@ -6,7 +6,7 @@ A screen sets `where`, its name in the action table, composes its body, and may 
 reasons why actions are unavailable, and the find bar's handler.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
@@ -73,6 +73,8 @@ class BaseScreen(Screen[None]):
         super().__init__()
         self.services = services
         self.zoom = PaneZoom(self)
+        self.first_keys: Callable[[], Collection[str]] = tuple[str, ...]
+        """Returns the ids of the actions that come first in the key line, whatever their priority."""
         self.find_session = FindSession(self, self.find_hint, self._apply_find, self.refresh_keys)
         self._was_shown = False
         self._focused_before_small: Widget | None = None
@@ -211,7 +213,9 @@ class BaseScreen(Screen[None]):
             actions = [action for action in here if not action.menu] if typing_words is None else actions_at("line")
             words = self.key_words() if typing_words is None else typing_words
             is_typing = typing_words is not None
-            self.query_one(KeyLine).tell(actions, self.services.key_map, words, self.why_not, is_typing=is_typing)
+            self.query_one(KeyLine).tell(
+                actions, self.services.key_map, words, self.why_not, is_typing=is_typing, first=self.first_keys()
+            )
             if self._help is not None and self._help.is_attached:
                 self._help.refresh_keys()
 

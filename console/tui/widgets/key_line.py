@@ -4,7 +4,7 @@ If there is too little room, the least important are dropped; `? help  : command
 letters for a line. Unavailable actions are dimmed; help gives the reason.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from textual import events
@@ -40,6 +40,7 @@ class KeyLine(Widget):
         self._keys = KeyMap()
         self._words: Mapping[str, str] = {}
         self._is_typing = False
+        self._first: Collection[str] = ()
         self._why_not: Reason = lambda action: ""
         self._drawn: list[tuple[Action, Content]] = []
 
@@ -51,6 +52,7 @@ class KeyLine(Widget):
         why_not: Reason,
         *,
         is_typing: bool = False,
+        first: Collection[str] = (),
     ) -> None:
         """Update the contents.
 
@@ -60,7 +62,9 @@ class KeyLine(Widget):
             words: words that replace those of the action table, by action id; an empty word hides the action.
             why_not: returns why an action is not available.
             is_typing: True if letters go into a line.
+            first: ids of the actions that come before all others.
         """
+        self._first = first
         self._is_typing = is_typing
         self._actions, self._keys, self._words, self._why_not = actions, keys, words, why_not
         self.refresh()
@@ -102,7 +106,7 @@ class KeyLine(Widget):
                 continue
             seen.add(keys)
             items.append((action, self._item(action, keys, word)))
-        return sorted(items, key=lambda item: -item[0].priority)
+        return sorted(items, key=lambda item: (item[0].id not in self._first, -item[0].priority))
 
     def _item(self, action: Action, keys: str, word: str) -> Content:
         if self._why_not(action):

@@ -69,6 +69,8 @@ class PaneTitle(Widget):
         self._names: Sequence[Content] = (Content.empty(),)
         """The name and shorter forms of it."""
         self._right = Content.empty()
+        self._room: int = 0
+        """Cells for a title in the border of the pane when it was last told."""
 
     def tell(self, left: Content, right: Content | None = None, *, briefs: Sequence[Content] = ()) -> None:
         """Update the name and note; untrusted parts must be sanitized.
@@ -79,16 +81,17 @@ class PaneTitle(Widget):
             briefs: shorter forms of the name; the first one that fits replaces it if it does not.
         """
         right, names = right or Content.empty(), (left, *briefs)
-        if len(names) == len(self._names) and all(map(same, (*names, right), (*self._names, self._right))):
+        pane = next((pane for pane in self.siblings if pane.id == self.pane), None) if self.pane else None
+        room: int = pane.outer_size.width - BORDER_CELLS if pane is not None else 0
+        is_same = len(names) == len(self._names) and all(map(same, (*names, right), (*self._names, self._right)))
+        if is_same and room == self._room:
             return
-        self._names, self._right = names, right
+        self._names, self._right, self._room = names, right, room
         self.refresh()
-        for pane in self.siblings if self.pane else ():
-            if pane.id == self.pane:
-                room = pane.outer_size.width - BORDER_CELLS
-                name = _fitting(names, room) if room > 0 else left
-                pane.border_title = (lines.fit(name, room) if 0 < room < name.cell_length else name) or None
-                pane.border_subtitle = (_cut(right, room) if 0 < room < right.cell_length else right) or None
+        if pane is not None:
+            name = _fitting(names, room) if room > 0 else left
+            pane.border_title = (lines.fit_parts(name, room) if room > 0 else name) or None
+            pane.border_subtitle = (lines.fit_parts(right, room) if room > 0 else right) or None
 
     def render(self) -> Content:
         width = self.size.width
@@ -97,9 +100,11 @@ class PaneTitle(Widget):
         room = width - right.cell_length
         if name := _fitting(self._names, room - left.cell_length - 2):
             left = Content.assemble(left, " ", name.stylize_before("bold"), " ")
-        head = left if left.cell_length <= room else _cut(left, room)
-        rule = Content.styled(SYMBOLS.rule * (room - head.cell_length), "$line")
-        return Content("").join([head, rule, right])
+        if left.cell_length > room:
+            left = lines.fit_parts(left.rstrip(), room)
+            left = left.pad_right(int(left.cell_length < room))
+        rule = Content.styled(SYMBOLS.rule * (room - left.cell_length), "$line")
+        return Content("").join([left, rule, right])
 
 
 BORDER_CELLS = 6
@@ -109,12 +114,6 @@ BORDER_CELLS = 6
 def _fitting(names: Sequence[Content], room: int) -> Content:
     """Return the first form of a name that fits, or the last one."""
     return next((name for name in names if name.cell_length <= room), names[-1])
-
-
-def _cut(left: Content, room: int) -> Content:
-    """Return the leading parts of a name that fit, or the first one cut."""
-    end = left.plain.rfind("  ", 3, room)
-    return left[:end].append(" ") if end > 0 else lines.fit(left, room)
 
 
 def case_title(key: Key, room: int, *, has_repeats: bool, is_repeat: bool) -> Content:

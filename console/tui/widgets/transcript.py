@@ -219,14 +219,13 @@ class Transcript(Viewport):
         return self._blocks[min(bisect_right(self._tops, self.scroll_offset.y) - 1, len(self._blocks) - 1)]
 
     def fold_target(self) -> Block | None:
-        """Return the first folded block in view, else the one of the first visible line."""
+        """Return the first folded block in view, else the first that can be folded, if any."""
         first, bottom = self.scroll_offset.y, self.scroll_offset.y + self.page
-        for place in range(bisect_left(self._tops, first), len(self._blocks)):
-            if self._tops[place] >= bottom:
-                break
-            if self._blocks[place].folded:
-                return self._blocks[place]
-        return self.block_at_top()
+        begun = self._blocks[bisect_left(self._tops, first) : bisect_left(self._tops, bottom)]
+        at_top = self.block_at_top()
+        candidates = [at_top, *begun] if at_top is not None else begun
+        folded = next((block for block in begun if block.folded), None)
+        return folded or next((block for block in candidates if block.can_fold), None)
 
     def action_thread(self) -> None:
         """Open the first folded thread in view, or fold all that are open if none is folded there."""

@@ -1,7 +1,7 @@
 """Controls of Live for the engine of a run and for the replay of a finished one."""
 
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partialmethod
 
@@ -57,6 +57,11 @@ class RunControls:
         if self._resumable is not None:
             words["case.retry"] = "resume"
         return words
+
+    def first_keys(self) -> Collection[str]:
+        """Return the actions named first in the key line: resuming a run that ended early."""
+        line = self.line()
+        return ("case.retry",) if line is not None and line.can_resume else ()
 
     def why_not(self, action: Action) -> str | None:
         """Return the reason that an action is unavailable; None if it is available or not handled here."""

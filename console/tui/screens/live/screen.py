@@ -119,6 +119,7 @@ class LiveScreen(RunScreen):
             in_worker=lambda question: self.run_worker(question, exclusive=True, group="stop"),
             line=lambda: self.several_runs.line_to_resume,
         )
+        self.first_keys = self.run_controls.first_keys
         self.replay_controls = ReplayControls(
             services,
             run,

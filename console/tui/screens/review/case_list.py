@@ -10,7 +10,8 @@ from textual.content import Content
 from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.insight import number_format
-from console.insight.failures import Group
+from console.insight.failures import GroupBy
+from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 from console.tui.render import lines
 from console.tui.render.columns import GAP, Column, Face, lay_out
@@ -18,7 +19,7 @@ from console.tui.render.rollout_rows import repeat_words, slot_of, state_mark
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_pane import annotation_letter
 from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController
-from console.tui.screens.review.triage import Head, Rows
+from console.tui.screens.review.triage import Head, Rows, Triage
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
@@ -27,7 +28,7 @@ COLUMNS = (
     Column("", 3, right=True),
     Column("case", 24, 3, is_name=True),
     Column("tag", 1),
-    Column("function", 10, 2, worth=16),
+    Column("function", 10, 2, worth=16, is_name=True),
 )
 """Columns of the list, filled by `case_cells`."""
 _BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
@@ -59,7 +60,7 @@ def case_cells(controller: ReviewController, rollout: Rollout, width: int, *, li
     is_below_case = group is not None and group.is_case  # whose line has the name and the title
     name = repeat_words(rollout.key) if is_below_case else controller.views.suite_view.case_name(rollout)
     title = "" if is_below_case else _title(rollout, width)
-    detail = controller.views.suite_view.case_detail(rollout) or _detail(rollout, triage.section_of(rollout), title)
+    detail = controller.views.suite_view.case_detail(rollout) or _detail(rollout, triage, title)
     value = triage.sorted_by(rollout)
     return (
         state_mark(rollout, live=live),
@@ -76,12 +77,18 @@ def _title(rollout: Rollout, width: int) -> str:
     return rollout.title if is_shown else ""
 
 
-def _detail(rollout: Rollout, group: Group | None, title: str) -> str:
+def _detail(rollout: Rollout, triage: Triage, title: str) -> str:
     """Return the detail that distinguishes the cases of a group; `title` if there is no better one."""
-    is_shared = group is None or group.subject or (len(group.path) > 1 and group.path[-1])
-    if is_shared:
-        return rollout.function or title
-    return rollout.subject or rollout.function or title
+    group = triage.section_of(rollout)
+    is_shared = group is None or rollout.subject in (group.subject, group.label)
+    subject = "" if is_shared else rollout.subject
+    if rollout.is_failure and rollout.reason and triage.by not in _BY_REASON:
+        return sentence(rollout.reason, subject, rollout.outcome)
+    return subject or rollout.function or title
+
+
+_BY_REASON = (GroupBy.REASON, GroupBy.ERROR)
+"""Groupings whose groups name the reason."""
 
 
 def group_line(head: Head, largest: int, width: int) -> Content:
@@ -152,7 +159,7 @@ def case_line(controller: ReviewController, head: Head, width: int) -> Content:
     name = lines.fit_name(label, min(label.cell_length, max(most - len(repeat), 8)))
     left = left.append(name).append_text(repeat, style)
     if not triage.lists_whole_cases:
-        detail = one_line(_detail(head.group.lead, triage.section_of(head.group.lead), ""), 120, MUTED)
+        detail = one_line(_detail(head.group.lead, triage, ""), 120, MUTED)
         has_room = 0 < detail.cell_length <= most - name.cell_length - len(repeat) - len(GAP)
         left = left.append(GAP).append(detail) if has_room else left
     return lines.spread(left, right, room)
@@ -252,10 +259,11 @@ class CaseList(RowList):
 
         Values, unlike descriptions, are never omitted; `value_width` is that of their column, 0 without values.
         """
-        mark, *others, description = COLUMNS
+        mark, case, tag, description = COLUMNS
         indent = 2 * rows.depth if rows else 0
         last = Column("value", value_width, right=True) if value_width else description
-        self.columns = (msgspec.structs.replace(mark, width=mark.width + indent), *others, last)
+        case = Column(case.name, rows.longest_repeat) if rows and rows.longest_repeat else case
+        self.columns = (msgspec.structs.replace(mark, width=mark.width + indent), case, tag, last)
         self.show(
             rows or (),
             draw=lambda key: draw(key, self.room),

@@ -16,7 +16,7 @@ from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Rollout
 from console.insight.rollouts import RolloutList
 from console.insight.sort_orders import BY_ID, Sorting
-from console.tui.render.rollout_rows import row_key, slot_of
+from console.tui.render.rollout_rows import repeat_words, row_key, slot_of
 from console.tui.screens.review.listing import WHOLE_CASES, GroupPath, Listing, ListRequest
 
 FAILURES = "is:failed,broken,undecided"
@@ -142,7 +142,9 @@ class Triage:
                 fixed.add(key)
             if head.is_open and not head.is_top:
                 members, keys, depth = head.group.rollouts, after, head.depth
-        return Rows(before, members, after, fixed, self._listing, by_slot, depth)
+        repeats = members if self.has_cases else ()
+        longest = max((len(repeat_words(rollout.key)) for rollout in repeats), default=0)
+        return Rows(before, members, after, fixed, self._listing, by_slot, depth, longest_repeat=longest)
 
     def _heads(self, groups: Sequence[Group], depth: int) -> Iterator[Head]:
         """Yield the lines of groups and of those below them, without the cases of reasons other than the open one."""
@@ -309,9 +311,14 @@ class Rows(Sequence[str]):
         listing: Listing,
         by_slot: Mapping[Slot, Rollout],
         depth: int = 0,
+        *,
+        longest_repeat: int = 0,
     ) -> None:
-        """Insert cases between the group lines, below a line of this depth; the cursor skips the `fixed` ones."""
-        self.fixed, self.depth = fixed, depth
+        """Insert cases, or the repeats of one, between the group lines, below a line of this depth.
+
+        The cursor skips the `fixed` lines. `longest_repeat` is the width of the longest name of a repeat, 0 for cases.
+        """
+        self.fixed, self.depth, self.longest_repeat = fixed, depth, longest_repeat
         self._before, self._members, self._after = before, members, after
         self._listing, self._by_slot = listing, by_slot
         self._places = {key: place for place, key in enumerate(before)}
