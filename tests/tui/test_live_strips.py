@@ -192,6 +192,9 @@ def test_a_reason_for_waiting_loses_words_before_the_score_is_dropped() -> None:
         average = Content(".042 (first 24 of 29)")
         line = progress_line(overview, run, live=True, now=101.0, width=width, average=average)
         assert shown in line.plain
+    long, short = Content(".042 (first 24 of 29: only facts, choices and 3 more)"), Content(".042 (first 24 of 29)")
+    line = progress_line(overview, run, live=True, now=101.0, width=124, average=long, short_average=short)
+    assert ".042 (first 24 of 29)   2 at once" in line.plain, "a number before the words of another"
 
 
 async def test_at_80_cells_the_failures_of_a_live_run_have_a_title(opened: Any, workspace: Any) -> None:

@@ -174,17 +174,19 @@ def progress_line(
         parts.append(Content.styled(f"{words} left", "$live" if live else "$undecided"))
     notes = [lost_words(overview.status), _waits(overview)] if live else []
     notes = [note for note in (*notes, *_warnings(overview)) if note]
-    if _cells_of([*parts, *notes, average]) >= width:
-        parts[0] = outcome_words(tally, with_setup=False)  # the score matters more
-        average = short_average or average
-    parts += [*_shortened(notes, width - _cells_of([*parts, average]) - 1), average]
+    speeds: list[Content] = []
     if live:
         is_stuck = _is_stuck(overview, now)
         pace = None if is_stuck else overview.pace.tokens_per_s()
         eta = "–" if is_stuck else time_left(overview.fold.seconds_per_rollout(now), left)
-        parts.append(Content(f"ETA {eta}" if eta else ""))
-        parts.append(muted(f"≈{number_format.count(pace)} tok/s{trend and ' '}{trend}" if pace else ""))
-        parts.append(_at_once(overview))
+        speeds.append(Content(f"ETA {eta}" if eta else ""))
+        speeds.append(muted(f"≈{number_format.count(pace)} tok/s{trend and ' '}{trend}" if pace else ""))
+        speeds.append(_at_once(overview))
+    if _cells_of([*parts, *notes, average, *speeds]) >= width:
+        average = short_average or average
+    if _cells_of([*parts, *notes, average]) >= width:
+        parts[0] = outcome_words(tally, with_setup=False)  # the score matters more
+    parts += [*_shortened(notes, width - _cells_of([*parts, average]) - 1), average, *speeds]
     if overview.confinement is not None and not overview.confinement.missing:
         parts.append(confinement_words(overview.confinement))
     parts.append(muted(token_words(overview)))
