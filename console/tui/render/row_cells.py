@@ -62,6 +62,8 @@ class RunColumns:
     """False if there is too little room to show setup rollouts with the results."""
     is_brief: bool = False
     """True if there is no room for the number of rollouts left, nor for `simulated` in full."""
+    has_words: bool = True
+    """False if `not run` stands only as its sign before the count."""
 
 
 def runs_wide(runs: Sequence[RunLine], figure: SortedFigure | None = None) -> RunColumns:
@@ -113,14 +115,19 @@ def runs_narrow(runs: Sequence[RunLine], room: int, now: float, figure: SortedFi
         fitted[5] = cheaper
     if rest >= _LEAST_SUITE:
         return RunColumns(tuple(fitted), figure, has_setup=False, is_brief=True)
+    if readable:
+        terse = _fitted(result, (_result(line, with_setup=False, with_words=False) for line in readable))
+        rest, fitted[4] = rest + fitted[4].width - terse.width, terse
     if figure is not None and figure.is_text and room >= at.from_width:  # an id begins with the time
         rest += fitted.pop().width + len(GAP)
-    room_for_score = fitted[3].width + rest - _LEAST_SUITE
-    if room_for_score < max([0, *(len(each) for each in scores if "[" in each)]):  # all scores lose their intervals
-        room_for_score = 0
-    shown = (len(each) if len(each) <= room_for_score else len(bare_score(each)) for each in scores)
-    fitted[3] = _wide(score, max([5, *shown]))
-    return RunColumns(tuple(fitted), figure, has_setup=False, is_brief=True)
+    fitted[3] = _wide(score, _score_width(scores, fitted[3].width + rest - _LEAST_SUITE))
+    return RunColumns(tuple(fitted), figure, has_setup=False, is_brief=True, has_words=False)
+
+
+def _score_width(scores: Sequence[str], room: int) -> int:
+    """Return the width for scores, which all lose their intervals if one of those has no room."""
+    room = 0 if room < max([0, *(len(each) for each in scores if "[" in each)]) else room
+    return max([5, *(len(each) if len(each) <= room else len(bare_score(each)) for each in scores)])
 
 
 def _fitted(column: Column, cells: Iterable[Content]) -> Column:
@@ -170,7 +177,7 @@ def run_narrow(line: RunLine, kin: Kin, now: float, layout: RunColumns) -> Face:
     words = "" if line.is_queued else score_words(line.summary)
     score = Content(words if len(words) <= layout.columns[3].width else bare_score(words))
     model, suite = _model_and_suite(line, kin, now)
-    result = _result(line, with_setup=layout.has_setup)
+    result = _result(line, with_setup=layout.has_setup, with_words=layout.has_words)
     cost = _cost(line, layout.figure, is_brief=layout.is_brief)
     return _state_mark(line), model, suite, score, result, cost, _when(line, now, wide=False)
 
@@ -259,7 +266,7 @@ def _damage(line: RunLine) -> Content:
     return Content.assemble(_state_mark(line), "  ", one_line(line.name, 60), "  ", one_line(why, 200, "$broken"))
 
 
-def _result(line: RunLine, *, with_setup: bool = True) -> Content:
+def _result(line: RunLine, *, with_setup: bool = True, with_words: bool = True) -> Content:
     tally = line.tally
     if line.is_queued:
         return Content.styled(f"queued, place {line.place}", "$live")
@@ -268,7 +275,7 @@ def _result(line: RunLine, *, with_setup: bool = True) -> Content:
         for place, (mark, count, style) in enumerate(outcome_counts(tally))
         if count or not place
     ]
-    cells += not_run_words(tally)
+    cells += not_run_words(tally) if with_words else [words[: -len(" not run")] for words in not_run_words(tally)]
     if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
     if tally.setup_done and with_setup:
