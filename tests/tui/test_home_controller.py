@@ -268,7 +268,7 @@ def test_words_beside_a_count_give_way_before_the_intervals_of_all_scores() -> N
     usual, early = scored("a"), scored("b")
     assert early.summary is not None
     early.summary.tally.not_run = 1_203
-    layout = row_cells.runs_narrow([usual, early], 68, 0.0)
+    layout = row_cells.runs_narrow([usual, early], 79, 0.0)
     cells = [row_cells.run_narrow(line, row_cells.Kin(), 0.0, layout) for line in (usual, early)]
     assert [row[3].plain for row in cells] == [".878 [.81 .93]"] * 2
     assert [row[4].plain for row in cells] == ["✓ 101 ✗ 14", "✓ 101 ✗ 14 · 1,203"]
