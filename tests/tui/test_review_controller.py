@@ -421,6 +421,9 @@ def test_a_note_goes_on_to_the_next_case_and_undo_goes_back(tmp_path: Path, run:
     assert status_text(controller, run.overview, run.manifest, 120, SubjectWidths(46, 36, 20)).plain.endswith(
         "3 of 3  2 reviewed"
     )
+    for room, rest in ((49, ".250 [.05 .70]   ✗ 3 of 3"), (38, ".250   ✗ 3 of 3")):  # as while a model labels
+        narrow = status_text(controller, run.overview, run.manifest, room, SubjectWidths(28, 20, 9)).plain
+        assert narrow.endswith(rest), narrow
     (note,) = controller.undo()
     assert (note.key.case, note.value) == ("c", "")
     assert current(controller) == "c"

@@ -182,6 +182,9 @@ def progress_line(
         speeds.append(Content(f"ETA {eta}" if eta else ""))
         speeds.append(muted(f"≈{number_format.count(pace)} tok/s{trend and ' '}{trend}" if pace else ""))
         speeds.append(_at_once(overview))
+    tokens = muted(token_words(overview))
+    if _cells_of([*parts, *notes, average, *speeds, tokens]) >= width:
+        parts[0] = outcome_words(tally, explains_setup=False)
     if _cells_of([*parts, *notes, average, *speeds]) >= width:
         average = short_average or average
     if _cells_of([*parts, *notes, average]) >= width:
@@ -189,7 +192,7 @@ def progress_line(
     parts += [*_shortened(notes, width - _cells_of([*parts, average]) - 1), average, *speeds]
     if overview.confinement is not None and not overview.confinement.missing:
         parts.append(confinement_words(overview.confinement))
-    parts.append(muted(token_words(overview)))
+    parts.append(tokens)
     line = Content(" ")
     for part in [part for part in parts if part]:
         longer = line.append(part) if len(line) == 1 else line.append(_BETWEEN_PARTS).append(part)

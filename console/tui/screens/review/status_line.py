@@ -11,6 +11,7 @@ from console.core.statistics.repeats import pass_rates
 from console.insight import number_format, run_number
 from console.insight.overview import Overview
 from console.tui.render.progress import outcome_words, short_cost
+from console.tui.render.row_cells import bare_score
 from console.tui.screens.review.controller import ReviewController
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.top_line import SubjectWidths
@@ -72,6 +73,8 @@ def status_text(
         {"place": _place_words(controller, "rev.")},
         {"names": names.least},
         *shorter_rates[1:],
+        {"place": _place_words(controller, "")},
+        {"rate": Content.styled(bare_score(rate), "bold")},
         {"rate": none},
         {"outcomes": none},
     ):
@@ -102,7 +105,8 @@ def _rates(
 def _place_words(controller: ReviewController, reviewed: str) -> Content:
     """Return the outcome shared by all rows, the position and the number reviewed: `✗ 2 of 38  15 reviewed`.
 
-    Where a case has several rows, as one under each of its reasons has, `rows` says that they are counted.
+    Without a word for it, that number is omitted. Where a case has several rows, as one under each of its reasons has,
+    `rows` says that they are counted.
     """
     triage, rollout = controller.triage, controller.cursor.rollout
     has_several_rows = triage.has_cases and triage.items > triage.listed
@@ -112,5 +116,5 @@ def _place_words(controller: ReviewController, reviewed: str) -> Content:
     position = f"{number_format.count(triage.item_of(rollout))} of {number_format.count(triage.items)}"
     return Content.assemble(
         sign, (f"{position} rows" if has_several_rows else position, "bold"),
-        (f"  {number_format.count(triage.seen)} {reviewed}", MUTED),
+        (f"  {number_format.count(triage.seen)} {reviewed}" if reviewed else "", MUTED),
     )  # fmt: skip
