@@ -65,10 +65,11 @@ class Output:
             self.warn(text)
 
     def warn(self, text: str) -> None:
-        """Write a sentence to stderr, wrapped at the terminal's width, even when quiet."""
+        """Write a sentence to stderr, wrapped on a terminal, even when quiet."""
         clean = self._clean(visible(text))
-        lines = [line for part in clean.split("\n") for line in wrapped(part) or [""]]
-        _write(_error_stream(), "\n".join(lines) + "\n")
+        if _error_stream().isatty():
+            clean = "\n".join(line for part in clean.split("\n") for line in wrapped(part) or [""])
+        _write(_error_stream(), clean + "\n")
 
     def ask(self, question: str) -> str:
         """Ask on stderr and return the answer without blanks around it."""
