@@ -213,7 +213,7 @@ class CasePane(Vertical):
         self._conversation = Transcript(id="talk", classes="pane")
         self._box_titles: dict[Widget, tuple[Content, Content]] = {}
         self._shown: ShownCase | None = None
-        self._told = ""
+        self._text_above = ""
         """Text about the outcome above the view; empty while the view is shown alone."""
         self._token: int | None = None
         """Token under the cursor of the Tokens view; None until it was moved."""
@@ -284,7 +284,7 @@ class CasePane(Vertical):
         width = max((self._head.content_size.width or room.width) - 1, 20)
         is_told = not room.is_wide and shown.view.id == DIFFERENCE and bool(case.comparison and case.comparison.pairs)
         reason = reason_line(rollout, case.comparison, 2 * width, is_told=is_told)
-        self._told = "" if room.is_wide or is_alone else reason.plain
+        self._text_above = "" if room.is_wide or is_alone else reason.plain
         lines = two_lines(reason.rstrip(), width)
         lines += notice_lines(rollout, shown.model, width)
         hint_label = shown.suite_view.hint_label(case.conversation.verdict)
@@ -314,7 +314,7 @@ class CasePane(Vertical):
         context = self._draw_context(shown)
         folds_same = shown.view.folds_same(shown.case)
         self.text.fold_key = "all" if folds_same else "first"
-        blocks = shown.view.draw(shown.without_told(self._told), context)
+        blocks = shown.view.draw(shown.without_notes_in(self._text_above), context)
         for block in blocks:
             block.folded = block.folded and not (folds_same and shown.style.equal is diff.Equal.SHOWN)
         self.text.show(blocks, keep_place=keep_place)
@@ -328,7 +328,7 @@ class CasePane(Vertical):
     def _draw_context(self, shown: ShownCase) -> DrawContext:
         is_apart = self._room.is_wide and self._room.is_tall and shown.suite_view.has_conversation_pane
         return shown.context(
-            self.text_width, with_conversation=not is_apart, with_verdict=not self._told, token=self._token
+            self.text_width, with_conversation=not is_apart, with_verdict=not self._text_above, token=self._token
         )
 
     @staticmethod

@@ -63,24 +63,24 @@ class ShownCase:
         return DrawContext(width, self.style, self.suite_view, with_conversation, with_verdict, self.rollouts,
                            self.report, self.judging, token, self.apart, self.model.name)  # fmt: skip
 
-    def without_told(self, told: str) -> ReviewedCase:
+    def without_notes_in(self, text: str) -> ReviewedCase:
         """Return the case without the notes of its comparison that are part of a text shown above it."""
         comparison = self.case.comparison
-        if comparison is None or not told:
+        if comparison is None or not text:
             return self.case
         pairs = tuple(
             msgspec.structs.replace(
                 pair,
-                note=_untold(pair.note, told),
-                rows=tuple(msgspec.structs.replace(row, note=_untold(row.note, told)) for row in pair.rows),
+                note=_unless_in(pair.note, text),
+                rows=tuple(msgspec.structs.replace(row, note=_unless_in(row.note, text)) for row in pair.rows),
             )
             for pair in comparison.pairs
         )
         return replace(self.case, comparison=msgspec.structs.replace(comparison, pairs=pairs))
 
 
-def _untold(note: str, told: str) -> str:
-    return "" if one_line(note, len(told) + 1).plain in told else note
+def _unless_in(note: str, text: str) -> str:
+    return "" if one_line(note, len(text) + 1).plain in text else note
 
 
 # Tools, truth ---------------------------------------------------------------------------------------------------------
