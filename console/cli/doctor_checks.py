@@ -198,16 +198,20 @@ def try_model(model: ModelConfig, notify: Callable[[Finding], None]) -> str:
         notify(Finding("trial", "models.toml", WARNING, changed, "Replace the old entry in models.toml with it."))
     if adapted.simulated or any(trial.fault is not None for trial in trials):
         return entry_of(adapted)
-    states = {Mark.OK: GOOD, Mark.DIFFERS: WARNING, Mark.REFUSES: WARNING, Mark.WRONG: BAD}
-    differences = list[Difference]()
+    states = {Mark.OK: GOOD, Mark.WRONG: BAD}
+    differences, unchecked = list[Difference](), list[str]()
 
     async def check() -> None:
         async for item in check_endpoint(adapted):
-            notify(Finding("check", item.name, states[item.mark], f"{item.mark}: {item.text}", item.effect))
-            differences.extend([Difference(item.name, item.mark)] if item.mark != Mark.OK else [])
+            state = states.get(item.mark, WARNING)
+            notify(Finding("check", item.name, state, f"{item.mark}: {item.text}", item.effect))
+            if item.mark == Mark.UNCHECKED:
+                unchecked.append(item.name)
+            elif item.mark != Mark.OK:
+                differences.append(Difference(item.name, item.mark))
 
     asyncio.run(check())
-    keep_check(facts(model), differences, time.time())
+    keep_check(facts(model), differences, time.time(), unchecked)
     return entry_of(adapted)
 
 

@@ -275,7 +275,8 @@ class BatchClient:
         Raises:
             Fault: the provider did not confirm the batch, which may exist nevertheless.
         """
-        state = self.api.state(await self._json("POST", self.api.path, self.api.body(name, self._path, file, lines)))
+        body = self.api.body(name, self._path, file, lines)
+        state = self.api.state(await self._json("POST", self.api.path, body, is_sent_once=True))
         if not state.id:
             raise Fault(FaultKind.BAD_ANSWER, "the batch that the server created has no id")
         return state
@@ -349,11 +350,13 @@ class BatchClient:
     async def aclose(self) -> None:
         await self._session.aclose()
 
-    async def _json(self, method: str, path: str, body: bytes | None = None, content_type: str = "") -> dict[str, Any]:
+    async def _json(
+        self, method: str, path: str, body: bytes | None = None, content_type: str = "", *, is_sent_once: bool = False
+    ) -> dict[str, Any]:
         async with (
             self._faults(),
             Deadlines(self._model.limits, streamed=False),
-            self._session.request(method, path, body, content_type) as response,
+            self._session.request(method, path, body, content_type, is_sent_once=is_sent_once) as response,
         ):
             return as_object(self._redact.value(decode(await read(response), self._redact)))
 

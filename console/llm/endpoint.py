@@ -32,6 +32,9 @@ class Watch:
     def on_address(self, address: str) -> None:
         """Receive the name of the address of the next try; not called for models with one address."""
 
+    def on_resent(self) -> None:
+        """Receive that the server closed a kept connection, so that the request was sent again on a new one."""
+
     def on_tokens(self, count: int) -> None:
         """Receive the token count of one embedded batch, if the provider reports it."""
 

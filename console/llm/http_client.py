@@ -119,7 +119,10 @@ class HttpClient:
         streamed = self._api.is_streamed(body)
         deadlines = Deadlines(self._model.limits, streamed=streamed, partial=lambda: builder.partial)
         try:
-            async with deadlines, self._session.request("POST", self._path, encode(body)) as response:
+            async with (
+                deadlines,
+                self._session.request("POST", self._path, encode(body), on_resent=watch.on_resent) as response,
+            ):
                 builder.read_headers(response.headers)
                 await receive(response, self._api.events(), builder, deadlines)
         except Fault as fault:
@@ -134,7 +137,7 @@ class HttpClient:
         try:
             async with (
                 Deadlines(self._model.limits, streamed=False),
-                self._session.request("POST", "embeddings", encode(body)) as response,
+                self._session.request("POST", "embeddings", encode(body), on_resent=watch.on_resent) as response,
             ):
                 raw = await read(response, 8 * LARGEST_BODY)
         except ErrorResponse as error_response:

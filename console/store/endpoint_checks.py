@@ -41,14 +41,17 @@ class EndpointCheck(msgspec.Struct, frozen=True):
     at: float
     """Seconds since 1970."""
     differences: list[Difference]
+    unchecked: list[str] = []
+    """Names of the questions that got no answer."""
 
 
-def keep_check(model: ModelFacts, differences: Sequence[Difference], at: float) -> None:
+def keep_check(model: ModelFacts, differences: Sequence[Difference], at: float, unchecked: Sequence[str] = ()) -> None:
     """Store the check of a model's endpoint in place of an earlier one, if the state folder is writable."""
     path = _path(model)
     with contextlib.suppress(OSError):
         path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-        write_atomically(path, msgspec.json.encode(EndpointCheck(at, list(differences))), mode=PRIVATE, is_derived=True)
+        check = EndpointCheck(at, list(differences), list(unchecked))
+        write_atomically(path, msgspec.json.encode(check), mode=PRIVATE, is_derived=True)
 
 
 def last_check(model: ModelFacts) -> EndpointCheck | None:
@@ -89,12 +92,14 @@ def check_notice(model: ModelFacts) -> str:
 def difference_notice(model: ModelFacts) -> str:
     """Return a line on the findings of the newest check of a model's endpoint; empty if clean or never checked."""
     check = last_check(model)
-    if check is None or not check.differences:
+    if check is None or not (check.differences or check.unchecked):
         return ""
     count = len(check.differences)
     day = time.strftime("%Y-%m-%d", time.localtime(check.at))
     names = ", ".join(f"{each.name} ({each.mark})" for each in check.differences)
-    return f"the last check of {model.name}'s endpoint ({day}) found {count} difference{'s' * (count != 1)}: {names}"
+    parts = [f"found {count} difference{'s' * (count != 1)}: {names}"] if count else []
+    parts += [f"got no answer to: {', '.join(check.unchecked)}"] if check.unchecked else []
+    return f"the last check of {model.name}'s endpoint ({day}) {', and '.join(parts)}"
 
 
 def _path(model: ModelFacts, ending: str = ".json") -> Path:

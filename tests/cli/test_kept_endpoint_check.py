@@ -1,6 +1,7 @@
 """The newest check of an endpoint is kept, and `run` says what is open before it needs native calls."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from server.openai_server import OpenAIServer, Scripted
@@ -41,3 +42,17 @@ def test_questions_without_tools_need_no_check(console, mute: None, ident: str, 
     ended = console("run", "-m", "native", "-s", "dialogue-starter", "--ids", ident, "--dry-run")
     assert ended.code == 0
     assert ("never checked" in ended.err) is is_open
+
+
+def test_a_question_without_an_answer_is_no_difference(console, home: Path) -> None:
+    def answer(request: dict[str, Any]) -> Scripted:
+        return Scripted("No.", fault="cut_head" if request["messages"][0]["role"] == "system" else "")
+
+    with OpenAIServer(answer) as server:
+        (home / "models.toml").write_text(f'[lossy]\nmodel_id = "m"\nbase_url = "{server.base_url}"\nmode = "fc"\n')
+        tried = console("doctor", "--try", "lossy")
+        assert "! roles: not checked: connect: " in tried.out
+        asked = ("-s", "bfcl-starter", "-n", 1, "--category", "simple_python", "--dry-run")
+        error = console("run", "-m", "lossy", *asked).err
+    assert "roles (" not in error
+    assert "and got no answer to: roles" in error

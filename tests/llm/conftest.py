@@ -23,6 +23,10 @@ class Seen:
         self.failed: list[tuple[Fault, float | None]] = []
         self.waits: list[tuple[str, float | None]] = []
         self.addresses: list[str] = []
+        self.resent = 0
+
+    def on_resent(self) -> None:
+        self.resent += 1
 
     def on_text(self, kind: str, text: str) -> None:
         self.texts.append((kind, text))

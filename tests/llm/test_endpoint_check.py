@@ -1,5 +1,6 @@
 """The check of an endpoint, over HTTP: every planted fault of a server is named, and a sound server has none."""
 
+import itertools
 import json
 import re
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 from server.api_server import ApiServer, Said
+from server.http1 import Connection
 from server.openai_server import OpenAIServer, Scripted, last_text
 
 from console.config.model import ModelConfig
@@ -235,3 +237,31 @@ async def test_each_api_is_asked_in_its_own_words(provider: str, sent: dict[str,
         assert '"seed"' not in bodies or provider == "gemini"
         assert '"stop":' not in bodies
     assert not [item for item in found.values() if item.mark is Mark.REFUSES]
+
+
+@pytest.mark.parametrize("fault", ["cut_head", "r529", "html502", "s_cut"])
+async def test_a_lost_answer_is_no_finding(fault: str) -> None:
+    """Only a server that read a question can refuse it."""
+    lossy = changed(lambda request, said: Scripted(fault=fault) if request["messages"][0]["role"] == "system" else None)
+    found, _ = await check(lossy)
+    assert found["roles"].mark is Mark.UNCHECKED, found["roles"]
+    assert "template" not in found["roles"].effect
+
+
+async def test_a_server_that_closes_its_connections_is_sound(monkeypatch) -> None:
+    monkeypatch.setattr(Connection, "most_requests", 1)
+    found, asked = await check(sound)
+    assert {name: item.mark for name, item in found.items() if item.mark is not Mark.OK} == {}
+    assert asked <= REQUESTS
+
+
+async def test_one_differing_pair_of_answers_is_not_the_stream_s_fault() -> None:
+    """As where a prompt cache changed the last bits of the second answer."""
+    free = itertools.count()
+
+    def uneven(request: dict[str, Any], said: Scripted) -> Scripted | None:
+        return Scripted("No.") if last_text(request).startswith("Look up number 7 with") and next(free) == 1 else None
+
+    found, asked = await check(changed(uneven))
+    assert found["streamed or not"].mark is Mark.DIFFERS, found["streamed or not"]
+    assert asked <= REQUESTS

@@ -29,6 +29,9 @@ class Silent:
     def on_tokens(self, count: int) -> None:
         self.tokens = count
 
+    def on_resent(self) -> None:
+        return
+
     def on_wait(self, why: str, until: float | None) -> None:
         return
 

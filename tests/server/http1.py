@@ -122,10 +122,16 @@ def frame(value: object) -> bytes:
 class Connection(asyncio.Protocol):
     """One client connection; requests on it are answered one after another."""
 
+    most_requests = 1 << 30
+    """Requests answered on a connection; the next one finds it closed, as if it came a moment too late."""
+    resets = False
+    """Whether a connection is reset rather than closed."""
+
     def __init__(self, handle: Callable[[Exchange], None], opened: Callable[[], None]) -> None:
         self._handle, self._opened = handle, opened
         self._buffer = b""
         self._busy = False
+        self._taken = 0
         self.lost = False
         self.left = asyncio.Event()
         self.transport: asyncio.Transport = None  # type: ignore[assignment]
@@ -166,4 +172,11 @@ class Connection(asyncio.Protocol):
         body, self._buffer = self._buffer[end + 4 : total], self._buffer[total:]
         method, path, *_ = head.split(b"\r\n")[0].decode("latin-1").split(" ")
         self._busy = True
-        self._handle(Exchange(self, method, path.split("?")[0], head, body))
+        exchange = Exchange(self, method, path.split("?")[0], head, body)
+        self._taken += 1
+        if self._taken <= self.most_requests:
+            self._handle(exchange)
+        elif self.resets:
+            exchange.reset()
+        else:
+            exchange.cut()

@@ -14,7 +14,7 @@ import msgspec
 
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall
-from console.core.fault import Fault
+from console.core.fault import Fault, FaultKind
 from console.core.written_calls import written_call
 from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
@@ -65,6 +65,8 @@ class Mark(StrEnum):
     DIFFERS = "differs"
     REFUSES = "refuses"
     WRONG = "wrong"
+    UNCHECKED = "not checked"
+    """No answer arrived, for a reason that has nothing to do with the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,12 +259,17 @@ class _Check:
         params = self._model.params | {"stream": False}
         endpoint = open_endpoint(msgspec.structs.replace(self._model, params=params))
         try:
-            whole = await self._ask(_FREE, [_LOOK_UP], endpoint=endpoint)
+            first = self._free, await self._ask(_FREE, [_LOOK_UP], endpoint=endpoint)
+            if (answered := _same(name, *first)).mark is not Mark.WRONG:
+                return answered
+            second = await self._ask(_FREE, [_LOOK_UP]), await self._ask(_FREE, [_LOOK_UP], endpoint=endpoint)
         except Fault as fault:
             return _refused(name, fault)
         finally:
             await endpoint.aclose()
-        return _same(name, self._free, whole)
+        if [_form(reply) for reply in first] == [_form(reply) for reply in second]:
+            return answered
+        return Answered(name, Mark.DIFFERS, "answers differ from one request to the next, streamed or not")
 
     async def limits(self) -> Answered:
         name = "max_tokens"
@@ -343,7 +350,9 @@ class _Check:
         try:
             reply = await self._ask("Answer with one letter: A, B or C?", logprobs=True, top_logprobs=5)
         except Fault as fault:
-            return Answered(name, Mark.OK, f"not given ({fault.kind.value}): {without}")
+            refused = _refused(name, fault)
+            is_unchecked = refused.mark is Mark.UNCHECKED
+            return refused if is_unchecked else Answered(name, Mark.OK, f"not given ({fault.kind.value}): {without}")
         if not reply.logprobs:
             return Answered(name, Mark.OK, f"not given: {without}")
         text = "".join(token.token for token in reply.logprobs)
@@ -375,7 +384,24 @@ def _is_thinking(reply: Reply) -> bool:
     return bool(reply.reasoning) or not reply.content or "<think>" in reply.content
 
 
+_OF_TRANSPORT = frozenset(
+    {
+        FaultKind.CONNECT,
+        FaultKind.BROKEN_STREAM,
+        FaultKind.STALLED,
+        FaultKind.DEADLINE,
+        FaultKind.RATE_LIMIT,
+        FaultKind.QUOTA,
+        FaultKind.AUTH,
+    }
+)
+_UNAVAILABLE = (502, 503, 504, 529)
+
+
 def _refused(name: str, fault: Fault, effect: str = "") -> Answered:
+    """Return the finding of a question without an answer; only a server that read it can have refused it."""
+    if fault.kind in _OF_TRANSPORT or fault.status in _UNAVAILABLE:
+        return Answered(name, Mark.UNCHECKED, f"{fault.kind.value}: {fault.message}", fault.hint)
     return Answered(name, Mark.REFUSES, f"{fault.kind.value}: {fault.message}", effect)
 
 
@@ -431,6 +457,11 @@ def _judge_arguments(name: str, given: Any) -> Answered:
     return Answered(name, Mark.DIFFERS, f"{', '.join(other)} not as asked for")
 
 
+def _form(reply: Reply) -> tuple[int, str]:
+    """Return the number of calls and the finish reason."""
+    return len(reply.tool_calls), reply.finish
+
+
 def _same(name: str, streamed: Reply, whole: Reply) -> Answered:
     effect = "Runs stream: what is lost there counts against the model. Write params = { stream = false }."
 
@@ -440,7 +471,7 @@ def _same(name: str, streamed: Reply, whole: Reply) -> Answered:
     if len(calls(streamed)) != len(calls(whole)):
         text = f"{len(calls(streamed))} calls streamed, {len(calls(whole))} otherwise"
         return Answered(name, Mark.WRONG, text, effect)
-    if streamed.finish != whole.finish:
+    if _form(streamed) != _form(whole):
         return Answered(name, Mark.WRONG, f"ends with {streamed.finish!r} or {whole.finish!r}", effect)
     if (streamed.usage is None) != (whole.usage is None):
         which = "streamed" if streamed.usage is None else "whole"

@@ -13,7 +13,9 @@ import ssl
 import urllib.request
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
@@ -76,10 +78,19 @@ class HttpSession:
         self._proxy = _proxy_of(self._base)
         self._connect_s = min(_CONNECT_S, model.limits.timeout_s)
         self._session: aiohttp.ClientSession | None = None
+        self._unkept_session: aiohttp.ClientSession | None = None
+        """Opens a new connection for each request."""
 
     @asynccontextmanager
     async def request(
-        self, method: str, path: str, body: bytes | None = None, content_type: str = ""
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        content_type: str = "",
+        on_resent: Callable[[], None] = lambda: None,
+        *,
+        is_sent_once: bool = False,
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
         """Send a request and yield the head of the response; the caller reads the body.
 
@@ -88,6 +99,8 @@ class HttpSession:
             path: path and query below the model's address.
             body: body, in JSON unless `content_type` differs.
             content_type: type of another body.
+            on_resent: called if the server closed a kept connection and the request is sent again on a new one.
+            is_sent_once: True if it must not be sent twice; it is sent on a new connection at once.
 
         Raises:
             ErrorResponse: error status.
@@ -95,14 +108,15 @@ class HttpSession:
         """
         reached = False
         try:
-            async with self._open().request(
-                method,
-                self._url(path),
-                data=body,
-                headers=self._headers | {"content-type": content_type} if content_type else self._headers,
-                allow_redirects=False,
-                proxy=self._proxy,
-            ) as response:
+            options: dict[str, Any] = {
+                "method": method,
+                "url": self._url(path),
+                "data": body,
+                "headers": self._headers | {"content-type": content_type} if content_type else self._headers,
+                "allow_redirects": False,
+                "proxy": self._proxy,
+            }
+            async with await self._send(options, on_resent, is_sent_once=is_sent_once) as response:
                 reached = True
                 await self._check(response)
                 yield response
@@ -114,24 +128,49 @@ class HttpSession:
             raise self._fault(error, reached) from None
 
     async def aclose(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        for session in (self._session, self._unkept_session):
+            if session is not None:
+                await session.close()
+        self._session = self._unkept_session = None
+
+    async def _send(
+        self, options: dict[str, Any], on_resent: Callable[[], None], *, is_sent_once: bool
+    ) -> aiohttp.ClientResponse:
+        """Return the head of the response.
+
+        A server may close a kept connection at any time, even when it has just read the next request. If that happens
+        before any byte of a response, the request is sent once more, on a new connection.
+        """
+        if not is_sent_once:
+            use = _ConnectionUse()
+            try:
+                return await self._open().request(**options, trace_request_ctx=use)
+            except aiohttp.ClientConnectionError as error:
+                if not (use.is_reused and _is_closed_before_response(error)):
+                    raise
+            on_resent()
+        self._unkept_session = self._unkept_session or self._new_session(keeps_connections=False)
+        return await self._unkept_session.request(**options)
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None or self._session.closed:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(
-                    limit=0,
-                    ttl_dns_cache=300,
-                    ssl=_tls() if self._base.scheme == "https" else True,
-                    socket_factory=_new_socket,
-                ),
-                timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_s),
-                auto_decompress=False,
-                cookie_jar=aiohttp.DummyCookieJar(),
-            )
+            self._session = self._new_session()
         return self._session
+
+    def _new_session(self, *, keeps_connections: bool = True) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=0,
+                ttl_dns_cache=300,
+                ssl=_tls() if self._base.scheme == "https" else True,
+                socket_factory=_new_socket,
+                force_close=not keeps_connections,
+            ),
+            timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_s),
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trace_configs=[_reuse_trace()] if keeps_connections else [],
+        )
 
     def _url(self, path: str) -> str:
         base, (path, _, query) = self._base, path.partition("?")
@@ -206,6 +245,30 @@ class HttpSession:
         number = cause.errno if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) else None
         text = os.strerror(number) if number and number > 0 else str(cause)
         return " ".join(self.redact(text).split())[:200]
+
+
+@dataclass(slots=True)
+class _ConnectionUse:
+    """How a request was sent; filled by the trace of its session."""
+
+    is_reused: bool = False
+    """True if the last connection had carried a request before."""
+
+
+def _reuse_trace() -> aiohttp.TraceConfig:
+    async def reused(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
+        context.trace_request_ctx.is_reused = True
+
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_reuseconn.append(reused)
+    return trace
+
+
+def _is_closed_before_response(error: aiohttp.ClientConnectionError) -> bool:
+    """Return True unless there was no connection, or part of a response had arrived."""
+    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ServerTimeoutError):
+        return False
+    return not isinstance(error, aiohttp.ServerDisconnectedError) or isinstance(error.message, str)
 
 
 async def read(response: aiohttp.ClientResponse, largest: int = LARGEST_BODY, *, cut: bool = False) -> bytes:

@@ -32,6 +32,12 @@ def cut_body(e: Exchange) -> None:
 
 
 @fault
+def cut_status(e: Exchange) -> None:
+    e.send(b"HTTP/1.1 2")
+    e.cut()
+
+
+@fault
 def not_http(e: Exchange) -> None:
     e.send(b"SSH-2.0-OpenSSH_9.2\r\n")
     e.cut()
