@@ -37,6 +37,7 @@ def resume_run(
     only: frozenset[str] = frozenset(),
     fail_under: str | None = None,
     to_the_end: bool = False,
+    resubmits: bool = False,
 ) -> int:
     """Play the remaining rollouts of a run, report on the whole run, and return the exit code.
 
@@ -54,7 +55,8 @@ def resume_run(
         raise UsageError("a run that grades another again cannot be played on workers", where="--on")
     least = threshold(fail_under, [(prepared.suite, prepared.manifest.setting)])
     budget = budget_of(args, prepared.manifest.budget)
-    prepared = dataclasses.replace(prepared, manifest=msgspec.structs.replace(prepared.manifest, budget=budget))
+    manifest = msgspec.structs.replace(prepared.manifest, budget=budget)
+    prepared = dataclasses.replace(prepared, manifest=manifest, resubmits=resubmits)
     recorded, reader = JournalEffects(), JournalReader(folder.journal_path)
     recorded.add_all(reader.iter_all())
     due = jobs_left(prepared, recorded, retry, only)

@@ -216,7 +216,7 @@ class Batched(Record, frozen=True):
     submitted_at: Moment = 0.0
     """Time at which it was sent or, once the provider has confirmed it, accepted; 0 before."""
     missing: bool = False
-    """True if the provider no longer had the batch or its results when last asked; a resume then abandons it."""
+    """True if the provider lacked the batch, or readable answers, when last asked; `--resubmit` then abandons it."""
     ended: str = ""
     """How the batch ended, such as `completed` or `expired`; set once all of its answers are journaled."""
 

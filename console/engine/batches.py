@@ -3,6 +3,7 @@
 A batch is journaled before it is submitted, and its id before it is waited for. After a kill, a batch whose submission
 was not confirmed is searched for at the provider for a while, as it may not be listed yet, and repeated calls wait for
 the batch that contains them: none is paid for twice. Only a call that its batch did not answer goes into another one.
+The calls of a batch that the provider no longer has are sent again only if the user has asked for that.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ from console.core.wait import batch_words
 from console.engine.background import start_task, stop
 from console.engine.recorded_batches import RecordedBatches, name_of
 from console.llm.balancer import Balancer
-from console.llm.batches import BatchAnswer, BatchClient, BatchState
+from console.llm.batches import BatchAnswer, BatchClient, BatchState, is_gone
 from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
 from console.llm.retry import ask_until_answered
@@ -41,8 +42,7 @@ _IN_BATCH = "in a batch"
 _LOOKING = "looking for a batch that may have been submitted"
 LISTED_S = 60.0
 """Seconds for which a provider may fail to list a batch that it has accepted."""
-_LONGEST_S = 86_400.0
-"""Seconds after which any batch is certain to have ended."""
+_STAYS = "The batch stays at the provider: resume the run to fetch its answers."
 _LIMITED_S = 60.0
 """Seconds before a single call refused by the provider's limit on queued tokens is submitted again."""
 AnswerT = TypeVar("AnswerT")
@@ -91,6 +91,8 @@ class _Batch:
     record: Batched
     calls: dict[str, _Call | None]
     """Unanswered calls by id; None while no conversation waits for answers."""
+    ids: frozenset[str]
+    """Ids of all its calls."""
     is_recorded: bool = False
     """True if an earlier session planned it."""
 
@@ -133,7 +135,9 @@ class BatchedEndpoint:
         """True once the provider's limit on queued tokens refused a batch; batches are then submitted one at a time."""
         self._polls_now = asyncio.Event()
         recorded = host.batches.of(model.name)
-        self._batches = [_Batch(batch, dict.fromkeys(calls), is_recorded=True) for batch, calls in recorded]
+        self._batches = [
+            _Batch(batch, dict.fromkeys(calls), frozenset(batch.calls), is_recorded=True) for batch, calls in recorded
+        ]
         self._unclaimed: defaultdict[str, deque[tuple[_Batch, str]]] = defaultdict(deque)
         for batch in self._batches:
             for call in batch.calls:
@@ -207,7 +211,7 @@ class BatchedEndpoint:
         calls: dict[str, _Call | None] = {number: self._gathered.pop(number) for number in lines}
         now = time.time()
         record = Batched(now, uuid4().hex, self._model.name, len(calls), calls=tuple(calls), planned_at=now)
-        batch = _Batch(record, calls)
+        batch = _Batch(record, calls, frozenset(calls))
         self._batches.append(batch)
         self._tasks.add(task := start_task(self._follow(batch, list(lines.values())), f"batch {record.name}"))
         task.add_done_callback(self._tasks.discard)
@@ -223,19 +227,18 @@ class BatchedEndpoint:
                 return
             try:
                 state = await self._until_ended(batch)
-                if state.ended != "failed":
+                if state.ended != "failed" or state.files:
                     await self._hand_out(batch, state)
             except Fault as fault:
-                if fault.kind is not FaultKind.NOT_FOUND:
+                if not is_gone(fault):
+                    fault.hint = f"{fault.hint} {_STAYS}".strip() if fault.status else fault.hint
                     raise
                 await self._say_missing(batch, fault)
-                await self._candidates(batch)  # fails at an address without batches
                 await self._end(batch, "missing")
                 return
             await self._end_with(batch, state)
         except Fault as fault:
-            words = f"{batch_words([batch.record])}: {fault.advice}"
-            self._host.end("halted", words)
+            self._host.end("halted", f"{batch_words([batch.record])}: {fault.advice}")
         finally:
             self._batches.remove(batch)
 
@@ -284,23 +287,21 @@ class BatchedEndpoint:
             await self._pause(batch)
 
     async def _candidates(self, batch: _Batch) -> list[BatchState]:
-        """Return the batches at the provider that may be this one; none, after a day, if the provider has no list."""
+        """Return the batches at the provider that may be this one."""
         record = batch.record
         try:
             return await self._persist(
                 batch, lambda: self._client.candidates(record.name, record.planned_at, record.total)
             )
         except Fault as fault:
-            if fault.kind is not FaultKind.NOT_FOUND:
+            if not is_gone(fault):
                 raise
-            if time.time() >= record.submitted_at + _LONGEST_S:
-                return []
-            words = "this address lists no batches, so whether it has this one is unknown"
-            hint = (
-                f"Look at the provider for a batch of {record.total:,} calls. Resume the run a day later, when it has"
-                " ended in any case, to repeat its calls; or play a new run without --batch."
+            await self._ask_to_resubmit(
+                batch,
+                "this address lists no batches, so whether it has this one is unknown",
+                f"Look at the provider for a batch of {record.total:,} calls: if it is not there,",
             )
-            raise Fault(FaultKind.NOT_FOUND, words, hint=hint) from None
+            return []
 
     async def _identified(self, batch: _Batch, state: BatchState) -> BatchState | None:
         """Return the state of a batch at the provider if it is this one; without a name, only answers identify it."""
@@ -311,7 +312,7 @@ class BatchedEndpoint:
                 state = await self._persist(batch, partial(self._client.state, state.id))
             is_same = bool(state.name) or await self._persist(batch, partial(self._is, batch, state))
         except Fault as fault:
-            if fault.kind is not FaultKind.NOT_FOUND:
+            if not is_gone(fault):
                 raise
             await self._say_missing(batch, fault)
             return None
@@ -361,18 +362,19 @@ class BatchedEndpoint:
         different ones, count as unanswered.
         """
         answers: dict[str, BatchAnswer | None] = {}
-        was_damaged = False
+        answered, damage, was_damaged = set[str](), "", False
 
         async def read() -> None:
-            nonlocal was_damaged
+            nonlocal damage, was_damaged
             answers.clear()
-            count, damage = 0, None
+            answered.clear()
+            damage = ""
             try:
                 async for answer in self._client.answers(state):
                     if answer is None:
                         damage = "an answer of the batch is unreadable"
                         continue
-                    count += 1
+                    answered.update({answer.call} & batch.ids)
                     if answer.call in batch.calls and answer.missing != "cancelled":
                         is_only = answers.get(answer.call, answer) == answer
                         answers[answer.call] = answer if is_only else None
@@ -380,16 +382,16 @@ class BatchedEndpoint:
                 if fault.kind is not FaultKind.BAD_ANSWER:
                     raise
                 damage = fault.message
-            if count < state.done:
-                damage = damage or f"there are {count:,} of {state.done:,}"
+            if len(answered) < state.done:
+                damage = damage or f"there are {len(answered):,} of {state.done:,}"
             if damage and not was_damaged:
                 was_damaged = True
                 raise Fault(FaultKind.BAD_ANSWER, damage)
-            if damage and not count:
-                hint = "Resume the run to read them again; nothing is paid for twice."
-                raise Fault(FaultKind.DATA, f"its answers cannot be read: {damage}", hint=hint)
 
         await self._persist(batch, read)
+        if damage and not answered:
+            words = f"its answers cannot be read: {damage}"
+            await self._ask_to_resubmit(batch, words, "Resume the run to read them again, at no cost;")
         return [answer for answer in answers.values() if answer is not None]
 
     def _answer(self, call: _Call, answer: BatchAnswer, seconds: float) -> None:
@@ -432,15 +434,19 @@ class BatchedEndpoint:
         await self._end(batch, state.ended)
 
     async def _say_missing(self, batch: _Batch, fault: Fault) -> None:
-        """Return if an earlier session has reported that the provider lacks this batch; otherwise report it."""
-        if batch.record.missing and batch.is_recorded:
+        await self._ask_to_resubmit(
+            batch,
+            f"the provider has no such batch for this key, or no longer has its results ({fault.message})",
+            "If key or address changed, restore them and resume the run to fetch its answers. Otherwise",
+        )
+
+    async def _ask_to_resubmit(self, batch: _Batch, words: str, hint: str) -> None:
+        """Return if the user, told by an earlier session, has asked to send the calls again; otherwise end the run."""
+        if batch.record.missing and batch.is_recorded and self._host.batches.resubmits:
             return
         await self._step(batch, missing=True)
-        words = f"the provider has no such batch for this key, or no longer has its results ({fault.message})"
-        hint = (
-            "If key or address changed, restore them and resume the run to fetch its answers. Otherwise resume it "
-            f"to ask its {len(batch.calls):,} calls again, which costs as much again."
-        )
+        command = f"`eval-console resume {self._host.run_id} --resubmit`"
+        hint += f" {command} sends its {len(batch.calls):,} calls again, which costs as much again."
         raise Fault(FaultKind.NOT_FOUND, words, hint=hint)
 
     async def _end(self, batch: _Batch, why: str) -> None:

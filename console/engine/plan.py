@@ -113,6 +113,8 @@ class PreparedRun:
     """The run whose conversations this one regrades; None if it plays its own."""
     baseline: Baseline = field(default_factory=dict[Slot, Verdict])
     """Results of the baseline, if the looks compare the run with one."""
+    resubmits: bool = False
+    """True to send the calls of batches again that the provider no longer has."""
 
 
 def prepare(plan: Plan) -> PreparedRun:

@@ -2,15 +2,19 @@
 
 from collections import defaultdict, deque
 
+import msgspec
+
 from console.core.record import AnyRecord, Asked, Batched, call_name
 
 
 class RecordedBatches:
     """Batches in a journal that have not ended, with their calls that have no answer there."""
 
-    def __init__(self, run: str) -> None:
+    def __init__(self, run: str, *, resubmits: bool = False) -> None:
         """Start with an empty journal of this run."""
         self._run = run
+        self.resubmits = resubmits
+        """True if the user has asked to send the calls of missing batches again."""
         self._open: dict[str, Batched] = {}
         self._unanswered: defaultdict[str, deque[tuple[str, str]]] = defaultdict(deque)
         """Batch and id of each call without an answer, by the call's name."""
@@ -19,7 +23,8 @@ class RecordedBatches:
         """Add a record, in the order of the journal."""
         match record:
             case Batched(ended=""):
-                self._open[record.name] = record
+                planned = self._open.get(record.name, record)
+                self._open[record.name] = msgspec.structs.replace(record, calls=planned.calls)
                 for call in record.calls:
                     self._unanswered[name_of(call)].append((record.name, call))
             case Batched():
@@ -33,7 +38,7 @@ class RecordedBatches:
                 pass
 
     def of(self, model: str) -> list[tuple[Batched, list[str]]]:
-        """Return the open batches of a model with their unanswered calls."""
+        """Return the open batches of a model, with all their calls, and those that are unanswered."""
         calls: defaultdict[str, list[str]] = defaultdict(list)
         for unanswered in self._unanswered.values():
             for batch, call in unanswered:

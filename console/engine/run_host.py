@@ -70,7 +70,7 @@ class RunHost:
         self.phase = "running"
         self.is_cancelled = False
         self.running = RunningConversations()
-        self.batches = RecordedBatches(self.manifest.id)
+        self.batches = RecordedBatches(self.manifest.id, resubmits=prepared.resubmits)
         self.endpoints = Endpoints(prepared.models, self.manifest, self)
         self.budget_meter = BudgetMeter(self.manifest.budget)
         self.manual_pause, self.provider_pause = ManualPause(), ProviderPause(self.changed.set)

@@ -78,8 +78,6 @@ class BatchApi(Protocol):
 
     most_requests: int
     most_bytes: int
-    keeps_names: bool
-    """True if the provider's list of batches includes our names for them."""
 
     def line(self, call: str, path: str, body: bytes) -> bytes: ...
 
@@ -110,7 +108,7 @@ class BatchApi(Protocol):
 class OpenAIBatches:
     """OpenAI's batches: `/files` and `/batches`."""
 
-    most_requests, most_bytes, keeps_names, path = 50_000, 190 << 20, True, "batches"
+    most_requests, most_bytes, path = 50_000, 190 << 20, "batches"
 
     def line(self, call: str, path: str, body: bytes) -> bytes:
         return b'{"custom_id":"%b","method":"POST","url":"/v1/%b","body":%b}' % (call.encode(), path.encode(), body)
@@ -166,7 +164,7 @@ class AnthropicBatches:
     They have no names: a lost batch is identified by the ids in its answers.
     """
 
-    most_requests, most_bytes, keeps_names, path = 100_000, 240 << 20, False, "messages/batches"
+    most_requests, most_bytes, path = 100_000, 240 << 20, "messages/batches"
 
     def line(self, call: str, path: str, body: bytes) -> bytes:
         del path
@@ -212,6 +210,14 @@ class AnthropicBatches:
 
 
 OPENAI, ANTHROPIC = OpenAIBatches(), AnthropicBatches()
+
+
+def is_gone(fault: Fault) -> bool:
+    """Return True if the provider itself says that it does not have what was asked for.
+
+    A redirect, a refused key or a web page says nothing about that.
+    """
+    return fault.status in (404, 410)
 
 
 def _count(counts: Mapping[str, Any], *names: str) -> int:
@@ -282,16 +288,22 @@ class BatchClient:
         return state
 
     async def state(self, batch: str) -> BatchState:
-        return self.api.state(await self._json("GET", f"{self.api.path}/{quote(batch, safe='')}"))
+        state = self.api.state(await self._json("GET", f"{self.api.path}/{quote(batch, safe='')}"))
+        if not state.id:
+            raise Fault(FaultKind.BAD_ANSWER, "the server's answer describes no batch")
+        return state
 
     async def candidates(self, name: str, planned_at: float, total: int) -> list[BatchState]:
-        """Return the batches that may be a planned one, by name or, if the API keeps no names, by age and size."""
+        """Return the batches that may be a planned one, by name or, where the server keeps no name, by age and size."""
         since, last, similar = planned_at - _CLOCKS_APART_S, "", list[BatchState]()
         while True:
             page = await self._json("GET", f"{self.api.path}?{self.api.next_page(last)}")
-            states = [self.api.state(row) for row in as_objects(page.get("data"))]
+            if not isinstance(page.get("data"), list):
+                raise Fault(FaultKind.BAD_ANSWER, "the server's answer lists no batches")
+            states = [self.api.state(row) for row in as_objects(page["data"])]
             for state in states:
-                if state.name == name if self.api.keeps_names else state.created_at >= since and state.total == total:
+                is_similar = not state.name and state.created_at >= since and state.total == total
+                if state.name == name or is_similar:
                     similar.append(state)
             if not page.get("has_more") or not states or states[-1].created_at < since or states[-1].id == last:
                 return similar
@@ -310,7 +322,7 @@ class BatchClient:
                         fields = as_object(decode(line, self._redact))
                     except Fault:
                         fields = {}
-                    yield self.api.answer(fields) if fields else None
+                    yield self.api.answer(fields) if isinstance(fields.get("custom_id"), str) else None
 
     def reply(self, answer: BatchAnswer, request: ChatRequest, seconds: float) -> Reply:
         """Return the reply in an answer.
@@ -367,8 +379,7 @@ class BatchClient:
             yield
         except ErrorResponse as response:
             fault = self._session.fault_of_response(response)
-            is_missing = fault.kind is FaultKind.NOT_FOUND
-            fault.hint = fault.hint or (_NO_BATCHES if is_missing else hint_for(fault.kind, self._model))
+            fault.hint = fault.hint or (_NO_BATCHES if is_gone(fault) else hint_for(fault.kind, self._model))
             raise fault from None
 
 

@@ -137,7 +137,7 @@ def test_a_batch_cancelled_at_the_provider_ends_the_run_which_asks_the_rest_when
 
 @BOTH
 @pytest.mark.parametrize("gone", ["poll", "answers"])
-def test_a_batch_that_the_provider_no_longer_has_is_asked_again_once_that_was_said(
+def test_a_batch_that_the_provider_no_longer_has_is_asked_again_only_on_request(
     console, home: Path, serve, provider: str, gone: str
 ) -> None:
     server = serve()
@@ -145,14 +145,33 @@ def test_a_batch_that_the_provider_no_longer_has_is_asked_again_once_that_was_sa
     ended = console(*RUN)
     assert f"batch of {CASES} submitted" in ended.out
     assert "the provider has no such batch for this key, or no longer has its results" in ended.out
-    assert f"resume it to ask its {CASES} calls again" in ended.out
-    assert len(server.batches) == 1, "nothing is paid again without being said"
+    assert f"--resubmit` sends its {CASES} calls again, which costs as much again" in ended.out
+    ended = console("resume", "latest")
+    assert "--resubmit`" in ended.out
+    assert len(server.batches) == 1, "nothing is paid again without being asked for"
     server.gone = ""
     server.on_step = lambda step: setattr(server, "gone", gone if len(server.batches) == 1 else "") or False
-    assert console("resume", "latest").code == Exit.OK
+    assert console("resume", "latest", "--resubmit").code == Exit.OK
     assert [len(batch.requests) for batch in server.batches.values()] == [CASES, CASES]
     assert [record.ended for record in records(home, Batched) if record.ended] == ["missing", "completed"]
     assert len(records(home, Asked)) == CASES
+
+
+def test_calls_are_sent_again_only_after_the_loss_of_their_batch_was_reported(console, serve) -> None:
+    child: list[int] = []
+
+    def kill(step: str) -> bool:
+        if step == "before poll" and child:
+            os.kill(child.pop(), signal.SIGKILL)
+            server.gone = "poll"
+        return False
+
+    server = serve(on_step=kill)
+    process = start_module("killable_batch", "nowhere", 1, *RUN)
+    child.append(process.pid)
+    assert process.wait(60) == -signal.SIGKILL
+    assert "--resubmit`" in console("resume", "latest", "--resubmit").out
+    assert len(server.batches) == 1
 
 
 @BOTH
@@ -175,8 +194,93 @@ def test_where_no_batch_is_listed_either_an_address_is_wrong_and_nothing_is_aske
         assert "halted" in console(*command).out
     assert len(server.batches) == 1
     server.gone = ""
+    assert console("resume", "latest", "--resubmit").code == Exit.OK
+    assert len(server.batches) == 1
+
+
+REDIRECT = "HTTP/1.1 {} X\r\nLocation: {}\r\nContent-Length: 0\r\n\r\n"
+BESIDE_THE_POINT: dict[str, str | bytes] = {
+    "a redirect": REDIRECT.format(307, "http://other.invalid/x"),
+    "a redirect within": REDIRECT.format(302, "/v1/elsewhere"),
+    "401": "401 Unauthorized",
+    "403": "403 Forbidden",
+    "405": "405 Method Not Allowed",
+    "a web page": b"<html>log in</html>",
+    "an error": json.dumps({"error": {"code": "not_found", "message": "no such file"}}).encode(),
+    "nothing": b"",
+    "another batch": as_lines([{"custom_id": f"other-{n}", "response": {"status_code": 200}} for n in range(CASES)]),
+}
+"""Answers that do not say that the batch is gone."""
+
+
+class ElsewhereServer(BatchServer):
+    """Gives one answer, which says nothing about the batch, to all requests of a step."""
+
+    step = ""
+    answered: str | bytes = b""
+
+    def _do(self, exchange: Any, step: str, path: str, query: str) -> object:
+        answered: str | bytes = self.answered
+        if step != self.step:
+            return super()._do(exchange, step, path, query)
+        if isinstance(answered, bytes):
+            return answered
+        if answered.startswith("HTTP"):
+            exchange.send(answered.encode())
+        else:
+            exchange.error(answered, "not now", "not_found_error")
+        return None
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [("answers", said) for said in BESIDE_THE_POINT]
+    + [("poll", said) for said, answered in BESIDE_THE_POINT.items() if isinstance(answered, str)],
+)
+def test_only_the_providers_own_word_makes_a_batch_missing(console, home: Path, serve, step: str, said: str) -> None:
+    server = serve(kind=ElsewhereServer)
+    server.step, server.answered = step, BESIDE_THE_POINT[said]
+    for command in (RUN, ["resume", "latest"], ["resume", "latest"]):
+        ended = console(*command)
+        assert "halted" in ended.out
+    assert len(server.batches) == 1
+    server.step = ""
     assert console("resume", "latest").code == Exit.OK
     assert len(server.batches) == 1
+    assert len(records(home, Asked)) == CASES
+
+
+def test_a_list_that_is_none_does_not_mean_that_there_is_no_batch(console, serve) -> None:
+    hung_up = iter([True])
+    server = serve(kind=ElsewhereServer, on_step=lambda step: step == "after create" and next(hung_up, False))
+    answers = iter([b"{}", b"<html>log in</html>", b'{"error": {"message": "try later"}}'])
+
+    def hear(step: str) -> bool:
+        if step == "before list":
+            server.answered = next(answers, b"")
+            server.step = "list" if server.answered else ""
+        return step == "after create" and next(hung_up, False)
+
+    server.on_step = hear
+    assert console(*RUN).code == Exit.OK
+    assert len(server.batches) == 1
+
+
+@pytest.mark.parametrize("provider", ["openai"])
+def test_an_unconfirmed_batch_is_found_where_the_server_drops_its_name(console, home: Path, serve) -> None:
+    class Nameless(BatchServer):
+        def _do(self, exchange: Any, step: str, path: str, query: str) -> object:
+            reply = super()._do(exchange, step, path, query)
+            for batch in self.batches.values():
+                batch.metadata = {}
+            return reply
+
+    hung_up = iter([True])
+    server = serve(kind=Nameless, on_step=lambda step: step == "after create" and next(hung_up, False))
+    assert console(*RUN).code == Exit.OK
+    assert len(server.batches) == 1
+    assert len(records(home, Asked)) == CASES
 
 
 @pytest.mark.parametrize("provider", ["anthropic"])
@@ -186,10 +290,10 @@ def test_what_may_be_an_unconfirmed_batch_but_has_no_results_keeps_no_run_from_i
     hung_up = iter([True])
     server = serve(polls=0, on_step=lambda step: step == "after create" and next(hung_up, False))
     server.gone = "answers"
-    assert f"resume it to ask its {CASES} calls again" in console(*RUN).out
+    assert f"--resubmit` sends its {CASES} calls again" in console(*RUN).out
     assert len(server.batches) == 1
     server.on_step = lambda step: setattr(server, "gone", "answers" if len(server.batches) == 1 else "") or False
-    assert console("resume", "latest").code == Exit.OK
+    assert console("resume", "latest", "--resubmit").code == Exit.OK
     assert len(server.batches) == 2
     assert len(records(home, Asked)) == CASES
 
@@ -225,8 +329,8 @@ def test_a_batch_that_is_listed_late_is_waited_for(
 
 
 @pytest.mark.parametrize("provider", ["openai"])
-def test_nothing_is_submitted_again_where_nobody_can_tell_whether_it_was_until_it_has_ended(
-    console, home: Path, serve, provider: str, monkeypatch: pytest.MonkeyPatch
+def test_nothing_is_submitted_again_where_nobody_can_tell_whether_it_was_unless_requested(
+    console, home: Path, serve, provider: str
 ) -> None:
     hung_up = iter([True])
     server = serve(on_step=lambda step: step == "after create" and next(hung_up, False))
@@ -235,8 +339,7 @@ def test_nothing_is_submitted_again_where_nobody_can_tell_whether_it_was_until_i
     assert f"whether it has this one is unknown. Look at the provider for a batch of {CASES} calls" in ended.out
     assert console("resume", "latest").code != Exit.OK
     assert len(server.batches) == 1
-    monkeypatch.setattr(batches, "_LONGEST_S", 0.0)
-    assert console("resume", "latest").code == Exit.OK
+    assert console("resume", "latest", "--resubmit").code == Exit.OK
     assert len(server.batches) == 2
     assert len(records(home, Asked)) == CASES
 
