@@ -649,7 +649,7 @@ MUTATIONS = (
     ),
     Mutation(
         "results of which nothing can be read are paid again",
-        "console/engine/batches.py", "if damage and not count:", "if False:",
+        "console/engine/batches.py", "if damage and not answered:", "if False:",
         "tests/cli/test_batches.py::test_answers_of_which_none_is_readable_end_the_run_and_are_not_paid_again",
     ),
     Mutation(
@@ -676,13 +676,12 @@ MUTATIONS = (
     ),
     Mutation(
         "a batch that the provider does not have is paid again without a word",
-        "console/engine/batches.py", "if batch.record.missing and batch.is_recorded:", "if batch.is_recorded:",
+        "console/engine/batches.py", " and self._host.batches.resubmits:", ":",
         "tests/cli/test_batches.py",
     ),
     Mutation(
-        "a wrong address counts as lost batches",
-        "console/engine/batches.py",
-        "                await self._candidates(batch)  # fails at an address without batches\n", "",
+        "a redirect counts as a lost batch",
+        "console/llm/batches.py", "fault.status in (404, 410)", "fault.kind is FaultKind.NOT_FOUND",
         "tests/cli/test_batches.py",
     ),
     Mutation(
