@@ -40,7 +40,7 @@ _ABOUT_SETTINGS = (FaultKind.CONNECT, FaultKind.BAD_ANSWER)
 """Faults that, before any answer, mean that base_url is wrong: a closed port, or a login page."""
 _REFUSALS = (FaultKind.AUTH, FaultKind.QUOTA, FaultKind.NOT_FOUND)
 """Refusals that concern an address, not the request; another address may have the model, or accept the key."""
-_UNAVAILABLE = frozenset({502, 503, 504, 529})
+_UNAVAILABLE = frozenset({498, 502, 503, 504, *range(520, 531)})
 """Statuses of an unavailable provider; during an outage they do not use up tries."""
 
 

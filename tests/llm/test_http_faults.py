@@ -23,6 +23,7 @@ REFUSALS = [
     ("bad_schema", K.BAD_TOOL_SCHEMA),
     ("ctx", K.CONTEXT),
     ("ctx_phrase", K.CONTEXT),
+    ("r498", K.SERVER),
     ("r500", K.SERVER),
     ("r529", K.SERVER),
     ("html502", K.SERVER),

@@ -7,14 +7,15 @@ Messages are one readable sentence: HTML is reduced to its title, long bodies ar
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from console.config.model import ModelConfig
 from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
-from console.core.json_text import as_object
+from console.core.json_text import as_object, as_objects
 from console.llm.transport.retry_after import retry_after
+from console.llm.transport.too_long import is_too_long
 
 _LONGEST_MESSAGE = 400
 
@@ -35,10 +36,10 @@ _BY_CODE = {
     "context_length_exceeded": FaultKind.CONTEXT,
     "request_too_large": FaultKind.CONTEXT,
     "exceed_context_size_error": FaultKind.CONTEXT,
-    "string_above_max_length": FaultKind.CONTEXT,
     "invalid_function_parameters": FaultKind.BAD_TOOL_SCHEMA,
     "rate_limit_exceeded": FaultKind.RATE_LIMIT,
     "rate_limit_error": FaultKind.RATE_LIMIT,
+    "throttlingexception": FaultKind.RATE_LIMIT,
     "resource_exhausted": FaultKind.RATE_LIMIT,
     "too_many_requests": FaultKind.RATE_LIMIT,
     "overloaded_error": FaultKind.SERVER,
@@ -55,9 +56,11 @@ _BY_STATUS = {
     403: FaultKind.AUTH,
     404: FaultKind.NOT_FOUND,
     405: FaultKind.NOT_FOUND,
+    410: FaultKind.NOT_FOUND,
     408: FaultKind.SERVER,
     409: FaultKind.SERVER,
     413: FaultKind.CONTEXT,
+    420: FaultKind.RATE_LIMIT,
     425: FaultKind.SERVER,
     429: FaultKind.RATE_LIMIT,
 }
@@ -79,12 +82,15 @@ _SUCCESS_WORDS = frozenset({"", "ok", "success", "succeeded"})
 """Strings that some providers send as the `code` of every answer, without trailing zeros."""
 _FAILURE_WORDS = frozenset({"error", "fail", "failed", "failure", "timeout", "aborted", "cancelled", "canceled"})
 """Strings in `status` that mean errors; others name a state, such as `completed`."""
-_CONTEXT = re.compile(
-    r"context[ _](?:length|window|size)|maximum (?:context|prompt|input) length|prompt is too long|input is too long"
-    r"|too many (?:input )?tokens|token limit|reduce the length|exceeds? the (?:model'?s )?(?:maximum )?context"
-    r"|input (?:token count|length).{0,40}exceed",
-    re.IGNORECASE,
-)
+_MAY_BE_TOO_LONG = frozenset({None, 413, 500, *range(400, 429)} - {401, 402, 403, 404})
+"""Statuses with which servers refuse a request that is too long; 429 only says so in words."""
+_REFUSALS = frozenset({400, 406, 407, 411, 412, 414, 415, 417, 422, 426, 428, 431, 451})
+"""Statuses below 500 that the request itself causes; any other, such as Groq's 498, is the server's condition."""
+_BUSY = re.compile(r"overloaded|(?:over|at|no) capacity|capacity exceeded|temporarily|try again later", re.IGNORECASE)
+_PERIOD = re.compile(r"(?:per|/|a|this)[ -]?(?:day|week|month)\b|\b(?:daily|weekly|monthly|[RT]PD)\b", re.IGNORECASE)
+"""Limits whose end is hours or days away."""
+_TRY_AGAIN = re.compile(r"(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+)", re.IGNORECASE)
+_SHORT_S = 60.0
 _QUOTA = re.compile(r"insufficient (?:credits|balance|funds|quota)|credit balance|out of credits", re.IGNORECASE)
 _TOOLS = re.compile(r"invalid (?:schema for )?(?:function|tool)|tools?\[\d+\]|tools\.\d+|function_declarations", re.I)
 _KEY = re.compile(r"(?:api[ _]?key|credentials).{0,40}(?:invalid|incorrect|not valid|expired)|incorrect api key", re.I)
@@ -100,6 +106,10 @@ class ProviderError:
     number: int | None = None
     """Numeric code in the body, which some gateways send with HTTP 200."""
     param: str = ""
+    waits: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Headers with the time of the next try that the body quotes, as OpenRouter does, or gives in words."""
+    is_of_period: bool = False
+    """True if a limit per day or longer is used up."""
 
     def is_filtered(self, status: int | None) -> bool:
         """Return True if the provider's content filter refused the prompt, which is an answer and not a fault."""
@@ -135,11 +145,24 @@ def provider_error_of(value: Any) -> ProviderError:
     fields = cast(dict[str, Any], inner)
     message = fields.get("message") or fields.get("detail") or fields.get("msg") or fields.get("status_msg")
     message = message or json.dumps(fields, default=str)
+    text = message if isinstance(message, str) else json.dumps(message)
     numbers = (_number(fields.get(name)) for name in _NUMBERS)
     number = next((number for number in numbers if number), None)
-    return ProviderError(
-        _short(message if isinstance(message, str) else json.dumps(message)), _codes(fields), number, _param(fields)
-    )
+    quotas = [quota for detail in as_objects(fields.get("details")) for quota in as_objects(detail.get("violations"))]
+    is_google_day = any("PerDay" in str(quota.get("quotaId")) for quota in quotas)
+    waits = {} if is_google_day else _waits(fields, text)  # Google names a minute even for a day
+    is_of_period = is_google_day or bool(_PERIOD.search(text))
+    return ProviderError(_short(text), _codes(fields), number, _param(fields), waits, is_of_period)
+
+
+def _waits(fields: dict[str, Any], message: str) -> dict[str, str]:
+    """Return the headers with a time to wait that an error quotes, or its words as such a header."""
+    headers = as_object(as_object(fields.get("metadata")).get("headers"))
+    waits = {name: value for name, value in headers.items() if isinstance(value, str)}
+    delays = [detail["retryDelay"] for detail in as_objects(fields.get("details")) if "retryDelay" in detail]
+    words = _TRY_AGAIN.search(message)
+    delay = words[1] if words else next(iter(delays), None)
+    return waits | ({"retry-after": delay} if isinstance(delay, str) else {})
 
 
 def reports_error(value: Any, *, in_answer: bool = False) -> bool:
@@ -186,16 +209,29 @@ def fault_of(error: ProviderError, status: int | None = None, headers: Mapping[s
     """Return the fault for a provider's error."""
     effective = error.number if error.number and (status is None or status < 400) else status
     kind = _kind(error, effective)
-    wait = retry_after(headers or {}) if kind in (FaultKind.RATE_LIMIT, FaultKind.SERVER) else None
+    wait = _wait(error, headers or {}) if kind in (FaultKind.RATE_LIMIT, FaultKind.SERVER) else None
     number = f" (HTTP {effective})" if effective and 300 <= effective < 600 else ""
-    return Fault(kind, (error.message or "no explanation") + number, status=effective, retry_after_s=wait)
+    hint = ""
+    if kind is FaultKind.RATE_LIMIT and error.is_of_period and wait is None:
+        kind, hint = FaultKind.QUOTA, "Resume the run when this limit is renewed, or raise it at the provider."
+    return Fault(kind, (error.message or "no explanation") + number, status=effective, retry_after_s=wait, hint=hint)
+
+
+def _wait(error: ProviderError, headers: Mapping[str, str]) -> float | None:
+    """Return the seconds to wait; a few seconds for a limit of a day count only if the error itself names them."""
+    dates = {name: value for name, value in headers.items() if name.lower() == "date"}
+    named = retry_after(headers), retry_after({**error.waits, **dates})
+    if not error.is_of_period:
+        return named[0] if named[0] is not None else named[1]
+    general = named[0] if (named[0] or 0.0) >= _SHORT_S else None
+    return max((wait for wait in (general, named[1]) if wait is not None), default=None)
 
 
 def _kind(error: ProviderError, status: int | None) -> FaultKind:
     by_code = next((_BY_CODE[code] for code in error.codes if code in _BY_CODE), None)
     if by_code is not None and by_code in (FaultKind.QUOTA, FaultKind.CONTEXT, FaultKind.BAD_TOOL_SCHEMA):
         return by_code
-    if status in (400, 413, 422, 500, None) and _CONTEXT.search(error.message):
+    if _is_too_long(error, status):
         return FaultKind.CONTEXT
     if status in (400, 402, 403, 429, None) and _QUOTA.search(error.message):
         return FaultKind.QUOTA
@@ -205,13 +241,22 @@ def _kind(error: ProviderError, status: int | None) -> FaultKind:
         return by_code
     if status is None or status >= 500:
         return FaultKind.SERVER
-    return _kind_of_refusal(error)
+    return _kind_of_refusal(error, status)
 
 
-def _kind_of_refusal(error: ProviderError) -> FaultKind:
+def _is_too_long(error: ProviderError, status: int | None) -> bool:
+    if status == 429:  # such as OpenAI's, for one request above the limit of a minute, which no waiting helps
+        return error.message.lower().startswith("request too large")
+    return status in _MAY_BE_TOO_LONG and is_too_long(error.message, error.param)
+
+
+def _kind_of_refusal(error: ProviderError, status: int) -> FaultKind:
     if error.param.startswith(("tools", "functions")) or _TOOLS.search(error.message):
         return FaultKind.BAD_TOOL_SCHEMA
-    return FaultKind.AUTH if _KEY.search(error.message) else FaultKind.BAD_REQUEST
+    if _KEY.search(error.message):
+        return FaultKind.AUTH
+    is_request = 300 <= status < 400 or (status in _REFUSALS and not _BUSY.search(error.message))
+    return FaultKind.BAD_REQUEST if is_request else FaultKind.SERVER
 
 
 def _codes(fields: dict[str, Any]) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ FAULTS |= {
     "flagged403": lambda e: e.error("403 Forbidden", "Your account was flagged", "account_flagged"),
     "flagged401": lambda e: e.error("401 Unauthorized", "The key was flagged", "content_policy_violation"),
     "moderation503": lambda e: e.error("503 Service Unavailable", "Try again later", "moderation_service_unavailable"),
+    "r498": lambda e: e.error("498 Custom", "Flex tier capacity exceeded.", kind="flex_tier_capacity_exceeded"),
     "r500": lambda e: e.error("500 Internal Server Error", "boom", kind="server_error"),
     "r529": lambda e: e.error("529 Overloaded", "Overloaded", kind="overloaded_error"),
     "html502": lambda e: e.answer(
