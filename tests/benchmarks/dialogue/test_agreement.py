@@ -4,6 +4,7 @@ The texts are ours. Where both read a verdict, it is the same; the patterns list
 """
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,23 @@ def test_the_most_probable_letter_and_its_brier_score_are_those_of_lm_eval() -> 
             Choice("ABCD"[gold], "logprob"), letter_probabilities([TokenLogprob("A", logprobs[0], top)], 4)
         )
         assert (finding.holds, finding.scores[BRIER]) == (theirs == "1", pytest.approx(brier, abs=1e-8))
+
+
+def test_letters_of_a_real_model_are_chosen_as_by_lm_eval() -> None:
+    """Recorded: SmolLM2-135M-Instruct on llama.cpp, 50 questions of ours in 4 forms, 24 tokens of each answer.
+
+    A line has the tokens, the top 20 of the first, and the log probabilities of A to D that lm_eval 0.4.13 judged by.
+    """
+    lines = (Path(__file__).parent / "letters_of_a_real_model.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 200
+    for line in lines:
+        texts, top, theirs = json.loads(line)
+        first = TokenLogprob(texts[0], top[texts[0]], tuple(top.items()))
+        ours = letter_probabilities([first, *(TokenLogprob(text, -0.1) for text in texts[1:])], 4)
+        total = sum(map(math.exp, theirs))
+        expected = {letter: math.exp(number) / total for letter, number in zip("ABCD", theirs, strict=True)}
+        assert max(ours, key=ours.__getitem__) == max(expected, key=expected.__getitem__), line
+        assert ours == pytest.approx(expected, abs=1e-3)
 
 
 def test_points_are_those_of_healthbench() -> None:

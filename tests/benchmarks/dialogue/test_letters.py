@@ -1,6 +1,7 @@
 """Multiple choice by log probabilities: the most probable letter, calibration, and what happens without them."""
 
 import math
+import re
 
 import pytest
 from support.row_suite import write_folder
@@ -26,16 +27,56 @@ def token(text: str, **top: float) -> TokenLogprob:
     return TokenLogprob(text, listed[0][1] if listed else -0.01, listed)
 
 
-def test_the_letters_of_the_first_token_that_is_one_count() -> None:
-    tokens = [token("The"), token(" answer:"), token(" B", **{" B": 0.4, " A": 0.3, "A": 0.2, " the": 0.1}), token("C")]
-    assert letter_probabilities(tokens) == pytest.approx({"A": 5 / 9, "B": 4 / 9})
+def plain(text: str) -> list[TokenLogprob]:
+    """Return an answer cut into words, spaces and marks, for which the server lists nothing but the tokens."""
+    return [token(part) for part in re.findall(r"[A-Za-z]|\W", text)]
+
+
+def test_the_first_token_decides_if_it_lists_a_letter() -> None:
     assert letter_probabilities([token("Well", Well=0.7, D=0.2, C=0.1)]) == pytest.approx({"C": 1 / 3, "D": 2 / 3})
+    late = [token("The", The=0.6, B=0.3, A=0.1), token(" answer"), token(":"), token(" C", C=1.0)]
+    assert letter_probabilities(late) == pytest.approx({"A": 0.25, "B": 0.75})
+    assert letter_probabilities([token("B", B=0.5, A=0.3), token("og")]) == pytest.approx({"A": 0.375, "B": 0.625})
+    assert letter_probabilities([token(" B", **{" B": 0.4, " A": 0.3, "A": 0.2, " the": 0.1})]) == pytest.approx(
+        {"A": 5 / 9, "B": 4 / 9}
+    )
+    outside_its_list = [TokenLogprob("B", math.log(0.6), (("A", math.log(0.4)),))]
+    assert letter_probabilities(outside_its_list) == pytest.approx({"A": 0.4, "B": 0.6})
     assert letter_probabilities([token("(C)")]) == {"C": 1.0}
-    assert letter_probabilities([token("well")]) == {}
-    assert letter_probabilities([]) == {}
-    assert letter_probabilities([token("I"), token(" say"), token(" C")]) == {"C": 1.0}
     assert letter_probabilities([token("A"), token("D")], choices=3) == {"A": 1.0}
     assert letter_probabilities([token("I")], choices=9) == {"I": 1.0}
+    assert letter_probabilities([token("well")]) == {}
+    assert letter_probabilities([]) == {}
+
+
+@pytest.mark.parametrize("marks", [["\n"], ["\n\n", "**"], ['"'], ["`"], [" ", "(", " "], ["#", " "]])
+def test_after_line_breaks_and_markup_the_first_word_decides(marks: list[str]) -> None:
+    listed = {"Well": 0.6, "D": 0.3, "C": 0.1}
+    before = [token(mark) for mark in marks]
+    expected = pytest.approx({"C": 0.25, "D": 0.75})
+    assert letter_probabilities([*before, token("Well", **listed), token(" B")]) == expected
+    assert letter_probabilities([*before, token("D", **listed), token("."), token(" B")]) == expected
+    assert letter_probabilities([*before, token("B", B=0.9, A=0.1), token("**"), token("og")]) == {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "letter"),
+    [
+        ("Well: **B**og.", ""),
+        ("Well, Bog or A-frame", ""),
+        ("Well, the answer is C.", "C"),
+        ("Well, I say **C**", "C"),
+        ("Well, (D) because", "D"),
+        ("Well:\nA. Rome\nB. Oslo\nC. Bern\n\nC", "C"),
+        ("Well: (A) Rome (B) Oslo (C) Bern", ""),
+        ("Well: **A**. Rome **B**. Oslo; so B", "B"),
+        ("Well. A bog is wet, so B.", "B"),
+        ("Well, the answer is A because", "A"),
+        ("Well, the U.S.A. or I'd say", ""),
+    ],
+)
+def test_without_one_there_a_letter_counts_that_stands_alone(answer: str, letter: str) -> None:
+    assert letter_probabilities(plain(answer)) == ({letter: 1.0} if letter else {})
 
 
 def test_brier_score_and_calibration_error_by_hand() -> None:

@@ -1,7 +1,10 @@
 """Choosing by log probabilities: the most probable letter counts, regardless of the text. Pure."""
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 
 from console.benchmarks.dialogue.rules.finding import Finding
 from console.benchmarks.dialogue.rules.row import Choice
@@ -19,7 +22,11 @@ CONFIDENCE, BRIER, RIGHT = "confidence", "Brier score", "most probable letter is
 """Names of the scores."""
 _USUAL_LETTERS = 8
 """Letters, from A, that may be a choice if the row lists none; without the pronoun I."""
-_AROUND = " \n\t().:*\"'`[]"
+_AROUND = " \r\n\t().:*_#>$\"'`[]"
+_ALONE = re.compile(
+    r"""(?<![\w*`"'’.-])[*_`"'’.-]*([A-Z])(?![*_`"'’-]*[^\W_])(?:(?P<item>[*_`"'’]*[.):])|(?P<word>\s+[a-z]))?"""
+)
+"""A letter that is not part of a word, even of one divided by markup; with what follows it as an item of a list."""
 _FEWEST_FOR_BINS = 20
 
 
@@ -30,29 +37,58 @@ def is_by_logprob(script: Script) -> bool:
 
 
 def letter_probabilities(tokens: Sequence[TokenLogprob], choices: int = 0) -> dict[str, float]:
-    """Return the probability of each letter where the answer first has one, or else at its first token.
+    """Return the probability of each letter at the first token of the answer, as in MMLU and lm_eval.
 
-    The probabilities of the letters that the server lists add up to 1. Empty without log probabilities of letters.
+    A later token decides only if the first lists no letter: the first word after line breaks and markup, else the first
+    letter that stands alone. The probabilities of the letters that the server lists add up to 1; empty without any.
 
     Args:
         tokens: the tokens of the answer.
         choices: number of choices; 0 if the row does not list them.
     """
     letters = frozenset(chr(ord("A") + number) for number in range(choices or _USUAL_LETTERS))
-    place = next((token for token in tokens if _letter(token.token, letters)), tokens[0] if tokens else None)
-    if place is None:
-        return {}
-    sums: dict[str, float] = {}
-    for text, logprob in place.top or ((place.token, place.logprob),):
-        if letter := _letter(text, letters):
-            sums[letter] = sums.get(letter, 0.0) + math.exp(min(logprob, 0.0))
-    total = math.fsum(sums.values())
-    return {letter: share / total for letter, share in sorted(sums.items())} if total else {}
+    for token in _deciding(tokens):
+        sums: dict[str, float] = {}
+        for text, logprob in _listed(token):
+            if (letter := text.strip(_AROUND)) in letters:
+                sums[letter] = sums.get(letter, 0.0) + math.exp(min(logprob, 0.0))
+        if total := math.fsum(sums.values()):
+            return {letter: share / total for letter, share in sorted(sums.items())}
+    return {}
 
 
-def _letter(text: str, letters: frozenset[str]) -> str:
-    bare = text.strip(_AROUND)
-    return bare if bare in letters else ""
+def _deciding(tokens: Sequence[TokenLogprob]) -> Iterator[TokenLogprob]:
+    """Yield the tokens that may decide, in order of preference."""
+    ends = list(accumulate(len(token.token) for token in tokens))
+    alone = [bisect_right(ends, at) for at in _letters_alone("".join(token.token for token in tokens))]
+    for place, token in enumerate(tokens):
+        bare = token.token.strip(_AROUND)
+        if place == 0 or len(bare) != 1 or place in alone:
+            yield token
+        if bare:
+            break
+    for place in alone:
+        yield tokens[place]
+
+
+def _letters_alone(text: str) -> list[int]:
+    """Return the offsets of letters that stand alone, outside a restated list of the choices.
+
+    Those before a lowercase word come last, as they may be the article.
+    """
+    matches = list(_ALONE.finditer(text))
+    restated: set[int] = set()
+    for one, following in pairwise(matches):
+        if one["item"] and following["item"] and ord(following[1]) == ord(one[1]) + 1:
+            restated |= {one.start(1), following.start(1)}
+    matches.sort(key=lambda match: match["word"] is not None)
+    return [match.start(1) for match in matches if match.start(1) not in restated]
+
+
+def _listed(token: TokenLogprob) -> Sequence[tuple[str, float]]:
+    """Return the tokens that the server lists at a position, including the one that it chose."""
+    own = (token.token, token.logprob)
+    return token.top if any(text == token.token for text, _ in token.top) else (*token.top, own)
 
 
 def check_by_logprob(check: Choice, letters: dict[str, float] | None) -> Finding:
