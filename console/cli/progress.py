@@ -3,7 +3,7 @@
 import time
 
 from console.cli.output import Output
-from console.core.fault import HALTING
+from console.core.fault import HALTING, FaultKind
 from console.core.looks import latest_look
 from console.core.record import AnyRecord, Batched, Closed, Finished, Looked, Tried
 from console.core.run import Manifest
@@ -37,7 +37,7 @@ class Progress:
         self._output, self._manifest = output, manifest
         self._began = self._last = time.monotonic()
         self._shown = ""
-        self._closed = False
+        self._closed = self._has_stalled = False
 
     def count_by(self, fold: RunFold) -> None:
         """Use the engine's counts, which are updated in place."""
@@ -46,7 +46,7 @@ class Progress:
     def __call__(self, record: AnyRecord) -> None:
         """Show the progress line if it is due."""
         self._failing.apply(record)
-        if isinstance(record, Tried) and (record.wait_s is None or record.kind in _HALTING):
+        if isinstance(record, Tried) and self._is_worth_a_line(record):
             self.info(f"{record.key}: {reason_words(record.kind)}: {record.message}")
         plan = self._manifest.looks
         if isinstance(record, Looked) and plan is not None and plan.until is not None:
@@ -56,6 +56,11 @@ class Progress:
         due = time.monotonic() - self._last >= _EVERY_S[self._output.rewrites]
         if isinstance(record, Finished | Closed | Tried) and due:
             self._show()
+
+    def _is_worth_a_line(self, record: Tried) -> bool:
+        is_first_stall = record.kind == FaultKind.STALLED and not self._has_stalled
+        self._has_stalled = self._has_stalled or is_first_stall
+        return is_first_stall or record.wait_s is None or record.kind in _HALTING
 
     def info(self, text: str) -> None:
         """Write a line above the progress line."""

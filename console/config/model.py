@@ -58,10 +58,10 @@ class Limits(msgspec.Struct, frozen=True):
     """Concurrent requests, 1 to 1024. Default: the run's concurrency."""
     rpm: _Count | None = None
     """Requests started per minute. Default: no limit."""
-    timeout_s: _Positive = 600.0
+    timeout_s: _Positive = 1800.0
     """Total time of a request, from sending to the last byte."""
-    first_token_s: _Positive = 120.0
-    """Time to the first content of a streamed reply."""
+    first_token_s: _Positive = 600.0
+    """Time to the first content of a streamed reply; doubled once it has been too short."""
     idle_s: _Positive = 60.0
     """Time without new content in a streamed reply; comments and pings are not content."""
     max_wait_s: _FromZero = 600.0

@@ -89,6 +89,10 @@ class Fault(Exception):
         self.retry_after_s = retry_after_s
         self.status = status
         self.hint = hint
+        self.is_silent = False
+        """True if the server took the request, but sent no part of an answer in time."""
+        self.at_once: int | None = None
+        """Requests that the server works on at once, if it says so; the others wait in its queue."""
         self.role = "model"
         """Role of the failing model in the run; set by the stage."""
         self.is_of_endpoint = False

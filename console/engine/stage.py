@@ -152,7 +152,7 @@ class CallWatch(Watch):
                 key=self._key,
                 n=self._n,
                 kind=fault.kind.value,
-                message=fault.advice if fault.kind is FaultKind.BAD_REQUEST else fault.message,
+                message=fault.advice if fault.is_silent or fault.kind is FaultKind.BAD_REQUEST else fault.message,
                 role=self._role,
                 partial=fault.partial,
                 wait_s=wait_s,

@@ -34,6 +34,8 @@ _FIRST_WAIT = 2.0
 _WAIT_GROWTH = 4.0
 _FEWER_TRIES = {FaultKind.BAD_ANSWER: 2, FaultKind.DEADLINE: 2}
 """Faults retried only once: unreadable answers and exceeded deadlines."""
+_SILENT_TRIES = 2
+"""Tries without any part of an answer; the second waits longer for it."""
 _FEWER_AT_FIRST = {FaultKind.CONNECT: 3}
 """Faults retried fewer times before the first answer, when a misspelled address is likelier than an outage."""
 _ABOUT_SETTINGS = (FaultKind.CONNECT, FaultKind.BAD_ANSWER)
@@ -60,6 +62,7 @@ class _Tries:
     limits: Limits
     made: int = 0
     charged: int = 0
+    silent: int = 0
     by_kind: Counter[FaultKind] = field(default_factory=Counter[FaultKind])
 
 
@@ -74,14 +77,21 @@ class _RetryBudget:
     first_fault_at: float | None = None
     fails_alone: bool = False
     """True if other requests have succeeded in the meantime."""
+    was_queued: bool = False
+    """True if the last try got no answer because it waited in the server's queue."""
+    queued: int = 0
+    """Number of such tries."""
     alone_s: float = 0.0
     """Seconds for which the last rate limit makes this request wait alone; 0 if all wait."""
 
     def learn(self, fault: Fault, slot: Slot) -> None:
         """Report a fault to the limiter, unless it is the request's own."""
         limiter = self.address.limiter
+        self.was_queued = False
         if fault.kind is FaultKind.RATE_LIMIT:
             self.alone_s = limiter.throttled(slot, fault.retry_after_s, longest_alone_s=self.longest_own_wait_s)
+        elif fault.is_silent and limiter.was_queued(slot, fault.at_once):
+            self.was_queued = True
         elif not fault.is_retryable:
             limiter.reached()
         else:
@@ -122,11 +132,15 @@ class _RetryBudget:
             return wait_s if fault.retry_after_s or self.waited_s <= limits.max_wait_s else None
         if limiter.down_since is not None and _is_unavailable(fault):
             return limiter.pause_s if self.outage_s <= limits.max_outage_s else None
+        if self.was_queued and self.queued < limits.max_tries:
+            self.queued += 1
+            return 0.0
         tries.charged += 1
         tries.by_kind[fault.kind] += 1
+        tries.silent += fault.is_silent
         fewer = _FEWER_TRIES if limiter.is_proven else _FEWER_TRIES | _FEWER_AT_FIRST
         allowed = min(limits.max_tries, fewer.get(fault.kind, limits.max_tries))
-        if tries.charged >= limits.max_tries or tries.by_kind[fault.kind] >= allowed:
+        if tries.charged >= limits.max_tries or tries.by_kind[fault.kind] >= allowed or tries.silent >= _SILENT_TRIES:
             return None
         wait_s = self._longest_wait_s() * random()  # noqa: S311
         return max(min(fault.retry_after_s or 0.0, self.longest_own_wait_s), wait_s)

@@ -15,7 +15,7 @@ import re
 import struct
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -87,7 +87,12 @@ class OpenAIServer:
         limit_rps: float = 0.0,
         keep: bool = True,
         port: int = 0,
+        slots: int | None = None,
+        lists_slots: bool = True,
     ) -> None:
+        """Answer chat requests by `answer`; with `slots`, this many at once, while the others wait in silence."""
+        self._slots, self._lists_slots, self._working = slots, lists_slots, 0
+        self._queue: deque[tuple[Exchange, dict[str, Any], Scripted]] = deque()
         self.answer, self.models, self._keep, self._port = answer, models, keep, port
         self._list_key = list_key
         self.requests: list[dict[str, Any]] = []
@@ -166,6 +171,9 @@ class OpenAIServer:
             self.counts["models"] += 1
             rows = [{"id": row, "object": "model"} if isinstance(row, str) else row for row in self.models]
             exchange.answer_json({"object": "list", self._list_key: rows})
+        elif route == "/props" and self._slots is not None and self._lists_slots:
+            self.counts["props"] += 1
+            exchange.answer_json({"total_slots": self._slots, "model_alias": "m"})
         elif route == "/counts":
             exchange.answer_json({**self.counts, "most_in_flight": self.most_in_flight})
         else:
@@ -189,10 +197,28 @@ class OpenAIServer:
         if self._faulty(exchange, marked, scripted):
             return
         self._enter()
-        if scripted.latency_s:
+        if self._slots is not None:
+            self._queue.append((exchange, request, scripted))
+            self._work()
+        elif scripted.latency_s:
             exchange.later(scripted.latency_s, lambda: self._say(exchange, request, scripted))
         else:
             self._say(exchange, request, scripted)
+
+    def _work(self) -> None:
+        """Begin with waiting requests while slots are free, as llama.cpp's server does."""
+        while self._queue and self._working < (self._slots or 0):
+            exchange, request, scripted = self._queue.popleft()
+            if not exchange.alive:
+                self.in_flight -= 1
+                continue
+            self._working += 1
+            exchange.loop.call_later(scripted.latency_s, self._end_work, exchange, request, scripted)
+
+    def _end_work(self, exchange: Exchange, request: dict[str, Any], scripted: Scripted) -> None:
+        self._working -= 1
+        self._say(exchange, request, scripted)
+        self._work()
 
     def _faulty(self, exchange: Exchange, marked: str, scripted: Scripted) -> bool:
         """Play the fault that is asked for, unless it was played often enough."""

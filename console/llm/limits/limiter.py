@@ -43,6 +43,8 @@ _RATE_LIMITED = "rate limited"
 _ASKED_TO_WAIT = "the provider asks to wait"
 _SHARED_PAUSES = 4
 """Number of rate limits that pause all calls after several refusals in a row, until the next refusals in a row."""
+_SLOT_GROWTH = 0.125
+"""Growth of the concurrency per good answer after calls that got none in time."""
 _ANSWER_TIME_WEIGHT = 0.1
 """Weight of the latest good answer in the moving average of answer times."""
 
@@ -106,7 +108,11 @@ class Limiter:
         self._throttled = self._episodes = self._probes = 0
         self._sent = self._shared_pauses = 0
         self._tolerance, self._refused = Tolerance(), RefusedCalls()
-        self._last_good_start = self._retried_at = -inf
+        self._last_good_start = self._last_good_end = self._retried_at = -inf
+        self._slots: float = inf
+        """Concurrent calls since one got no answer in time; infinite before."""
+        self._knows_slots = False
+        self._queued_at = -inf
         self.is_proven = False
         """True after the first good answer."""
         self.faults_in_a_row = 0
@@ -176,6 +182,8 @@ class Limiter:
             return self._why
         if self.is_suspect:
             return f"the last {self.faults_in_a_row} calls failed, {CALLS_WHILE_SUSPECT} at once until one succeeds"
+        if self._waiters and self._in_flight >= self._slots:
+            return f"no first token in time, so {int(self._slots)} at once (-c {int(self._slots)})"
         return ""
 
     async def acquire(self, watch: Watch, *, max_wait_s: float, is_retry: bool = False) -> Slot:
@@ -218,7 +226,10 @@ class Limiter:
         self.is_proven = True
         self.reached()
         self._last_good_start = max(self._last_good_start, slot.started)
-        took = time.monotonic() - slot.started
+        self._last_good_end = time.monotonic()
+        if not self._knows_slots:
+            self._slots += _SLOT_GROWTH
+        took = self._last_good_end - slot.started
         self.answer_s = took if self.answer_s is None else self.answer_s + _ANSWER_TIME_WEIGHT * (took - self.answer_s)
         if slot.started >= self._not_before:
             self._episodes = 0
@@ -284,6 +295,22 @@ class Limiter:
                 self._probes += 1
                 self._pause(self._backoff(self._probes - 1, _LONGEST_PROBE_S), "the provider is down")
 
+    def was_queued(self, slot: Slot, at_once: int | None) -> bool:
+        """Send fewer at once after a call without any answer; return True if it may only have waited in a queue.
+
+        Args:
+            slot: slot of the call.
+            at_once: number of calls that the server works on at once, if it says so.
+        """
+        if slot.started < self._queued_at:
+            return True
+        if self._in_flight <= (at_once or 1):
+            return False
+        self._queued_at = time.monotonic()
+        self._knows_slots = at_once is not None
+        self._slots = at_once or max(1, self._in_flight // 2)
+        return self._knows_slots or self._last_good_end > slot.started
+
     def pause(self, seconds: float) -> None:
         """Pause all calls for as long as the provider asks."""
         self._pause(seconds, _ASKED_TO_WAIT)
@@ -318,7 +345,7 @@ class Limiter:
         return min(longest, self._backoff_s * 2.0 ** min(max(step, 0), 20))
 
     def _capacity(self) -> int:
-        limit = min(self._risked, self._learner.limit)
+        limit = min(self._risked, self._learner.limit, int(min(self._slots, sys.maxsize)))
         return limit if self._share is None else min(limit, self._share.room(self._in_flight))
 
     @property

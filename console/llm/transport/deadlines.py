@@ -113,10 +113,16 @@ class Deadlines:
         return None if self._first is None else self._first - self._began
 
     def _fault(self) -> Fault:
+        limits = self._limits
         if self._loop.time() >= self._end:
-            text = f"no whole answer within {self._limits.timeout_s:g} s"
-            return Fault(FaultKind.DEADLINE, text, partial=self._partial(), hint="Raise limits.timeout_s.")
-        if self._first is None:
-            text = f"no first token within {self._limits.first_token_s:g} s"
-            return Fault(FaultKind.STALLED, text, hint="Raise limits.first_token_s for a model that thinks first.")
-        return Fault(FaultKind.STALLED, f"no new text for {self._limits.idle_s:g} s", partial=self._partial())
+            text, hint = f"no whole answer within {limits.timeout_s:g} s (timeout_s)", "Raise limits.timeout_s."
+            fault = Fault(FaultKind.DEADLINE, text, partial=self._partial(), hint=hint)
+        elif self._first is None:
+            text = f"no first token within {limits.first_token_s:g} s (first_token_s)"
+            hint = "Raise limits.first_token_s, or lower -c if the server works on few requests at once."
+            fault = Fault(FaultKind.STALLED, text, hint=hint)
+        else:
+            text, hint = f"no new text for {limits.idle_s:g} s (idle_s)", "Raise limits.idle_s."
+            fault = Fault(FaultKind.STALLED, text, partial=self._partial(), hint=hint)
+        fault.is_silent = self._first is None
+        return fault
