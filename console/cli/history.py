@@ -1,4 +1,4 @@
-"""A run loaded for display: manifest, counts, and the latest attempt at every rollout with its case."""
+"""A run loaded for display: manifest, counts, and the attempt at every rollout that counts, with its case."""
 
 import contextlib
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
 from console.core.run import Manifest, Summary
+from console.core.tally import without_rerolls
 from console.insight.rollout import SETUP
 from console.store.journal import JournalReader
 from console.store.journal_file import journal_status
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlayedRollout:
-    """The latest attempt at one rollout."""
+    """The attempt at one rollout that counts."""
 
     case: Case
     key: Key
@@ -73,11 +74,11 @@ def read_history(folder: RunFolder) -> History:
 
 
 def read_played(folder: RunFolder) -> list[PlayedRollout]:
-    """Return the latest attempt at every rollout with its record, in order of first start."""
+    """Return the attempt at every rollout that counts, with its record, in order of first start."""
     cases: dict[str, Case] = {}
     keys: dict[Slot, Key] = {}
     latest: dict[Slot, Finished] = {}
-    for record in JournalReader(folder.journal_path).iter_all():
+    for record in without_rerolls(JournalReader(folder.journal_path).iter_all()):
         if isinstance(record, Finished):
             latest[record.key.slot] = record
         elif isinstance(record, Started):

@@ -28,7 +28,7 @@ _VERBS = {
     "queue": "list the queue of runs; cancel, move, or continue it",
     "resume": "continue a run that was interrupted or stopped",
     "merge": "merge runs of one plan, such as its shards, into one run",
-    "retry": "retry broken cases (with --status failed, wrong answers too)",
+    "retry": "retry cases that machinery broke",
     "regrade": "grade runs again, with another judge, checker or ground truth, without calling the model",
     "judge": "let a judge compare the answers of two or more runs, in both orders",
     "branch": "continue a conversation from any step, with one change",

@@ -1,7 +1,8 @@
 """Journal records: the one event stream folded by live view, replay and review.
 
 A record is one JSON line; `t` names its kind. Records are facts and never change; a later attempt supersedes an
-earlier one without deleting it. Times are seconds since the epoch (UTC); order is the order of lines, not of times.
+earlier one that has no grade, without deleting it. Times are seconds since the epoch (UTC); order is the order of
+lines, not of times.
 """
 
 import hashlib

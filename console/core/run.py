@@ -14,6 +14,8 @@ from console.core.ranges import Amount, Count, Duration, Moment
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Counts, Sample, sample_of_counts
 
+COUNTING = 1
+"""Version of the rules by which records are counted; what was derived by other rules is derived again."""
 SIMULATED = "simulated"
 RECORDED = "recorded"
 """Format of runs imported from other tools; it has no dataset folders and accepts any suite name."""
@@ -181,7 +183,7 @@ def simulated_note_of(notes: Iterable[str]) -> str:
 
 
 class Tally(msgspec.Struct, omit_defaults=True):
-    """Counts and sums over the latest attempt of every rollout, maintained incrementally."""
+    """Counts over the attempt of every rollout that counts, and sums over all attempts, maintained incrementally."""
 
     passed: Count = 0
     failed: Count = 0
@@ -344,6 +346,10 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """What its looks decided, if anything."""
     looks: list[Look] = []
     """All looks at a run that looks may end; empty for other runs."""
+    rerolled: Count = 0
+    """Rollouts that versions before this rule played again although they had been graded; the first grade counts."""
+    counting: Count = 0
+    """`COUNTING` when it was saved; in summary.json only."""
     checksum: int = 0
     """crc32 of this summary as JSON without this field; in summary.json only."""
 
@@ -369,3 +375,9 @@ class Summary(msgspec.Struct, omit_defaults=True):
         plural = "s were" if self.damaged > 1 else " was"
         skipped = [f"{self.damaged} damaged journal line{plural} skipped: {numbers}"] if self.damaged else []
         return [*([self.altered] if self.altered else []), *skipped]
+
+
+def reroll_words(rerolled: int) -> str:
+    """Say what the numbers of a run with this many re-rolled rollouts rest on; empty for none."""
+    rollouts = "1 graded rollout was" if rerolled == 1 else f"{rerolled:,} graded rollouts were"
+    return f"{rollouts} played again; the first grade counts" if rerolled else ""

@@ -1,6 +1,6 @@
 """Folds journal records into counts: the single source of a run's numbers, live, in lists and offline."""
 
-from collections.abc import MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from sys import intern
 from typing import Any, Protocol, TypeVar, cast
 
@@ -117,8 +117,16 @@ class Ended(Counted, Protocol):
     def calls(self) -> int: ...
 
 
+def has_grade(ended: Counted | None) -> bool:
+    """Return whether the ending of a rollout is a grade, so that no later one counts."""
+    return ended is not None and ended.verdict.outcome.is_graded
+
+
 class RunFold(msgspec.Struct):
-    """Counts over the latest attempt of every rollout; apply records in journal order."""
+    """Counts over the attempt at every rollout that counts: the latest, or the first that was graded.
+
+    Apply records in journal order.
+    """
 
     tally: Tally = msgspec.field(default_factory=Tally)
     categories: dict[str, Tally] = msgspec.field(default_factory=dict[str, Tally])
@@ -128,7 +136,9 @@ class RunFold(msgspec.Struct):
     servers: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     written: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     latest: MutableMapping[Slot, Counted] = msgspec.field(default_factory=dict[Slot, Counted])
-    """Latest ending of each rollout."""
+    """The ending of each rollout that counts."""
+    rerolled: set[Key] = msgspec.field(default_factory=set[Key])
+    """Attempts at rollouts that had been graded, made by versions that allowed it; paid for, but never counted."""
     unfinished: dict[Slot, Key] = msgspec.field(default_factory=dict[Slot, Key])
     unsettled: dict[Key, dict[str, RoleSpending]] = msgspec.field(default_factory=dict[Key, dict[str, RoleSpending]])
     """Spending by role in conversations that have not ended: already paid for, but without a result."""
@@ -229,6 +239,9 @@ class RunFold(msgspec.Struct):
 
     def _start(self, record: Started) -> None:
         slot = record.key.slot
+        if record.key.case in self.category_of and has_grade(self.latest.get(slot)):
+            self.rerolled.add(record.key)
+            return
         category = self.categories.setdefault(record.case.category, Tally())
         self.category_of[record.key.case] = intern(record.case.category)
         self.cases.name_cluster(record.case)
@@ -249,10 +262,15 @@ class RunFold(msgspec.Struct):
             self.ungraded.add(record.key.case)
         if started == record.key:
             msgspec.structs.force_setattr(record, "key", started)  # the same key, in memory once
+        older = self.latest.get(slot)
+        is_known = record.key.case in self.category_of
+        if record.key in self.rerolled or (started != record.key and is_known and has_grade(older)):
+            self.rerolled.add(record.key)
+            self._spend(record, category)
+            return
         if started is not None:
             self.tally.running = max(0, self.tally.running - 1)
             category.running = max(0, category.running - 1)
-        older = self.latest.get(slot)
         if older is not None:
             self._count(older, category, -1)
         self.latest[slot] = record
@@ -341,6 +359,10 @@ class RunFold(msgspec.Struct):
         """Mean over cases of every named score, each case averaged over its rollouts first."""
         return {name: total / count for name, (total, count) in self._score_sums.items() if count > 0}
 
+    @property
+    def rerolled_rollouts(self) -> int:
+        return len({key.slot for key in self.rerolled})
+
     def state(self, live: bool) -> str:
         """Return the run's state: `running`, `interrupted`, or how it was closed."""
         if live:
@@ -401,6 +423,7 @@ class RunFold(msgspec.Struct):
             regraded=manifest.regraded,
             judge_repeats=manifest.judge_repeats,
             category=manifest.category,
+            rerolled=self.rerolled_rollouts,
         )
 
 
@@ -426,6 +449,15 @@ def _mean(score: tuple[float, int]) -> float:
 def _starts_interval(record: AnyRecord) -> bool:
     """Return whether the time since the previous record must not be counted."""
     return isinstance(record, Opened) or (isinstance(record, Steered) and record.what == CLOCK)
+
+
+def without_rerolls(records: Iterable[AnyRecord]) -> Iterator[AnyRecord]:
+    """Yield the records of a journal without attempts at rollouts that had been graded (see `RunFold.rerolled`)."""
+    fold = RunFold()
+    for record in records:
+        fold.apply(without_output(record))
+        if getattr(record, "key", None) not in fold.rerolled:
+            yield record
 
 
 def without_output(record: RecordT) -> RecordT:

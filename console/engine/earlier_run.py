@@ -11,7 +11,7 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import AnyRecord, Finished
 from console.core.run import RECORDED, Manifest
-from console.core.tally import without_output
+from console.core.tally import has_grade, without_output
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay
 from console.store.journal_index import JournalIndex
 from console.store.runs import RunFolder
@@ -19,7 +19,7 @@ from console.store.runs import RunFolder
 
 @dataclass(slots=True)
 class EarlierRun:
-    """The latest plays of a run's conversations."""
+    """The plays of a run's conversations that count."""
 
     journal: JournalIndex
     finished: dict[Slot, Finished]
@@ -109,7 +109,8 @@ def open_recorded(folder: RunFolder) -> EarlierRun:
     """Open a run whose recorded effects are all repeated."""
     journal, finished = JournalIndex(folder.journal_path), dict[Slot, Finished]()
     for record in journal.iter_ends():
-        finished[record.key.slot] = without_output(record)
+        if not has_grade(finished.get(record.key.slot)):
+            finished[record.key.slot] = without_output(record)
     return EarlierRun(
         journal, {slot: end for slot, end in finished.items() if end.verdict.outcome is not Outcome.NOT_RUN}
     )

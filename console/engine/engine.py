@@ -13,6 +13,7 @@ from console.core.case import Key, Slot
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.outcome import SETUP_DEPENDENCY, Outcome, Verdict
 from console.core.record import AnyRecord, Closed, Finished, Opened, Started
+from console.core.tally import has_grade
 from console.engine.background import start_task, stop
 from console.engine.budget import BudgetReached
 from console.engine.early_end import EarlyEnd
@@ -22,7 +23,7 @@ from console.engine.plan import PreparedRun
 from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.publish import Publisher
 from console.engine.queue import Job, JobQueue, PlannedJobs, RetryScope, plan_jobs
-from console.engine.recorded_effects import ConversationEffects, EarlierPlay, JournalEffects
+from console.engine.recorded_effects import ConversationEffects, EarlierPlay, JournalEffects, read_ungraded_play
 from console.engine.run_control import RunControl
 from console.engine.run_host import RunHost
 from console.store.lock import RunLock
@@ -70,7 +71,7 @@ class Engine:
         self._refusal: UsageError | None = None
         self._recorded: dict[Key, ConversationEffects] = {}
         self._ungraded: dict[Slot, EarlierPlay] = {}
-        """Attempts that a judge broke, until they are retried."""
+        """Attempts that lack only the grade, until they are retried."""
         self._failure: Exception | None = None
         """The unexpected error in the background that ended the run."""
         self._early_end = EarlyEnd(
@@ -193,6 +194,8 @@ class Engine:
             )
             if job is None:
                 return
+            if self._is_graded(job):
+                continue
             self.host.retry_line.note_start()
             self._start(job)
 
@@ -201,6 +204,11 @@ class Engine:
         slots_taken = len(host.running) - len(host.retry_line)
         has_slot = slots_taken < host.circuit_breaker.most_in_flight(self.control.concurrency)
         return has_slot and not (host.ending or host.is_paused)
+
+    def _is_graded(self, job: Job) -> bool:
+        """Return whether a job's rollout has a grade, whoever queued it: it is never played again."""
+        fold = self.host.fold
+        return job.key.case in fold.category_of and has_grade(fold.latest.get(job.slot))
 
     def _start(self, job: Job) -> None:
         if not self._recorded.get(job.key):
@@ -223,6 +231,8 @@ class Engine:
         recorded.earlier = self._earlier_play(job)
         conversation = self._player.conversation(job, recorded)
         try:
+            if job.key in self.control.retried and recorded.earlier is None:
+                recorded.earlier = await asyncio.to_thread(read_ungraded_play, self.host.folder.journal_path, job.slot)
             finished = await conversation.play()
             self._finish_or_set_aside(job, finished, conversation.fault)
         except BudgetReached as reached:

@@ -21,6 +21,7 @@ from console.core.fault import UsageError
 from console.core.grading import grading_differences, regrade_command
 from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Performed, Started
 from console.core.run import Manifest
+from console.core.tally import without_rerolls
 from console.engine.outputs import has_answer
 from console.engine.recorded_effects import read_whole
 from console.store.journal import JournalReader, JournalWriter
@@ -170,7 +171,7 @@ def _planned_cases(source: _Source, data: DataRoots) -> list[Case]:
 def _survey(source: _Source, case_ids: set[str]) -> list[str]:
     """Record the progress of each rollout of a run; return the journal's damage."""
     reader, effects = source.folder.reader(), dict[Slot, int]()
-    for record in read_whole(reader):
+    for record in without_rerolls(read_whole(reader)):
         source.last_at = max(source.last_at, record.at)
         if isinstance(record, Started):
             if record.key.case not in case_ids:

@@ -20,9 +20,7 @@ class RetryScope(StrEnum):
 
     NONE = "none"
     BROKEN = "broken"
-    """Machinery faults and undecided rollouts: the default of `resume` and `retry`."""
-    FAILED = "failed"
-    """Also wrong answers: an explicit re-roll, recorded as further attempts."""
+    """Those without a grade, as with `resume` and `retry`. A graded rollout is never played again."""
 
 
 class Job(msgspec.Struct, frozen=True, gc=False):
@@ -230,5 +228,4 @@ def _is_due(finished: Counted, retry: RetryScope) -> bool:
         return finished.verdict.reason != "stopped" or retry is not RetryScope.NONE
     if retry is RetryScope.NONE:
         return False
-    broken = outcome in (Outcome.BROKEN, Outcome.UNDECIDED)
-    return broken or (retry is RetryScope.FAILED and outcome is Outcome.FAILED)
+    return outcome in (Outcome.BROKEN, Outcome.UNDECIDED)

@@ -236,7 +236,7 @@ class _Lane:
         self.folder = folder
         self._slots, self._at, self._headline = slots, at, headline
         self._reader = JournalReader(folder.journal_path)
-        self._latest: dict[Slot, float | None] = {}
+        self._values: dict[Slot, float | None] = {}
         self.seen: dict[int, dict[Slot, float]] = {}
         """Values of the graded rollouts of each look that the run has reached and the race has not decided."""
 
@@ -245,10 +245,10 @@ class _Lane:
         while records := self._reader.read_new():
             for record in records:
                 if isinstance(record, Finished):
-                    verdict = record.verdict
-                    value = headline_value(verdict, self._headline) if verdict.outcome.is_graded else None
-                    self._latest[record.key.slot] = value
+                    verdict, slot = record.verdict, record.key.slot
+                    if verdict.outcome.is_graded and slot not in self._values:  # the first grade counts
+                        self._values[slot] = headline_value(verdict, self._headline)
                 elif isinstance(record, Looked) and not record.look.standings:
                     first = self._slots[: self._at[record.look.number - 1]]
-                    values = {slot: value for slot in first if (value := self._latest.get(slot)) is not None}
+                    values = {slot: value for slot in first if (value := self._values.get(slot)) is not None}
                     self.seen.setdefault(record.look.number, values)

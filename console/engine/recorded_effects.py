@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from console.core.case import Case, Key, Slot
 from console.core.fault import Fault, FaultKind, UsageError
@@ -20,7 +21,7 @@ from console.core.record import (
     Tried,
 )
 from console.core.request import Thread
-from console.core.tally import Counted, without_output
+from console.core.tally import Counted, has_grade, without_output
 from console.store.journal import JournalReader
 from console.store.journal_line import as_json
 
@@ -129,19 +130,32 @@ class EarlierPlay:
             raise Fault(FaultKind.UNANSWERED, words)
 
 
-def broken_in_judge(effects: ConversationEffects, finished: Finished) -> EarlierPlay | None:
-    """Return, for another attempt, a play left ungraded only because of a judge; None for any other.
+def ungraded_play(effects: ConversationEffects, finished: Finished) -> EarlierPlay | None:
+    """Return, for another attempt, a play that has its answer and lacks only the grade; None for any other.
 
-    If the judge's replies could not be read, it is asked again; if one of its calls failed, its earlier replies are
-    kept.
+    If a judge's call failed, its earlier replies are kept. If the play is undecided, its judges are asked again or, if
+    it has none, everybody but the model.
     """
     match finished.verdict.outcome:
         case Outcome.BROKEN if effects.failed_role in JUDGES:
             return EarlierPlay(effects, finished)
-        case Outcome.UNDECIDED if JUDGES & effects.threads.keys():
-            return EarlierPlay(effects, finished, JUDGES)
+        case Outcome.UNDECIDED:
+            asked = effects.threads.keys()
+            return EarlierPlay(effects, finished, frozenset(JUDGES & asked or asked - {"model"}))
         case _:
             return None
+
+
+def read_ungraded_play(journal: Path, slot: Slot) -> EarlierPlay | None:
+    """Return the last play of a rollout if it lacks only its grade (see `ungraded_play`)."""
+    effects = JournalEffects()
+    effects.add_all(record for record in JournalReader(journal).iter_all() if _slot_of(record) == slot)
+    return effects.ungraded.get(slot)
+
+
+def _slot_of(record: AnyRecord) -> Slot | None:
+    key = getattr(record, "key", None)
+    return key.slot if isinstance(key, Key) else None
 
 
 @dataclass(slots=True)
@@ -154,7 +168,7 @@ class JournalEffects:
     attempts: dict[Slot, int] = field(default_factory=dict[Slot, int])
     """Latest attempts after the first."""
     ungraded: dict[Slot, EarlierPlay] = field(default_factory=dict[Slot, EarlierPlay])
-    """Latest attempts that a judge broke or left undecided."""
+    """Latest attempts that have an answer and lack only the grade."""
 
     def add_all(self, records: Iterable[AnyRecord]) -> None:
         """Add records in journal order; effects of finished conversations are dropped."""
@@ -163,6 +177,8 @@ class JournalEffects:
 
     def add(self, record: AnyRecord) -> None:
         match record:
+            case Started(key=key) | Finished(key=key) if self._is_reroll(key):
+                pass
             case Started(key=key, case=case):
                 self.cases[key.case] = case
                 slot = key.slot
@@ -172,7 +188,7 @@ class JournalEffects:
             case Finished(key=key) if key.case in self.cases:
                 self.finished[key.slot] = without_output(record)
                 effects = self.unfinished.pop(key, None)
-                earlier = None if effects is None else broken_in_judge(effects, record)
+                earlier = None if effects is None else ungraded_play(effects, record)
                 if earlier is not None:
                     self.ungraded[key.slot] = earlier
                 else:
@@ -184,6 +200,10 @@ class JournalEffects:
                     self.unfinished[record.key].add(record)
             case _:
                 pass
+
+    def _is_reroll(self, key: Key) -> bool:
+        is_known = key.case in self.cases and key not in self.unfinished
+        return is_known and has_grade(self.finished.get(key.slot))
 
 
 def read_whole(reader: JournalReader) -> Iterator[AnyRecord]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from console.core.case import Case, Key
 from console.core.live import Command, Status
 from console.core.record import Steered
+from console.core.tally import has_grade
 from console.engine.early_end import EarlyEnd
 from console.engine.player import Player
 from console.engine.queue import Job, JobQueue
@@ -22,6 +23,8 @@ class RunControl:
     def __init__(self, host: RunHost, player: Player, early_end: EarlyEnd, cases: Sequence[Case]) -> None:
         """Start with the concurrency of the plan; `queue` is needed before a case can be retried."""
         self.concurrency = host.manifest.concurrency
+        self.retried: set[Key] = set()
+        """Attempts that watchers asked for; only the journal has what the attempts before them left."""
         self._host, self._player, self._early_end, self._cases = host, player, early_end, cases
 
     def status(self) -> Status:
@@ -61,19 +64,22 @@ class RunControl:
                 host.retry_line.retry_now()
             case "stop_case" if command.key is not None:
                 host.running.cancel(command.key)
-            case "retry_case":
-                self._retry_case(command.key)
+            case "retry_case" if self._retry_case(command.key):
+                pass
             case _:
                 return
         host.append(Steered(at=time.time(), what=command.do, value=str(command.value or command.key or "")))
         host.changed.set()
 
-    def _retry_case(self, key: Key | None) -> None:
-        case = next((case for case in self._cases if key is not None and case.id == key.case), None)
-        if key is None or case is None or self._host.ending or key in self._host.running:
-            return
-        finished = self._host.fold.latest.get(key.slot)
-        attempt = finished.key.attempt + 1 if finished else key.attempt
-        next_key = Key(key.case, key.rollout, attempt)
-        if next_key not in self._host.running:
-            self.queue.add(Job(case, next_key))
+    def _retry_case(self, key: Key | None) -> bool:
+        """Queue another attempt at a rollout that ended without a grade; return False for any other."""
+        finished = self._host.fold.latest.get(key.slot) if key is not None else None
+        if finished is None or has_grade(finished) or self._host.ending:
+            return False
+        slot = finished.key.slot
+        case = next((case for case in self._cases if case.id == slot[0]), None)
+        if case is None or slot in self._host.fold.unfinished or slot in self.queue.slots:
+            return False
+        self.retried.add(next_key := Key(*slot, finished.key.attempt + 1))
+        self.queue.add(Job(case, next_key))
+        return True

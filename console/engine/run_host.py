@@ -102,7 +102,8 @@ class RunHost:
                 self.budget_meter.add_call(record, self.facts(record.role))
             elif isinstance(record, Finished):
                 self.budget_meter.end_conversation(record.key)
-                self._outputs.add(record)
+                if record.key not in self.fold.rerolled:
+                    self._outputs.add(record)
         damages = self.folder.damages(reader)
         for damage in damages[:SAID_DAMAGES]:
             self.notify(f"{damage}; missing parts are run again")

@@ -10,7 +10,7 @@ from console.core.case import Case, Slot
 from console.core.comparison import Comparison
 from console.core.outcome import Outcome
 from console.core.record import Finished
-from console.core.run import Manifest, Summary
+from console.core.run import Manifest, Summary, reroll_words
 from console.exchange.score_columns import ScoreColumns, columns_section
 from console.insight.conversation import Conversation
 from console.insight.judging import Judging
@@ -51,7 +51,7 @@ def annotation_fields(annotation: Annotation) -> AnnotationFields:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The latest attempt at one rollout."""
+    """The attempt at one rollout that counts."""
 
     rollout: Rollout
     case: Case | None = None
@@ -105,8 +105,9 @@ class RunDocument:
         return self.manifest.simulated
 
     def sections(self) -> list[Section]:
-        """Return the sections before the failures: looks, metrics, statistics, and scores next to the graded one."""
-        of_looks = looks_sections(self.summary, self.manifest)
+        """Return the sections before the failures: basis, looks, metrics, statistics, scores next to the graded."""
+        words = reroll_words(self.summary.rerolled)
+        of_looks = [*[Section("Basis", lines=(words,))] * bool(words), *looks_sections(self.summary, self.manifest)]
         apart = columns_section([(self.summary.model, self.columns)])
         return [*of_looks, *report_sections(self.report, self.judging), *([apart] if apart is not None else [])]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from console.core.fault import UsageError
 from console.core.statistics.sample import Observation
+from console.core.tally import without_rerolls
 from console.exchange.run_reader import RunReader
 from console.insight.leaderboard import Leaderboard, LeaderboardRow, with_interval, with_measures, with_players
 from console.store.journal_file import journal_status
@@ -85,4 +86,4 @@ def measures_of(rules: LeaderboardRules, folders: Sequence[RunFolder]) -> dict[s
 def _measure(rules: MeasuresJournals | RanksPlayers, journal: Path, size: int) -> Any:
     """Measure a journal, cached until it grows."""
     del size
-    return rules.measure(JournalIndex(journal).iter_all())
+    return rules.measure(without_rerolls(JournalIndex(journal).iter_all()))

@@ -52,7 +52,7 @@ class RunReader:
 
     @property
     def ordered(self) -> list[Rollout]:
-        """Latest attempt at each rollout, in order of first start."""
+        """The attempt at each rollout that counts, in order of first start."""
         return sorted(self.side.rollouts.values(), key=lambda rollout: rollout.order)
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from console.core.grading import grading_words
-from console.core.run import SIMULATED
+from console.core.run import SIMULATED, reroll_words
 from console.insight.comparison import (
     CasePair,
     PairCounts,
@@ -153,7 +153,14 @@ def _cost(spent: Spent, side: ComparisonSide) -> str:
 def comparability_notes(comparison: RunComparison) -> list[str]:
     """Return a sentence for each way in which the runs may not be comparable. Parts are untrusted text."""
     words = (pairing_words(comparison), grading_words(comparison.a.manifest, comparison.b.manifest))
-    return [sentence for sentence in words if sentence]
+    return [*filter(None, words), *reroll_notes(comparison)]
+
+
+def reroll_notes(comparison: RunComparison) -> list[str]:
+    """Say which of the runs have re-rolls."""
+    sides = (("A", comparison.a), ("B", comparison.b))
+    counts = ((name, side.overview.fold.rerolled_rollouts) for name, side in sides)
+    return [f"{name}: {reroll_words(count)}" for name, count in counts if count]
 
 
 def served_words(comparison: RunComparison) -> str:

@@ -39,7 +39,7 @@ class ComparisonSide:
 
     @property
     def rollouts(self) -> Rollouts:
-        """Latest attempt at each rollout, in order of first start."""
+        """The attempt at each rollout that counts, in order of first start."""
         return self.overview.rollouts
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from console.core.grading import grading_differences, mixed_grading
-from console.core.run import simulated_note_of
+from console.core.run import reroll_words, simulated_note_of
 from console.core.statistics.intervals import rate_interval, score_interval
 from console.core.statistics.resampling import bootstrap_interval
 from console.core.statistics.sample import Observation, sample_of
@@ -206,13 +206,19 @@ def _row(
     counting = sorted({run.summary.id: run for run in run_of.values()}.values(), key=lambda run: -run.summary.at)
     tallies = {category: run.summary.categories[category] for category, run in run_of.items()}
     simulated_note = simulated_note_of(run.summary.simulated_note for run in counting or [newest])
+    cells = rules.cells(Played(tallies, cases, newest.summary.scores, bool(simulated_note)))
+    if words := reroll_words(sum(run.summary.rerolled for run in counting or [newest])):
+        cells = {
+            name: cell if cell.value is None else replace(cell, note="; ".join(filter(None, (cell.note, words))))
+            for name, cell in cells.items()
+        }
     return LeaderboardRow(
         model=model,
         mode=mode,
         simulated_note=simulated_note,
         at=newest.summary.at,
         runs=tuple(run.summary.id for run in counting or [newest]),
-        cells=rules.cells(Played(tallies, cases, newest.summary.scores, bool(simulated_note))),
+        cells=cells,
         cost_usd=math.fsum(tally.cost_usd for tally in tallies.values()),
         cost_unknown=sum(tally.cost_unknown for tally in tallies.values()),
     )

@@ -50,7 +50,13 @@ def _rate_bound(low: float, high: float) -> Show:
 
 
 def look_score(
-    look: Look | None, headline: str, *, brief: bool = False, with_categories: bool = True, unit: str = ""
+    look: Look | None,
+    headline: str,
+    *,
+    brief: bool = False,
+    with_categories: bool = True,
+    unit: str = "",
+    mark: str = "",
 ) -> str:
     """Return the headline over the first rollouts of a run, such as `.741 (first 200 of 1,000)`; `–` before a look.
 
@@ -60,13 +66,14 @@ def look_score(
         brief: omit the number of planned rollouts and the categories.
         with_categories: name the categories seen so far, if others are missing.
         unit: unit of the score.
+        mark: appended to the number.
     """
     if look is None or look.value is None:
         return "–"
     first = f"first {count(look.rollouts)}"
     if not brief:
         first += f" of {count(look.planned)}{only_words(look) if with_categories else ''}"
-    return f"{score_value(look.value, headline, unit)} ({first})"
+    return f"{score_value(look.value, headline, unit)}{mark} ({first})"
 
 
 def only_words(look: Look) -> str:

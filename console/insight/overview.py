@@ -214,6 +214,9 @@ class Overview:
 
     def _start(self, record: Started) -> None:
         slot = record.key.slot
+        if record.key in self.fold.rerolled:
+            self._add_reroll(record.key)
+            return
         if (same := self._to_change(record.key)) is not None:
             self.running[slot] = same
             self.changed.add(slot)
@@ -237,8 +240,18 @@ class Overview:
         self.running[slot] = rollout
         self.changed.add(slot)
 
+    def _add_reroll(self, key: Key) -> None:
+        rollout = self._opened(key.slot)
+        if rollout is not None and key not in rollout.attempts:
+            rollout.later += (key,)
+            self.changed.add(key.slot)
+            self.rollouts.pack(rollout.order)
+
     def _finish(self, record: Finished, counted: Finished) -> None:
         slot = record.key.slot
+        if record.key in self.fold.rerolled:
+            self._add_reroll(record.key)
+            return
         rollout = self._opened(slot)
         if rollout is None:
             rollout = Rollout(key=record.key, order=len(self.rollouts))

@@ -13,7 +13,7 @@ from console.core.case_counts import CaseCounts, ClusterCounts
 from console.core.key_numbers import SavedNumbers
 from console.core.ready_type import ready_type
 from console.core.record import Finished, Steered
-from console.core.run import Tally
+from console.core.run import COUNTING, Tally
 from console.core.spending import RoleSpending
 from console.core.tally import Counted, RunFold
 from console.insight.executed_code import Confinement
@@ -50,7 +50,7 @@ class _Snapshot(msgspec.Struct, array_like=True):
 
 def layout() -> int:
     """Return an identifier of the snapshot layout: program version and fields."""
-    names = [__version__, byteorder, _FORM]
+    names = [__version__, byteorder, _FORM, str(COUNTING)]
     for kind in (
         _Snapshot, SavedRollouts, SavedNumbers, Finished, Steered, Tally, RunFold, CaseCounts, ClusterCounts, Rollout,
         Track, RoleSpending,

@@ -34,7 +34,7 @@ NO_SCORES: dict[str, float] = {}
 
 
 class Rollout(msgspec.Struct, array_like=True, gc=False):
-    """Latest attempt at one rollout. Ids, titles, reasons, messages and streamed text are untrusted."""
+    """The attempt at one rollout that counts. Ids, titles, reasons, messages and streamed text are untrusted."""
 
     key: Key
     order: int
@@ -87,6 +87,8 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     """Providers and fingerprints that served its replies, as in `Finished`."""
     written: str = ""
     """Notation of a call written as text, such as `<tool_call>`."""
+    later: tuple[Key, ...] = ()
+    """Keys of attempts after the graded one, which do not count."""
 
     @property
     def at(self) -> float:
@@ -101,8 +103,8 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def attempts(self) -> tuple[Key, ...]:
-        """Keys of all attempts in order; the last is `key`."""
-        return *self.earlier, self.key
+        """Keys of all attempts in order."""
+        return *self.earlier, self.key, *self.later
 
     @property
     def slot(self) -> Slot:
@@ -113,6 +115,11 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     def is_running(self) -> bool:
         """True if it has started and not finished."""
         return self.outcome is None
+
+    @property
+    def has_grade(self) -> bool:
+        """True if it passed or failed, so that it is never played again in its run."""
+        return self.outcome is not None and self.outcome.is_graded
 
     @property
     def is_setup(self) -> bool:

@@ -80,7 +80,7 @@ class _Values(ValuesView[Rollout]):
 
 
 class Rollouts(Mapping[Slot, Rollout]):
-    """The latest attempt at each rollout, by case and rollout, in order of first start: `Rollout.order`."""
+    """The attempt at each rollout that counts, by case and rollout, in order of first start: `Rollout.order`."""
 
     def __init__(self, listed: Iterable[Rollout] = ()) -> None:
         """Start empty, or with rollouts only for listing, which may be in any order and have no slots."""

@@ -11,15 +11,19 @@ from console.suites.headline import PASSED, headline_of
 if TYPE_CHECKING:
     from console.suites.leaderboard import Cell
 
+REROLLED = "†"
+"""Mark of the number of a run in which graded rollouts were played again."""
+REROLLED_WORDS = "graded rollouts were played again; the first grade counts"
+
 
 def headline(*summaries: Summary, brief: bool = False) -> str:
     """Return the headline of one or more runs of a suite.
 
     That is the number by which the leaderboard ranks: the official one, the pass rate, or the mean score where nothing
     passes or fails, as in creativity loops, followed by the further headlines of a single run. A star marks a number
-    based on only some of the suite's cases; `— (2 of 21)` stands for an official number that lacks categories. Several
-    runs get no interval, because they may share cases. A live run, or one ended by a look, is represented by its newest
-    look; among several runs, live ones do not count.
+    based on only some of the suite's cases, a dagger one of a run with re-rolls; `— (2 of 21)` stands for an official
+    number that lacks categories. Several runs get no interval, because they may share cases. A live run, or one ended
+    by a look, is represented by its newest look; among several runs, live ones do not count.
 
     Args:
         summaries: the runs.
@@ -28,10 +32,11 @@ def headline(*summaries: Summary, brief: bool = False) -> str:
     units = summaries[0].units if summaries else {}
     if len(summaries) == 1 and summaries[0].is_shown_by_look:
         name = scored_by(summaries[0])
-        return look_score(summaries[0].look, name, brief=brief, unit=units.get(name, ""))
+        return look_score(summaries[0].look, name, brief=brief, unit=units.get(name, ""), mark=_mark(summaries))
     summaries = tuple(summary for summary in summaries if summary.state != "running")
     cells = [ranking_number(summary) for summary in summaries]
-    star = "*" * any(cell.is_incomplete or cell.value is None for cell in cells)
+    mark = _mark(summaries)
+    star = "*" * any(cell.is_incomplete or cell.value is None for cell in cells) + mark
     weighted = [(summary.scores[name], summary.tally.finished) for summary in summaries if (name := scored_by(summary))]
     further = "" if brief or len(summaries) != 1 else _further(summaries[0])
     if weighted:
@@ -39,11 +44,15 @@ def headline(*summaries: Summary, brief: bool = False) -> str:
         mean = total / max(sum(finished for _, finished in weighted), 1)
         return score_value(mean, name := scored_by(summaries[0]), units.get(name, "")) + star + further
     if len(summaries) == 1:
-        return cell_number(cells[0]) + further
+        return cell_number(cells[0], mark) + further
     pooled = _number_of_run(summaries[0], "", _pooled(summaries), {}) if summaries else None
     if pooled is None or pooled.value is None:
         return cell_number(pooled) if pooled is not None else "—"
     return f"{rate(pooled.value)}{star}"
+
+
+def _mark(summaries: Sequence[Summary]) -> str:
+    return REROLLED if any(summary.rerolled for summary in summaries) else ""
 
 
 def _pooled(summaries: Sequence[Summary]) -> dict[str, Tally]:
@@ -75,7 +84,8 @@ def _number_of_run(
 
 def pass_rate(fold: RunFold, manifest: Manifest) -> str:
     """Format the headline of a run that reports its pass rate, as `headline` does, from its records."""
-    return cell_number(_number_of_run(manifest, "", fold.categories, fold.scores))
+    cell = _number_of_run(manifest, "", fold.categories, fold.scores)
+    return cell_number(cell, REROLLED if fold.rerolled else "")
 
 
 def headline_gap(summary: Summary) -> str:
@@ -92,14 +102,18 @@ def headline_legend(headlines: Collection[str]) -> list[str]:
 
     words = [f"{STAR} {INCOMPLETE_WORDS}"] * any(STAR in headline for headline in headlines)
     is_missing = any(headline.startswith("— (") for headline in headlines)
+    words += [f"{REROLLED} {REROLLED_WORDS}"] * any(REROLLED in headline for headline in headlines)
     return words + ["— the official score needs categories that were not played"] * is_missing
 
 
-def cell_number(cell: "Cell") -> str:
-    """Format a number of a leaderboard with its star and interval: `.82* [.74 .88]`, or `— (2 of 21)` if missing."""
+def cell_number(cell: "Cell", mark: str = "") -> str:
+    """Format a number of a leaderboard with its star, a further mark and its interval, such as `.82* [.74 .88]`.
+
+    A missing one becomes `— (2 of 21)`.
+    """
     if cell.value is None:
         return cell.missing if cell.is_played else "—"
-    return f"{rate(cell.value)}{cell.star} {bounds(cell.low, cell.high)}".rstrip()
+    return f"{rate(cell.value)}{cell.star}{mark} {bounds(cell.low, cell.high)}".rstrip()
 
 
 def _further(summary: Summary) -> str:

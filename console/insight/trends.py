@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from console.core.grading import mixed_grading
-from console.core.run import Manifest, Summary, simulated_note_of
+from console.core.run import Manifest, Summary, reroll_words, simulated_note_of
 from console.insight.number_format import number, rate
 from console.insight.servers import trend_words
 from console.suites.headline import headline_of
@@ -67,7 +67,7 @@ class Trend:
     unit: str = ""
     """Unit of the score; may be empty. Untrusted text."""
     grading: str = ""
-    """Sentence on runs that were graded differently; empty if all were graded alike. Parts are untrusted text."""
+    """Sentence on runs that were graded differently or re-rolled; may be empty. Parts are untrusted text."""
     served: str = ""
     """Sentence about a different server of the last run; empty if the same or unknown. Parts are untrusted text."""
 
@@ -97,6 +97,7 @@ def _trend(runs: list[ListedRun]) -> Trend:
     points: list[Point] = []
     for run in ordered:
         points.append(_point(run, name, points[-1] if points else None))
+    rerolled = reroll_words(sum(run.summary.rerolled for run in ordered))
     return Trend(
         model=last.summary.model,
         suite=last.summary.suite,
@@ -105,7 +106,7 @@ def _trend(runs: list[ListedRun]) -> Trend:
         score=name,
         points=tuple(points),
         unit=last.manifest.units.get(name, ""),
-        grading=mixed_grading(run.manifest for run in ordered),
+        grading="; ".join(filter(None, (mixed_grading(run.manifest for run in ordered), rerolled))),
         served=trend_words([run.summary for run in ordered]),
     )
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from console.core.run import Manifest, ModelFacts, Summary
+from console.core.run import Manifest, ModelFacts, Summary, reroll_words
 from console.core.tally import Ended
 from console.core.weights import weights_warning
 from console.insight.reasons import cut_words
@@ -47,6 +47,7 @@ def run_warnings(summary: Summary, manifest: Manifest) -> list[str]:
 
     model = manifest.model
     warnings = [weights_warning(manifest.weights)] if weights_warning(manifest.weights) else []
+    warnings += [reroll_words(summary.rerolled)] if summary.rerolled else []
     warnings += [
         f"{_rollouts(count)} ended with an answer that was {cut_words(cut)}" for cut, count in summary.cut.items()
     ]

@@ -18,7 +18,7 @@ from zlib import crc32
 import msgspec
 
 from console.core.ready_type import ready_type
-from console.core.run import Summary, Tally
+from console.core.run import COUNTING, Summary, Tally
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER
 from console.store.journal_file import ENDING
 from console.store.run_marks import MARKS
@@ -26,7 +26,7 @@ from console.store.run_scan import Dated, ListedFolder, date_runs, index_path, n
 from console.store.runs import JOURNAL, MANIFEST, RunFolder
 
 ResultT = TypeVar("ResultT")
-_LAYOUT = crc32(repr((1, Summary.__struct_fields__, Tally.__struct_fields__)).encode()) >> 1
+_LAYOUT = crc32(repr((COUNTING, Summary.__struct_fields__, Tally.__struct_fields__)).encode()) >> 1
 """Changes with the fields of a summary; an index of another layout is rebuilt."""
 _TABLES = """
 CREATE TABLE names (id INTEGER PRIMARY KEY, names BLOB, checksum INTEGER);

@@ -15,7 +15,7 @@ import msgspec
 from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.names import slug
-from console.core.run import Manifest, Shard, Summary
+from console.core.run import COUNTING, Manifest, Shard, Summary
 from console.core.tally import Counted, RunFold, without_output
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, make_private_folder, read_regular, write_atomically
 from console.store.journal import JournalReader, checksum_of, unsynced_path
@@ -219,7 +219,7 @@ class RunFolder:
         return self._as_saved(saved)
 
     def _as_saved(self, saved: Summary) -> Summary:
-        saved.checksum = 0
+        saved.checksum = saved.counting = 0
         return self.marked(saved)
 
     def marked(self, summary: Summary) -> Summary:
@@ -241,12 +241,9 @@ class RunFolder:
         return summary
 
     def _is_current(self, saved: Summary, live: bool, checksum: int | None = None) -> bool:
-        """Return whether a summary matches the journal, rereading journals that are short or were touched.
-
-        Summaries without checksums are from earlier versions and lack further fields.
-        """
-        lacks_note = saved.simulated and not saved.simulated_note
-        if not saved.checksum or saved.journal_checksum is None or lacks_note or (saved.state == "running") != live:
+        """Return whether a summary matches the journal, rereading journals that are short or were touched."""
+        is_signed = saved.checksum and saved.journal_checksum is not None
+        if not is_signed or saved.counting != COUNTING or (saved.state == "running") != live:
             return False
         try:
             status = journal_status(self.journal_path)
@@ -359,6 +356,7 @@ class RunFolder:
     def _save_summary(self, summary: Summary) -> None:
         """Write summary.json; errors of a read-only disk are ignored."""
         try:
+            summary = msgspec.structs.replace(summary, counting=COUNTING)
             checked = msgspec.structs.replace(summary, checksum=crc32(as_json(summary)))
             write_atomically(self.summary_path, as_json(checked) + b"\n", mode=PRIVATE, is_derived=True)
         except OSError:

@@ -527,7 +527,7 @@ ALIASES: Mapping[str, str] = {
     "run.new": "start launch execute evaluate begin benchmark queue add",
     "run.resume": "continue restart unpause",
     "run.failed": "retry repeat again",
-    "run.again": "retry repeat",
+    "run.again": "retry repeat play again",
     "run.again.shown": "retry repeat",
     "run.delete": "remove dequeue cancel trash",
     "run.stop": "cancel abort kill quit end",

@@ -194,7 +194,7 @@ def test_a_run_is_not_resumed_by_other_code(play: Any, allow: Any, console: Any,
     run = play()
     (folder / "suite.py").write_text(f"{CITIES}# changed\n")
     allow()
-    refused = console("retry", run.data["run"], "--status", "failed", "--data", home)
+    refused = console("retry", run.data["run"], "--data", home)
     assert refused.code == Exit.USAGE
     assert "has changed since the run started" in refused.err
 

@@ -128,12 +128,16 @@ def test_a_run_that_was_killed_after_its_last_case_is_closed_by_resume(console, 
     assert console("resume", finished).code == Exit.LOCKED
 
 
-def test_a_reroll_is_explicit(console, finished):
+def test_failed_cases_are_played_again_only_in_a_run_of_their_own(console, finished):
+    before = console("show", finished, "--json").data
     failed = [one["case"] for one in console("review", finished, "--json").lines]
-    ended = console("retry", finished, "--status", "failed", "--json")
-    assert ended.data["summary"]["planned"] == 3
-    attempts = {one["case"]: one["attempt"] for one in console("review", finished, "--all", "--json").lines}
-    assert all(attempts[case] == 2 for case in failed)
+    assert failed
+    refused = console("retry", finished, "--status", "failed")
+    assert (refused.code, console("retry", finished).code) == (Exit.USAGE, Exit.LOCKED)
+    assert f"run --only-failed-of {finished}" in refused.err
+    again = console("run", "--only-failed-of", finished, "--json").data
+    assert again["summary"]["planned"] == len(failed)
+    assert console("show", finished, "--json").data == before
 
 
 def test_runs_lists_newest_first(console):

@@ -43,7 +43,12 @@ def _folded(rows):
 
 
 def _last(rows):
-    return {(case, rollout): (outcome, score) for case, rollout, _, outcome, score in rows}
+    """Return the first grade of each rollout, or else its last ending."""
+    counted = {}
+    for case, rollout, _, outcome, score in rows:
+        if not counted.get((case, rollout), (Outcome.BROKEN,))[0].is_graded:
+            counted[case, rollout] = outcome, score
+    return counted
 
 
 def _observations(rows, categories=("left", "right")):
@@ -144,10 +149,10 @@ def test_a_summary_stays_as_it_was_while_the_run_goes_on():
 
 def test_a_score_that_only_superseded_attempts_had_is_no_score():
     fold = RunFold()
-    for attempt, scores in ((1, {"f1": 0.5}), (2, {})):
+    for attempt, outcome, scores in ((1, Outcome.BROKEN, {"f1": 0.5}), (2, Outcome.PASSED, {})):
         key = Key("case 0", 1, attempt)
         fold.apply(Started(at=1.0, key=key, case=_case(0)))
-        fold.apply(Finished(at=1.0, key=key, verdict=Verdict(Outcome.PASSED, scores=scores)))
+        fold.apply(Finished(at=1.0, key=key, verdict=Verdict(outcome, scores=scores)))
         assert fold.scores == scores
 
 

@@ -16,13 +16,13 @@ from console.core.case import Case, Key, Setting
 from console.core.chat import ChatRequest, Reply, Usage
 from console.core.fault import Fault, FaultKind
 from console.core.live import Command, EndpointState
-from console.core.outcome import Outcome
+from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Closed, Finished, Noted, Started, Steered, Tried
 from console.core.run import Budget, ModelFacts
 from console.engine import endpoints
 from console.engine import journal_buffer as ledger_module
 from console.engine.engine import Engine
-from console.engine.queue import RetryScope
+from console.engine.queue import Job, RetryScope
 from console.llm.endpoint import Watch
 from console.store.journal import JournalReader, JournalWriter
 from console.store.lock import RunLock, RunLocked
@@ -330,6 +330,77 @@ async def test_one_case_is_stopped_and_retried(tmp_path: Path, script: Script) -
     engine.control.execute(Command("resume"))
     assert (await asyncio.wait_for(task, 60)).reason == "completed"
     assert ended(engine)["d0-1 attempt 2"] is Outcome.PASSED
+
+
+async def test_a_grade_is_never_replaced_whatever_a_watcher_asks_for(tmp_path: Path, script: Script) -> None:
+    hanging, rest = asyncio.Event(), asyncio.Event()
+
+    async def wrong_then_hangs(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        if not text.startswith("d0-") and not rest.is_set():
+            hanging.set()
+            await rest.wait()
+        return Reply("wrong")
+
+    model = script(wrong_then_hangs)
+    engine = new_engine(tmp_path / "r", DialogueSuite(3, 1, judged=False), concurrency=1)
+    task = asyncio.create_task(engine.run())
+    await asyncio.wait_for(hanging.wait(), 60)
+    assert ended(engine) == {"d0-1": Outcome.FAILED}
+    for key in (Key("d0-1"), Key("d0-1", 0, 7), Key("d1-1"), Key("d2-1"), Key("d2-1", 3), Key("other"), None):
+        engine.control.execute(Command("retry_case", key=key))
+    engine.queue.add(Job(Case("d0-1", "talk", {"turns": 1}), Key("d0-1", 0, 2)))  # however it came there
+    rest.set()
+    assert (await asyncio.wait_for(task, 60)).reason == "completed"
+    assert ended(engine) == dict.fromkeys(("d0-1", "d1-1", "d2-1"), Outcome.FAILED)
+    assert model.asked == 3
+    assert not [record for record in records(engine) if isinstance(record, Steered)]
+
+
+class _JudgedSuite(DialogueSuite):
+    """Its grade is the judge's reply; `?` is none."""
+
+    async def play(self, case: Case, stage: Any, setting: Setting) -> Any:
+        reply = await stage.ask([{"role": "user", "content": f"{case.id} turn 0"}])
+        if not self.judged:
+            return reply.content
+        judged = await stage.ask([{"role": "user", "content": f"judge {reply.content}"}], role="judge")
+        return judged.content
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        return Verdict(Outcome.UNDECIDED if self.grade(output) == "?" else Outcome.PASSED)
+
+    @staticmethod
+    def grade(output: str) -> str:
+        return output[-1]
+
+
+@pytest.mark.parametrize("judged", [True, False])
+async def test_an_undecided_case_keeps_its_answer_when_it_is_retried(
+    tmp_path: Path, script: Script, judged: bool
+) -> None:
+    asked: list[str] = []
+
+    async def unreadable_first(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        asked.append(text)
+        return Reply("good" if "judge" in text and len(asked) > 2 else "?")
+
+    script(unreadable_first)
+    suite = _JudgedSuite(2, 1, judged=judged)
+
+    def retry_the_first(record: AnyRecord) -> None:
+        if isinstance(record, Started) and record.key.case == "d1-1":
+            for _ in range(2):  # the second finds it in the queue
+                engine.control.execute(Command("retry_case", key=Key("d0-1")))
+
+    engine = new_engine(tmp_path / "r", suite, concurrency=1, on_record=retry_the_first)
+    assert (await asyncio.wait_for(engine.run(), 60)).reason == "completed"
+    outcomes = ended(engine)
+    assert outcomes["d0-1"] is Outcome.UNDECIDED
+    assert outcomes["d0-1 attempt 2"] is (Outcome.PASSED if judged else Outcome.UNDECIDED)
+    assert [text for text in asked if text.startswith("d0-1")] == ["d0-1 turn 0"]
+    resumed = new_engine(tmp_path / "r", suite, retry=RetryScope.BROKEN)
+    await resumed.run()
+    assert [text for text in asked if text.startswith("d0-1")] == ["d0-1 turn 0"], "nor with a new engine"
 
 
 async def test_a_case_that_is_stopped_before_its_first_step_holds_nothing_up(tmp_path: Path, script: Script) -> None:

@@ -63,10 +63,14 @@ def test_an_interrupted_attempt_goes_on_and_a_broken_one_is_a_new_attempt() -> N
     free = [Case(case.id, "c") for case in CASES]
     assert [str(job.key) for job in plan_jobs(free, 1, memory, RetryScope.NONE, EVERY)] == ["a"]
     assert [str(job.key) for job in plan_jobs(free, 1, memory, RetryScope.BROKEN, EVERY)] == ["a", "b attempt 2"]
-    failed = plan_jobs(free, 1, memory, RetryScope.FAILED, EVERY)
-    assert [str(job.key) for job in failed] == ["a", "b attempt 2", "d attempt 2"]
-    only = plan_jobs(free, 1, memory, RetryScope.FAILED, frozenset({"d"}))
-    assert [str(job.key) for job in only] == ["a", "d attempt 2"]
+    only = plan_jobs(free, 1, memory, RetryScope.BROKEN, frozenset({"d"}))
+    assert [str(job.key) for job in only] == ["a"]
+
+
+def test_a_reroll_that_an_older_version_began_does_not_go_on() -> None:
+    memory = remember(("a", Outcome.FAILED, "x", 1), ("a", None, None, 2), ("b", Outcome.PASSED, None, 1))
+    for scope in RetryScope:
+        assert not list(plan_jobs([Case("a", "c"), Case("b", "c")], 1, memory, scope, EVERY))
 
 
 def test_an_interrupted_second_attempt_keeps_its_number() -> None:

@@ -223,7 +223,7 @@ def test_history_of_a_case(tmp_path: Path):
         runs = case_history(search, "recorded", "x")
         assert case_history(search, "recorded", "nothing") == case_history(search, "other", "x") == []
     assert [(run.folder.name, run.outcome, run.passed, run.graded) for run in runs] == [
-        ("c", Outcome.PASSED, 1, 1), ("b", Outcome.FAILED, 0, 1), ("a", Outcome.PASSED, 1, 1),
+        ("c", Outcome.FAILED, 0, 1), ("b", Outcome.FAILED, 0, 1), ("a", Outcome.PASSED, 1, 1),
     ]  # fmt: skip
     assert len({run.digest for run in runs}) == 1
     models = by_model(runs, "sim/careful")

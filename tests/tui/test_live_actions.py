@@ -16,7 +16,7 @@ from console.core.record import Finished, Started
 from console.insight.overview import Overview
 from console.tui.actions import ACTIONS, Action
 from console.tui.data.run_feed import RunFeed
-from console.tui.screens.live.run_controls import NO_ENGINE, ReplayControls, RunControls
+from console.tui.screens.live.run_controls import GRADED, NO_ENGINE, ReplayControls, RunControls
 from console.tui.screens.live.several_runs import LiveRuns
 
 KEY = Key("a")
@@ -87,12 +87,23 @@ def test_what_runs_can_be_stopped_and_what_ended_be_asked_again() -> None:
     controls.action_case_retry()
     controls.action_case_stop()
     assert feed.sent == [Command("stop_case", key=KEY)]
-    feed.overview.apply(Finished(at=2.0, key=KEY, verdict=Verdict(Outcome.PASSED)))
+    feed.overview.apply(Finished(at=2.0, key=KEY, verdict=Verdict(Outcome.BROKEN)))
     assert controls.why_not(action("case.stop")) == "this conversation has ended"
     controls.action_case_stop()
     controls.action_case_retry()
     assert feed.sent[1:] == [Command("retry_case", key=KEY)]
     assert "as a new attempt" in services.messages[0].plain
+
+
+@pytest.mark.parametrize("outcome", [Outcome.PASSED, Outcome.FAILED])
+def test_what_has_its_grade_is_not_asked_again(outcome: Outcome) -> None:
+    feed, services = EngineFeed(), FakeServices()
+    controls = controls_of(feed, services)
+    feed.overview.apply(Finished(at=2.0, key=KEY, verdict=Verdict(outcome)))
+    assert controls.why_not(action("case.retry")) == GRADED
+    controls.action_case_retry()
+    assert not feed.sent
+    assert "in a new run" in services.messages[0].plain
 
 
 @pytest.mark.parametrize(("answer", "command"), [("f", "stop"), ("s", "kill"), (None, None)])

@@ -23,6 +23,7 @@ from console.store.runs import RunFolder
 from console.suites import run_suite
 from console.suites.catalog import RECORDED
 from console.tui.editor import pager_command
+from console.tui.screens import branching
 from console.tui.screens.review.case_actions import case_text
 from console.tui.screens.review.screen import ReviewScreen
 from console.tui.widgets.row_list import RowList
@@ -525,10 +526,10 @@ async def test_loops_are_reviewed_too(opened: Any, workspace: Any) -> None:
 
 async def test_attempts_appear_when_there_are_several(opened: Any, workspace: Any) -> None:
     recorder = Recorder(workspace.root / "runs", cases=1)
-    for attempt in (1, 2):
+    for attempt, outcome in ((1, Outcome.BROKEN), (2, Outcome.FAILED)):
         key = recorder.start("a", attempt=attempt)
         recorder.ask(key, QUESTION, Reply(f"answer {attempt}"))
-        recorder.finish(key, Outcome.FAILED, "value_error:string", messages=[f"message {attempt}"])
+        recorder.finish(key, outcome, "value_error:string", messages=[f"message {attempt}"])
     async with reviewing(opened, recorder.close()) as (app, pilot, _):
         assert "attempt 2 of 2" in text_of(app)
         assert "Scores  Raw  Attempts ─" in text_of(app), "tabs, which can be clicked, come before time and cost"
@@ -583,27 +584,36 @@ def test_the_reader_chooses_the_pager(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_again_goes_to_the_live_engine(opened: Any, workspace: Any) -> None:
     async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         key = engine.recorder.start("a")
-        engine.recorder.finish(key, Outcome.FAILED, "value_error:string")
+        engine.recorder.finish(key, Outcome.BROKEN, "server", cost_usd=0.0)
         screen = await review(app, pilot, engine.recorder.folder)
         await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_attached)
         await see(pilot, lambda: engine.heard == [Command("retry_case", key=key)], "r")
 
 
-async def test_again_for_all_names_the_price_first(
+async def test_again_repeats_what_broke_and_plays_what_has_a_grade_in_a_new_run(
     opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spawned: list[dict[str, Any]] = []
+    spawned, branched = list[dict[str, Any]](), list[tuple[str, ...]]()
     monkeypatch.setattr("console.engine.process.spawn_engine", lambda run, **more: spawned.append(more))
     monkeypatch.setattr("console.engine.plan.reopen", lambda *places: None)
+    monkeypatch.setattr(branching, "start_branch", lambda services, run, *, cases: branched.append(cases))
     async with reviewing(opened, plain_run(workspace.root / "runs").folder) as (_, pilot, _):
-        await see(pilot, "Retry 7 cases? about ≥$0.024", "R")
+        await see(pilot, "Retry live_multiple_9-4-1? about ≥$0", "R")
+        await see(pilot, "Play 6 cases again, in a new run? about $0.024")
+        await see(pilot, "this run keeps its score")
         await pilot.press("escape")
         assert not spawned
+        assert not branched
         await pilot.press("R")
         await see(pilot, lambda: bool(spawned), "y")
-        assert len(spawned[0]["only"]) == 7
-        await see(pilot, lambda: len(spawned) == 2, "r")
-        assert spawned[1]["only"] == ("live_multiple_118-41",)
+        assert (spawned[0]["only"], spawned[0]["retry"]) == (("live_multiple_9-4-1",), "broken")
+        await pilot.press("R")
+        await see(pilot, lambda: bool(branched), "a")
+        assert len(branched[0]) == 6
+        await see(pilot, "Play live_multiple_118-41 again, in a new run?", "r")
+        await see(pilot, lambda: len(branched) == 2, "a")
+        assert branched[1] == ("live_multiple_118-41",)
+        assert len(spawned) == 1
 
 
 @pytest.mark.parametrize("pressed", ["r", "R"])
@@ -614,7 +624,7 @@ async def test_a_run_that_cannot_be_played_is_not_said_to_be_asked_again(
     spawned: list[dict[str, Any]] = []
     monkeypatch.setattr("console.engine.process.spawn_engine", lambda run, **more: spawned.append(more))
     recorder = Recorder(workspace.root / "runs", cases=1, format=shape, suite="recorded")  # a suite that is not there
-    recorder.finish(recorder.start("a"), Outcome.FAILED, "value_error:string", cost_usd=0.0)
+    recorder.finish(recorder.start("a"), Outcome.BROKEN, "server", cost_usd=0.0)
     async with reviewing(opened, recorder.close()) as (app, pilot, _):
         await see(pilot, lambda: app.services.messages and said in app.services.messages[-1].plain, pressed)
         assert "Retrying" not in app.services.messages[-1].plain

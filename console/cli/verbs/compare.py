@@ -21,7 +21,7 @@ from console.cli.parser import Arguments
 from console.cli.sections import show_section
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
-from console.core.run import Summary
+from console.core.run import Summary, reroll_words
 from console.exchange.exports.comparison import (
     COMPARISON,
     comparison_csv,
@@ -218,6 +218,8 @@ def _show_grid(output: Output, runs_grid: Grid) -> None:
         mark = f"  ({side.manifest.simulated_note})" if side.manifest.simulated else ""
         graded = f"{score(runs_grid.rate(number - 1))} of {runs_grid.basis} graded in all"
         output.text(f"{number}  {side.name}  {side.model}{mark}  {graded}", "strong")
+        if words := reroll_words(side.overview.fold.rerolled_rollouts):
+            output.prose(f"   {words}", "warning")
     output.text()
     headings = ("case", *(str(number + 1) for number in range(len(runs_grid.sides))), "")
     places = range(len(runs_grid.sides))

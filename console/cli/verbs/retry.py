@@ -1,6 +1,8 @@
-"""Retry broken and undecided rollouts as new attempts; the old ones are kept.
+"""Retry what machinery broke, as new attempts. An undecided rollout with an answer asks only its judge again.
 
-`--status failed` also retries wrong answers. That is a re-roll: it makes scores luckier, and the run records it.
+A grade is never replaced. To play the failed cases again, start a run of its own, which leaves this score untouched:
+
+  eval-console run --only-failed-of RUN
 """
 
 import argparse
@@ -24,9 +26,7 @@ class RetryArguments(ResumingArguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
-    parser.add_argument(
-        "--status", choices=("broken", "failed"), default="broken", help="what to retry (default: broken)"
-    )
+    parser.add_argument("--status", default="broken", help=argparse.SUPPRESS)  # `failed` existed once
     parser.add_argument("--ids", action="append", default=[], metavar="A,B", help="only these cases")
     add_target_arguments(parser)
     add_budget_arguments(parser)
@@ -35,10 +35,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: RetryArguments) -> int:
     """Play further attempts."""
     folder = args.find_run(args.which)
+    if args.status != "broken":
+        hint = f"`eval-console run --only-failed-of {folder.name}` plays failed cases again, as a run of their own."
+        raise UsageError("a grade is never replaced", where=f"--status {args.status}", hint=hint)
     only = frozenset(split(args.ids))
     if only:
         case_ids = [case.id for case in reopen(folder, args.workspace).cases]
         only = frozenset(find_name(case, case_ids) or case for case in only)
         for case in only - set(case_ids):
             raise UsageError(f"the run has no case {case!r}", where="--ids", hint=suggest(case, case_ids))
-    return resume_run(folder, args, retry=RetryScope(args.status), only=only)
+    return resume_run(folder, args, retry=RetryScope.BROKEN, only=only)

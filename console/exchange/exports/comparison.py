@@ -101,6 +101,7 @@ def _side(side: ComparisonSide) -> dict[str, Any]:
         "simulated": side.manifest.simulated,
         "mode": side.manifest.setting.mode,
         "dataset": side.manifest.dataset,
+        "rerolled": side.overview.fold.rerolled_rollouts,
     }
 
 

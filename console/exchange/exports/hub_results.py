@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from console import __version__
 from console.core.fault import UsageError
-from console.core.run import SIMULATED
+from console.core.run import SIMULATED, reroll_words
 from console.core.text import visible_line
 from console.exchange.document import RunDocument
 from console.exchange.document_reader import read_document
@@ -134,6 +134,8 @@ def _notes(document: RunDocument, metric: Metric, scale: int) -> Iterator[str]:
         yield "part of the suite"
     if gap := headline_gap(document.summary):
         yield gap
+    if words := reroll_words(document.summary.rerolled):
+        yield words
     if source := manifest.versions.get("imported"):
         yield f"imported from {source}"
     yield f"suite {manifest.suite}, eval-console {__version__}"

@@ -21,7 +21,7 @@ class CaseRun:
     folder: RunFolder
     facts: "RunFacts"
     rollouts: tuple[Rollout, ...]
-    """Latest attempt at each repeat, without messages."""
+    """The attempt at each repeat that counts, without messages."""
     digest: str
     """Digest of the case as played."""
 
@@ -50,17 +50,20 @@ def case_history(search: "Search", suite: str, case: str) -> list[CaseRun]:
     """
     by_run: dict[int, dict[Slot, ConversationFacts]] = {}
     for number, conversation in search.of_case(suite, case):
-        by_run.setdefault(number, {})[conversation.rollout.slot] = conversation
+        rollout, plays = conversation.rollout, by_run.setdefault(number, {})
+        counted = plays.get(rollout.slot)
+        if counted is None or not counted.rollout.has_grade:
+            plays[rollout.slot] = conversation
     runs = [
-        CaseRun(*run, _rollouts(latest), next(reversed(latest.values())).digest)
-        for number, latest in by_run.items()
+        CaseRun(*run, _rollouts(plays), next(reversed(plays.values())).digest)
+        for number, plays in by_run.items()
         if (run := search.run_of(number)) is not None
     ]
     return runs[::-1]
 
 
-def _rollouts(latest: "dict[Slot, ConversationFacts]") -> tuple[Rollout, ...]:
-    return tuple(sorted((facts.rollout for facts in latest.values()), key=lambda rollout: rollout.key.rollout))
+def _rollouts(plays: "dict[Slot, ConversationFacts]") -> tuple[Rollout, ...]:
+    return tuple(sorted((facts.rollout for facts in plays.values()), key=lambda rollout: rollout.key.rollout))
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,9 @@ def _read_cases(folder: RunFolder) -> list[CaseLine]:
                     case = record.case
                     lines_by_case.setdefault(case.id, CaseLine(case.id, case.category, case.title, {}))
                 elif isinstance(record, Finished) and (line := lines_by_case.get(record.key.case)) is not None:
-                    line.outcomes[record.key.rollout] = record.verdict.outcome
+                    before = line.outcomes.get(record.key.rollout)
+                    if before is None or not before.is_graded:  # the first grade counts
+                        line.outcomes[record.key.rollout] = record.verdict.outcome
     except (UsageError, OSError):
         pass
     return list(lines_by_case.values())

@@ -10,6 +10,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
+from console.insight.run_number import REROLLED, REROLLED_WORDS
 from console.suites.leaderboard import INCOMPLETE_WORDS, STAR
 from console.tui.actions import Action, ActionSource
 from console.tui.dialogs.small_dialogs import Dialog
@@ -196,6 +197,7 @@ def _marks() -> list[Content]:
         (SYMBOLS.not_ready, MUTED, "not ready"),
         (SYMBOLS.live, "$live", "a run is live, on every screen"),
         (STAR, "", INCOMPLETE_WORDS),
+        (REROLLED, "", REROLLED_WORDS),
     )
     return [Content.assemble((f"{sign}  ", style), text) for sign, style, text in signs]
 

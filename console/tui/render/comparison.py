@@ -19,11 +19,12 @@ from console.insight.comparison import (
     bootstrapped,
     error_types,
 )
-from console.insight.comparison_report import ONE_CASE, served_words, statistics, summary_rows
+from console.insight.comparison_report import ONE_CASE, reroll_notes, served_words, statistics, summary_rows
 from console.insight.comparison_side import ComparisonSide, shared_repeats
 from console.insight.number_format import signed
 from console.insight.reasons import sentence
 from console.insight.report import Section
+from console.insight.run_number import REROLLED
 from console.tui.render import lines
 from console.tui.render.block import Block
 from console.tui.render.section_block import section_block
@@ -179,10 +180,11 @@ def score_of(comparison: RunComparison, name: str) -> str:
     if (pair := comparison.single) is not None and not comparison.headline:
         outcome = (pair.a if name == "A" else pair.b).outcome
         return outcome.value if outcome else "not finished"
+    mark = REROLLED if (comparison.a if name == "A" else comparison.b).overview.fold.rerolled else ""
     if comparison.headline:
         means = next((score for score in comparison.scores if score.name == comparison.headline), None)
-        return "—" if means is None else number_format.number(means.a if name == "A" else means.b)
-    return number_format.score(comparison.counts.rate_a if name == "A" else comparison.counts.rate_b)
+        return "—" if means is None else number_format.number(means.a if name == "A" else means.b) + mark
+    return number_format.score(comparison.counts.rate_a if name == "A" else comparison.counts.rate_b) + mark
 
 
 def difference(comparison: RunComparison) -> Content:
@@ -387,6 +389,8 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], apart: Sec
         blocks.append(Block("served", block_title("served"), body=(one_line(words, 400),)))
     if words := grading_words(comparison.a.manifest, comparison.b.manifest):
         blocks.append(Block("grading", block_title("grading"), body=(one_line(words, 400),)))
+    if rerolls := reroll_notes(comparison):
+        blocks.append(Block("rerolls", block_title("played again"), body=[*map(Content, rerolls)]))
     if any(disputed):
         words = f"{disputed[0]} disputed in A, {disputed[1]} in B; the numbers include them as graded"
         blocks.append(Block("disputed", Content.styled(words, "$undecided")))

@@ -15,6 +15,7 @@ from console.core.outcome import Outcome
 from console.core.statistics.intervals import Interval
 from console.insight import number_format
 from console.insight.grid import Grid, GridCase, GridRow, ReasonCounts
+from console.insight.run_number import REROLLED
 from console.tui.render import lines
 from console.tui.render.columns import GAP, WHY, Column, with_names
 from console.tui.sanitize import one_line
@@ -60,7 +61,7 @@ def _run_head(grid: Grid, place: int, note: str, basis: str) -> Content:
         (f"{place + 1}  ", "bold $focus"),
         one_line(grid.sides[place].model, 24, "bold"),
         (note, "$undecided"),
-        f"  {score_words(grid, grid.rate(place))}",
+        f"  {score_words(grid, grid.rate(place))}{REROLLED if grid.sides[place].overview.fold.rerolled else ''}",
         (f"{basis}   ", MUTED),
     )
 

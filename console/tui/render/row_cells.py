@@ -8,7 +8,7 @@ import msgspec
 from textual.content import Content
 
 from console.core.price import dollars
-from console.core.run import SIMULATED, Summary, Tally
+from console.core.run import SIMULATED, Summary, Tally, reroll_words
 from console.core.wait import slowed_by
 from console.insight import number_format, run_number
 from console.insight.reasons import counts_in_words
@@ -324,6 +324,8 @@ def about_run(line: RunLine, width: int) -> list[Content]:
     shown = [head, counts, _reasons(summary), spent]
     if summary.note:
         shown.append(Content.assemble(("note  ", MUTED), one_line(summary.note, width)))
+    if words := reroll_words(summary.rerolled):
+        shown.append(one_line(words, width, "$undecided"))
     if summary.message:
         shown.append(one_line(summary.message, width, "$broken"))
     if summary.batches:

@@ -22,6 +22,7 @@ from console.core.json_text import read_json
 from console.core.record import Asked, Finished, Started
 from console.core.request import Thread
 from console.core.run import Manifest
+from console.core.tally import without_rerolls
 from console.store.atomic import read_regular, write_atomically
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
@@ -85,12 +86,12 @@ def model_folder(manifest: Manifest) -> str:
 
 
 def _read(run: RunFolder) -> tuple[list[Finished], dict[str, _PlayedRollout]]:
-    """Return the latest outcome of each rollout, and the exchanges of each attempt."""
+    """Return the outcome of each rollout, and the exchanges of each attempt."""
     played: dict[str, _PlayedRollout] = {}
     reader = JournalReader(run.journal_path)
     latest: dict[Slot, Finished] = {}
     order: dict[str, int] = {}
-    for record in reader.iter_all():
+    for record in without_rerolls(reader.iter_all()):
         if isinstance(record, Finished):
             latest[record.key.slot] = record
         elif isinstance(record, Started):

@@ -19,6 +19,7 @@ from console.benchmarks.bfcl.rules.categories import ALL, category_of, is_prereq
 from console.core.case import Key, Setting
 from console.core.fault import UsageError, os_errors_as
 from console.core.record import AnyRecord, Asked, Finished, Performed, Started
+from console.core.tally import without_rerolls
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 
@@ -149,7 +150,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
     if not played or any(name not in ALL and not name.endswith("_prereq") for name in played):
         raise UsageError("has no BFCL conversation", where=run.name, hint="Choose another --format.")
     sink = ResultSink(root, model_folder(root, manifest.model.name), setting=manifest.setting, replace=True)
-    for record in JournalReader(run.journal_path).iter_all():
+    for record in without_rerolls(JournalReader(run.journal_path).iter_all()):
         sink.add(record)
     return sink.close()
 

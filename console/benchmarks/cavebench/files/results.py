@@ -20,6 +20,7 @@ from console.core.fault import UsageError, os_errors_as
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
 from console.core.run import Manifest
+from console.core.tally import without_rerolls
 from console.store.atomic import write_atomically
 from console.store.file_names import distinct_name
 from console.store.journal import JournalReader
@@ -125,11 +126,11 @@ def _left_out(record: Finished) -> dict[str, Any]:
 
 
 def _read(run: RunFolder) -> tuple[dict[str, Case], list[Finished]]:
-    """Return the cases by id and the latest outcome of each rollout, in order of first appearance."""
+    """Return the cases by id and the outcome of each rollout, in order of first appearance."""
     cases: dict[str, Case] = {}
     reader = JournalReader(run.journal_path)
     latest: dict[Slot, Finished] = {}
-    for record in reader.iter_all():
+    for record in without_rerolls(reader.iter_all()):
         if isinstance(record, Finished):
             latest[record.key.slot] = record
         elif isinstance(record, Started):

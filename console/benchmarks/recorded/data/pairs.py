@@ -10,6 +10,7 @@ from console.core.chat import Message
 from console.core.outcome import Outcome
 from console.core.record import Asked, Finished, Started
 from console.core.request import Thread
+from console.core.tally import without_rerolls
 from console.store.journal_index import JournalIndex
 from console.store.runs import RunFolder
 
@@ -97,7 +98,7 @@ def _text(content: Any) -> str:
 def _conversations(folder: RunFolder) -> dict[Slot, _Conversation]:
     """Return the last answers of a run by case and rollout, except broken ones."""
     journal, cases, finished = JournalIndex(folder.journal_path), dict[str, Case](), dict[Slot, Finished]()
-    for record in journal.iter_all():
+    for record in without_rerolls(journal.iter_all()):
         if isinstance(record, Started):
             cases[record.key.case] = record.case
         elif isinstance(record, Finished):

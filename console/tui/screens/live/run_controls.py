@@ -26,6 +26,7 @@ from console.tui.services import Services
 ASKED_FOR_S = 2.0
 """Seconds for which a requested concurrency overrides the one reported by the engine."""
 NO_ENGINE = Content("This run has no engine; r resumes it.")
+GRADED = "it has its grade; r in Review plays it again, in a new run"
 _ONE_CASE = frozenset({"case.stop", "case.retry"})
 _NEEDS_ENGINE = frozenset({"run.pause", "run.faster", "run.slower", "run.stop", *_ONE_CASE})
 
@@ -75,6 +76,8 @@ class RunControls:
             return "this conversation has ended"
         if action.id == "case.retry" and (rollout is None or rollout.is_running):
             return "this conversation has not ended"
+        if action.id == "case.retry" and rollout is not None and rollout.has_grade:
+            return GRADED
         return None
 
     def action_run_pause(self) -> None:
@@ -107,12 +110,14 @@ class RunControls:
             self._send(Command("stop_case", key=rollout.key), feed=self.rollout_feed())
 
     def action_case_retry(self) -> None:
-        """Retry the active conversation as a new attempt; resume a run that ended early."""
+        """Retry the active conversation, which ended without a grade; resume a run that ended early."""
         if (line := self._resumable) is not None:
             resume_run(self.services, line)
             return
         rollout = self.rollout()
-        if rollout is not None and not rollout.is_running:
+        if rollout is not None and rollout.has_grade:
+            self.services.notify(Content(f"{GRADED[0].upper()}{GRADED[1:]}."))
+        elif rollout is not None and not rollout.is_running:
             words = "Queued to retry as a new attempt."
             self._send(Command("retry_case", key=rollout.key), words, feed=self.rollout_feed())
 

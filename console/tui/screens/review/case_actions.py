@@ -279,7 +279,7 @@ ASK_ABOVE_USD = 0.05
 
 @dataclass
 class RetryActions:
-    """Retries cases in the same run."""
+    """Retries cases without a grade in the same run, and plays graded ones again in a new one."""
 
     services: Services
     run: RunFolder
@@ -292,50 +292,85 @@ class RetryActions:
     def action_run_again(self) -> None:
         rollout = self.controller.cursor.rollout
         if rollout is not None:
-            self.start(self._retry([rollout]), group="retry")
+            self.start(self._play_again([rollout]), group="retry")
 
     def action_run_again_shown(self) -> None:
         rollouts = list(self.controller.triage.order)
         if rollouts:
-            self.start(self._retry(rollouts), group="retry")
+            self.start(self._play_again(rollouts), group="retry")
 
-    async def _retry(self, rollouts: Sequence[Rollout]) -> None:
-        from console.engine.plan import check_playable, reopen
+    async def _play_again(self, rollouts: Sequence[Rollout]) -> None:
+        from console.engine.plan import check_playable
 
         try:
             check_playable(self.run.manifest())
         except UsageError as error:
             self.services.refuse(error)
             return
-        if not await self._is_retry_confirmed(rollouts):
-            return
+        graded = [rollout for rollout in rollouts if rollout.has_grade]
+        others = [rollout for rollout in rollouts if not rollout.has_grade]
+        answer = "y" if not graded and self._is_cheap(others) else await self._ask(others, graded)
+        if answer == "y":
+            await self._retry(others)
+        elif answer == "a":
+            from console.tui.screens.branching import start_branch
+
+            cases = _cases_of(graded)
+            self.services.workspace.in_thread(lambda: start_branch(self.services, self.run, cases=cases))
+
+    async def _ask(self, others: Sequence[Rollout], graded: Sequence[Rollout]) -> str | None:
+        """Ask what to do with rollouts without a grade and with one: `y` retries, `a` starts a new run."""
+        lines, answers = list[Content](), list[Answer]()
+        if others:
+            lines.append(Content.assemble("Retry ", self._named(others), "? ", (self._price(others), "bold")))
+            answers.append(Answer("y", "retry"))
+        if graded:
+            what = Content.assemble(self._named(graded), " again, in a new run? ", (self._price(graded), "bold"))
+            lines += [Content("Play ").append(what), Content("A grade is never replaced: this run keeps its score.")]
+            answers.append(Answer("a", "play again in a new run"))
+        return await self.services.ask(Question(Content("\n").join(lines), answers))
+
+    async def _retry(self, rollouts: Sequence[Rollout]) -> None:
+        from console.engine.plan import reopen
+        from console.engine.process import spawn_engine
+        from console.engine.queue import RetryScope
+
         if self.feed is not None and self.feed.is_attached:
             for rollout in rollouts:
                 self.feed.send(Command("retry_case", key=rollout.key))
             count = number_format.plural(len(rollouts), "case")
             self.services.notify(Content(f"{count} queued to retry in the live run."))
             return
-        from console.engine.process import spawn_engine
-        from console.engine.queue import RetryScope
-
-        paths = self.services.paths
-        cases = tuple(dict.fromkeys(rollout.key.case for rollout in rollouts))
+        paths, cases = self.services.paths, _cases_of(rollouts)
         try:
             await asyncio.to_thread(reopen, self.run, paths)
-            spawn_engine(self.run, retry=RetryScope.FAILED, only=cases, paths=paths)
+            spawn_engine(self.run, retry=RetryScope.BROKEN, only=cases, paths=paths)
         except UsageError as error:
             self.services.refuse(error)
             return
         self.services.notify(Content(f"Retrying {number_format.plural(len(cases), 'case')}; 2 watches the run."))
 
-    async def _is_retry_confirmed(self, rollouts: Sequence[Rollout]) -> bool:
-        """Ask for confirmation if the cost is high or unknown, or if there are several cases."""
+    def _is_cheap(self, rollouts: Sequence[Rollout]) -> bool:
+        """Return whether a single case is retried without a question."""
+        if len(rollouts) > 1 or self._is_free(rollouts):
+            return len(rollouts) == 1
+        cost = rollouts[0].cost_usd
+        return cost is not None and cost < ASK_ABOVE_USD
+
+    def _is_free(self, rollouts: Sequence[Rollout]) -> bool:
+        is_simulated = self.feed is not None and self.feed.manifest.model.simulated
+        return is_simulated and not any(rollout.cost_usd != 0 for rollout in rollouts)
+
+    def _price(self, rollouts: Sequence[Rollout]) -> str:
         costs = [rollout.cost_usd for rollout in rollouts]
         total = sum(cost or 0.0 for cost in costs)
-        is_free = self.feed is not None and self.feed.manifest.model.simulated and not any(cost != 0 for cost in costs)
-        if len(rollouts) == 1 and (is_free or (costs[0] is not None and total < ASK_ABOVE_USD)):
-            return True
-        price = "free, simulated" if is_free else f"about {number_format.money(total, at_least=None in costs)}"
-        name = one_line(str(rollouts[0].key), 40, "bold") if len(rollouts) == 1 else Content(f"{len(rollouts)} cases")
-        text = Content.assemble("Retry ", name, "? ", (price, "bold"), "\nEarlier attempts are kept.")
-        return bool(await self.services.ask(Question(text, [Answer("y", "retry")])))
+        at_least = number_format.money(total, at_least=None in costs)
+        return "free, simulated" if self._is_free(rollouts) else f"about {at_least}"
+
+    @staticmethod
+    def _named(rollouts: Sequence[Rollout]) -> Content:
+        return one_line(str(rollouts[0].key), 40, "bold") if len(rollouts) == 1 else Content(f"{len(rollouts)} cases")
+
+
+def _cases_of(rollouts: Sequence[Rollout]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(rollout.key.case for rollout in rollouts))

@@ -418,7 +418,8 @@ def attempt_blocks(case: ReviewedCase) -> list[Block]:
         verdict = conversation.verdict
         graded = case.rollout.graded
         word = outcome_word(verdict.outcome, graded=graded) if verdict else muted("not finished")
-        title = Content.assemble((f"attempt {conversation.key.attempt}  ", "bold"), word)
+        counts = "   counts: the first grade" if case.rollout.later and conversation.key == case.rollout.key else ""
+        title = Content.assemble((f"attempt {conversation.key.attempt}  ", "bold"), word, (counts, MUTED))
         messages = "\n".join(verdict.messages) if verdict else ""
         answer = _last_words(conversation)
         body = [*literal(messages).split("\n")] if messages else []
