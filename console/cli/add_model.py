@@ -5,7 +5,6 @@ missing part is asked for, so that users need not know an address or a model's n
 """
 
 import asyncio
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -27,7 +26,7 @@ from console.core.fault import Fault, UsageError
 from console.core.price import dollars
 from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
-from console.store.atomic import write_atomically
+from console.store.shared_file import change_file
 
 if TYPE_CHECKING:  # imported late: only some commands need the network
     from console.llm.servers.model_list import ServedModel
@@ -274,18 +273,21 @@ def _try(model: ModelConfig) -> "tuple[ModelConfig, list[Trial], float | None]":
     return adapted, trials, None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
+_TAKEN = "Another process has just added it. Give another --name."
+
+
 def _append(path: Path, model: ModelConfig, remark: str) -> str:
     """Append a model's table to a models file, which is created if missing; return the table as text."""
     entry = f"# {remark}\n{entry_of(model)}"
-    target = path.resolve()
-    try:
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
-        before = target.read_text(encoding="utf-8") if target.exists() else _HEAD
-        gap = "\n" if before.endswith("\n") or not before else "\n\n"
-        write_atomically(target, f"{before}{gap}{entry}\n".encode(), mode=mode)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"{path} cannot be written: {reason}", hint="Choose another file with --models.") from None
+
+    def appended(before: bytes | None) -> bytes:
+        if model.name in load_models(path if before is not None else None).models:
+            raise UsageError(f"there is already a model named {model.name!r}", where=path.name, hint=_TAKEN)
+        text = _HEAD.encode() if before is None else before
+        gap = b"\n" if text.endswith(b"\n") or not text else b"\n\n"
+        return b"%b%b%b\n" % (text, gap, entry.encode())
+
+    change_file(path, appended, hint="Choose another file with --models.")
     return entry
 
 

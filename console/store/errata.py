@@ -1,14 +1,16 @@
 """Readers' decisions on suspect ground truths: one TOML file per suite, to be shared and sent upstream."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 import tomli
 
-from console.core.fault import UsageError, os_errors_as
+from console.core.fault import UsageError
 from console.core.ready_type import ready_type
-from console.store.atomic import read_regular, write_atomically
+from console.store.atomic import read_regular
+from console.store.shared_file import change_file
 
 FOLDER = "errata"
 RIGHT, WRONG, AMBIGUOUS = DECISIONS = ("right", "wrong", "ambiguous")
@@ -41,15 +43,20 @@ def read_errata(path: Path) -> dict[str, Erratum]:
         UsageError: the file cannot be read; names the entry.
     """
     try:
-        table = tomli.loads(read_regular(path).decode())
+        return _decoded(read_regular(path), path)
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path)) from None
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+
+
+def _decoded(data: bytes, path: Path) -> dict[str, Erratum]:
     try:
-        listed = msgspec.convert(table.get("erratum", []), ready_type(list[Erratum]))
+        listed = msgspec.convert(tomli.loads(data.decode()).get("erratum", []), ready_type(list[Erratum]))
     except msgspec.ValidationError as error:
         raise UsageError(f"is not a file of errata: {error}", where=str(path)) from None
+    except ValueError as error:
+        raise UsageError(f"cannot be read: {error}", where=str(path)) from None
     for number, erratum in enumerate(listed, 1):
         if erratum.decision not in DECISIONS:
             hint = f"One of {', '.join(DECISIONS)}."
@@ -71,12 +78,17 @@ def _fields(erratum: Erratum) -> list[tuple[str, str]]:
     return [(name, value) for name, value in msgspec.structs.asdict(erratum).items() if value]
 
 
-def write_errata(path: Path, errata: dict[str, Erratum]) -> None:
-    """Write the file.
+def add_errata(path: Path, added: Mapping[str, Erratum]) -> dict[str, Erratum]:
+    """Add decisions to the file, replacing those on the same cases, and return all.
 
     Raises:
-        UsageError: it cannot be written.
+        UsageError: it cannot be read or written.
     """
-    with os_errors_as("cannot be written", where=path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, errata_text(errata).encode())
+    errata: dict[str, Erratum] = {}
+
+    def with_added(before: bytes | None) -> bytes:
+        errata.update({**_decoded(before or b"", path), **added})
+        return errata_text(errata).encode()
+
+    change_file(path, with_added)
+    return errata

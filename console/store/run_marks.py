@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from console.core.fault import os_errors_as
 from console.core.json_text import decode_as
-from console.store.atomic import PRIVATE, read_regular, write_atomically
+from console.store.atomic import read_regular
+from console.store.shared_file import change_file
 
 MARKS = "marks.json"
 
@@ -27,16 +27,30 @@ class RunMarks(msgspec.Struct, frozen=True, omit_defaults=True):
 def read_marks(run: Path) -> RunMarks:
     """Return the marks of a run folder; those of an unmarked run are empty."""
     try:
-        return decode_as(read_regular(run / MARKS), RunMarks)
-    except (OSError, ValueError):
+        return _decoded(read_regular(run / MARKS))
+    except OSError:
         return RunMarks()
 
 
-def write_marks(run: Path, marks: RunMarks) -> None:
-    """Replace the marks of a run folder.
+def change_marks(run: Path, **changes: str | bool) -> RunMarks:
+    """Change some marks of a run folder, and return all of them.
 
     Raises:
         UsageError: the folder cannot be written.
     """
-    with os_errors_as("the run cannot be marked", where=run):
-        write_atomically(run / MARKS, msgspec.json.encode(marks) + b"\n", mode=PRIVATE)
+    marks = RunMarks()
+
+    def changed(before: bytes | None) -> bytes:
+        nonlocal marks
+        marks = msgspec.structs.replace(_decoded(before or b""), **changes)
+        return msgspec.json.encode(marks) + b"\n"
+
+    change_file(run / MARKS, changed, is_private=True, failure="the run cannot be marked")
+    return marks
+
+
+def _decoded(data: bytes) -> RunMarks:
+    try:
+        return decode_as(data, RunMarks)
+    except ValueError:
+        return RunMarks()

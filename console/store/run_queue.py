@@ -1,12 +1,11 @@
 """The queue of runs waiting to be played, kept on disk next to the runs.
 
 Queued runs are complete run folders without a journal. Their order is one small file that is replaced atomically, so
-that neither a kill nor a power cut can lose an entry; writers lock it briefly. The process that plays the queue holds
+that neither a kill nor a power cut can lose an entry. The process that plays the queue holds
 another lock for as long as it runs (see `console.engine.runner`).
 """
 
 import contextlib
-import fcntl
 import itertools
 import os
 import time
@@ -21,6 +20,7 @@ from console.core.json_text import decode_as
 from console.core.ranges import Moment
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_atomically
 from console.store.lock import RunLock, is_held
+from console.store.shared_file import locked
 
 _FOLDER = ".queue"
 """Folder inside the runs folder; run lists skip names with a leading dot."""
@@ -183,28 +183,11 @@ class RunQueue:
     @contextlib.contextmanager
     def _locked(self) -> Generator[None]:
         """Hold the lock for changing the queue, waiting for other writers."""
-        try:
+        hint = "Make the runs folder writable, or choose another with --runs PATH."
+        with os_errors_as("the queue cannot be written", where=self._folder, hint=hint):
             self._folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
-            fd = os.open(self._folder / "changing", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
-        except OSError as error:
-            raise self._cannot_write(error) from None
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(fd)
+            with locked(self._path):
+                yield
 
     def _write(self, entries: list[Queued]) -> None:
-        try:
-            write_atomically(
-                self._path, msgspec.json.format(msgspec.json.encode(entries), indent=1) + b"\n", mode=PRIVATE
-            )
-        except OSError as error:
-            raise self._cannot_write(error) from None
-
-    def _cannot_write(self, error: OSError) -> UsageError:
-        return UsageError(
-            f"the queue cannot be written: {error.strerror}",
-            where=str(self._folder),
-            hint="Make the runs folder writable, or choose another with --runs PATH.",
-        )
+        write_atomically(self._path, msgspec.json.format(msgspec.json.encode(entries), indent=1) + b"\n", mode=PRIVATE)

@@ -12,6 +12,7 @@ from textual.app import SuspendNotSupported
 from textual.content import Content
 
 from console.core.fault import UsageError
+from console.store.shared_file import change_file
 from console.tui.sanitize import one_line
 from console.tui.services import Services
 
@@ -91,10 +92,9 @@ def edit_models(services: Services) -> None:
     models = services.workspace.models
     path = (models.path if models else None) or services.paths.models or Path("models.toml")
     try:
-        if not path.exists():
-            path.write_text(EXAMPLE, encoding="utf-8")
-    except OSError as error:
-        services.refuse(UsageError(f"{path} cannot be written: {error.strerror}"))
+        change_file(path, lambda before: EXAMPLE.encode() if before is None else before)
+    except UsageError as error:
+        services.refuse(error)
         return
     edit_file(services, path)
     services.workspace.read_models()

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from console.config.preset import Preset, load_presets, read_suite_words, read_time, suite_words
-from console.config.preset_file import save_preset, table_of
 from console.core.fault import UsageError
 from console.core.run import Budget
+from console.store.preset_file import save_preset, table_of
 
 WHOLE = Preset(
     models=("gpt x", 'a"b'),

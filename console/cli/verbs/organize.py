@@ -7,14 +7,12 @@ named.
 
 import argparse
 
-import msgspec
-
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.exchange.json_kind import JsonKind
 from console.store.journal_line import scrub
 from console.store.run_archive import archive_run, restore_run
-from console.store.run_marks import RunMarks, write_marks
+from console.store.run_marks import RunMarks, change_marks
 from console.store.runs import RunFolder
 
 ORGANIZED_RUN = JsonKind(
@@ -56,13 +54,10 @@ def run(args: OrganizeArguments) -> int:
     """Mark the runs."""
     for run in [args.find_run(name) for name in args.which]:
         run.manifest()
-        marks = run.marks
         given = {"name": args.name, "note": args.note, "pinned": args.pin}
         changed = {key: scrub(value.strip()) if isinstance(value, str) else value for key, value in given.items()}
         changes = {key: value for key, value in changed.items() if value is not None}
-        if changes:
-            marks = msgspec.structs.replace(marks, **changes)
-            write_marks(run.path, marks)
+        marks = change_marks(run.path, **changes) if changes else run.marks
         if args.archive is not None:
             (archive_run if args.archive else restore_run)(run)
         _show(args, run, marks)

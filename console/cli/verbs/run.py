@@ -156,7 +156,7 @@ def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
 def _save(args: RunArguments) -> int:
     from console.config.paths import presets_files
     from console.config.preset import load_presets
-    from console.config.preset_file import save_preset
+    from console.store.preset_file import save_preset
 
     name, files = args.save_preset or "", presets_files()
     path = load_presets(files).files.get(name, files[-1])

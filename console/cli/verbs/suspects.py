@@ -35,9 +35,9 @@ from console.store.errata import (
     RIGHT,
     WRONG,
     Erratum,
+    add_errata,
     errata_text,
     read_errata,
-    write_errata,
 )
 from console.store.runs import RunFolder
 
@@ -98,12 +98,10 @@ def run(args: SuspectsArguments) -> int:
     path = errata_file(args.data, args.suite)
     errata = read_errata(path)
     listed = suspects(answers.by_case, answers.doubts)
-    if (made := _decision(args, answers, listed)) is not None:
-        errata[made.case] = made
-    if args.import_ is not None:
-        errata |= read_errata(args.import_)
+    made = _decision(args, answers, listed)
     if made is not None or args.import_ is not None:
-        write_errata(path, errata)
+        added = {made.case: made} if made is not None else {}
+        errata = add_errata(path, added | (read_errata(args.import_) if args.import_ is not None else {}))
         args.output.info(f"{plural(len(errata), 'erratum') if len(errata) == 1 else f'{len(errata)} errata'} in {path}")
     for target, text in (
         (args.export, errata_text(errata)),

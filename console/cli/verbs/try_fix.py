@@ -185,8 +185,8 @@ def _keep(args: TryArguments, folder: "RunFolder") -> None:
         return
     from console.config.paths import presets_files
     from console.config.preset import load_presets
-    from console.config.preset_file import save_preset
     from console.exchange.tried import changed_preset
+    from console.store.preset_file import save_preset
 
     paths = presets_files()
     path = load_presets(paths).files.get(args.keep, paths[-1])

@@ -9,7 +9,9 @@ from typing import Any
 
 import msgspec
 
-from console.store.atomic import write_atomically
+from console.core.fault import UsageError
+from console.store.atomic import read_regular
+from console.store.shared_file import change_file
 
 _LONGEST = 500
 """Default maximum number of characters in a stored string; longer ones are not ours."""
@@ -38,10 +40,13 @@ class UiState:
         self._kept[name] = value
         if self._path is None:
             return
+
+        def kept(before: bytes | None) -> bytes:
+            return msgspec.json.format(msgspec.json.encode({**_decoded(before or b""), name: value}), indent=1)
+
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(self._kept), indent=1))
-        except (OSError, ValueError):
+            change_file(self._path, kept)
+        except (UsageError, ValueError):
             self._path = None
 
 
@@ -49,6 +54,13 @@ def _read(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-    except (OSError, ValueError, RecursionError):
+        return _decoded(read_regular(path))
+    except OSError:
+        return {}
+
+
+def _decoded(data: bytes) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(data, type=dict[str, Any])
+    except (ValueError, RecursionError):
         return {}

@@ -111,8 +111,8 @@ async def _keep(services: Services, run: RunFolder) -> None:
     """Ask for a name, and write the change of a trial as a preset."""
     from console.config.paths import presets_files
     from console.config.preset import load_presets
-    from console.config.preset_file import save_preset
     from console.exchange.tried import changed_preset
+    from console.store.preset_file import save_preset
 
     presets = load_presets(presets_files())
 

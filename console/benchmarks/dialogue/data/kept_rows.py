@@ -4,11 +4,8 @@ The row spells out everything that the suite's defaults would add, and is parsed
 written.
 """
 
-import contextlib
-import fcntl
 import os
-import stat
-from collections.abc import Collection, Generator
+from collections.abc import Collection
 from pathlib import Path
 from typing import cast
 
@@ -22,9 +19,9 @@ from console.benchmarks.dialogue.rules.mistakes import Mistakes, did_you_mean
 from console.benchmarks.dialogue.rules.score import score
 from console.benchmarks.dialogue.rules.script import Script, script_of
 from console.core.case import Case
-from console.core.fault import UsageError
+from console.core.fault import UsageError, os_errors_as
 from console.core.outcome import Outcome
-from console.store.atomic import write_atomically
+from console.store.shared_file import change_file, locked
 from console.suites.catalog import read_entry
 from console.suites.new_folder import name_problem, write_suite
 from console.suites.own_row import AddedRow, Row
@@ -54,38 +51,53 @@ def add_row(root: Path, name: str, row: Row, *, as_outcome: str = "") -> AddedRo
         UsageError: not a suite in JSON Lines, or the row is invalid or would become a different case there.
     """
     folder = root / name
-    if not os.path.lexists(folder):
-        if problem := name_problem(root, name):
-            raise UsageError(f"{name!r} cannot be the name of a new suite: {problem}", where=str(root))
-        row, note, outcome = _finished(_with_own_id(row, []), Defaults({}, ""), _ROWS, as_outcome)
-        files = write_suite(root, name, {"suite.toml": _SUITE, _ROWS: _line(row)})
-        return AddedRow(files[1], 1, row["id"], outcome=outcome, note=note)
+    with os_errors_as("cannot be written", where=root):
+        root.mkdir(parents=True, exist_ok=True)
+        with locked(root / Path(name).name):
+            if not os.path.lexists(folder):
+                return _in_new_suite(root, name, row, as_outcome)
     if read_entry(folder).format != "dialogue":
         raise UsageError("is not a suite of rows, so no case can be kept in it", where=str(folder), hint=_OTHER)
     path = cases_file(folder)
     if path.suffix != ".jsonl":
         raise UsageError(f"has its rows in {path.name}; cases are kept in {_ROWS}", where=str(folder), hint=_OTHER)
-    with _alone(folder):
-        return _append(folder, path, row, as_outcome)
+    added = AddedRow(path, 1, "")
+
+    def appended(before: bytes | None) -> bytes:
+        nonlocal added
+        added, line = _appended(folder, path, before or b"", row, as_outcome)
+        return (before or b"") + line
+
+    change_file(path, appended)
+    return added
 
 
 _OTHER = "Name another suite; a new name creates one."
 
 
-def _append(folder: Path, path: Path, row: Row, as_outcome: str) -> AddedRow:
-    data, dataset = path.read_bytes(), Dataset(folder)
+def _in_new_suite(root: Path, name: str, row: Row, as_outcome: str) -> AddedRow:
+    if problem := name_problem(root, name):
+        raise UsageError(f"{name!r} cannot be the name of a new suite: {problem}", where=str(root))
+    row, note, outcome = _finished(_with_own_id(row, []), Defaults({}, ""), _ROWS, as_outcome)
+    files = write_suite(root, name, {"suite.toml": _SUITE, _ROWS: _line(row)})
+    return AddedRow(files[1], 1, row["id"], outcome=outcome, note=note)
+
+
+def _appended(folder: Path, path: Path, data: bytes, row: Row, as_outcome: str) -> tuple[AddedRow, bytes]:
+    """Return where the row is, and what must be appended to the file for that."""
+    dataset = Dataset(folder)
     dataset.cases()  # an error in another row is reported before this one is added
     rows = list(read_rows(path, data, Mistakes()))
     for raw in rows:
         if cast(Row, raw.fields.get("kept") or {}).get("digest") == row["kept"]["digest"]:
             line = int(raw.place.rpartition(":")[2])
-            return AddedRow(path, line, str(raw.fields.get("id") or f"row-{raw.number}"), is_new=False)
+            return AddedRow(path, line, str(raw.fields.get("id") or f"row-{raw.number}"), is_new=False), b""
     named = {str(raw.fields.get("id") or f"row-{raw.number}") for raw in rows}
     blank = {key: value for key, value in _BLANK.items() if key in dataset.defaults.fields}
     row, note, outcome = _finished(_with_own_id({**blank, **row}, named), dataset.defaults, str(path), as_outcome)
-    before = data if not data or data.endswith(b"\n") else data + b"\n"
-    write_atomically(path.resolve(), before, _line(row), mode=stat.S_IMODE(path.stat().st_mode))
-    return AddedRow(path, before.count(b"\n") + 1, row["id"], outcome=outcome, note=note)
+    gap = b"" if not data or data.endswith(b"\n") else b"\n"
+    number = (data + gap).count(b"\n") + 1
+    return AddedRow(path, number, row["id"], outcome=outcome, note=note), gap + _line(row)
 
 
 def _with_own_id(row: Row, named: Collection[str]) -> Row:
@@ -161,14 +173,3 @@ def _outcome(output: Output | None, case: Case) -> str:
 
 def _line(row: Row) -> bytes:
     return msgspec.json.encode(row) + b"\n"
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Generator[None]:
-    """Hold the folder's lock, so that the same case, if kept twice at the same time, is added as one row."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)

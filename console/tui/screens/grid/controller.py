@@ -23,7 +23,7 @@ from console.insight.grid import Grid, GridCase, GridRow, grid
 from console.insight.number_format import plural
 from console.insight.number_format import rate as rate_words
 from console.insight.suspects import Suspect, suspects
-from console.store.errata import Erratum, read_errata, write_errata
+from console.store.errata import Erratum, add_errata, read_errata
 from console.store.runs import RunFolder
 from console.tui.data.case_reads import CaseReads
 from console.tui.data.filter_in_force import FilterInForce, has_words
@@ -104,8 +104,7 @@ def keep_errata(runs: Sequence[RunFolder], data: Path | None, errata: Mapping[st
     Raises:
         UsageError: the errata cannot be read or written.
     """
-    path = errata_file(data, runs[0].summary().suite)
-    write_errata(path, {**read_errata(path), **errata})
+    add_errata(errata_file(data, runs[0].summary().suite), errata)
 
 
 def _rate(value: float | None) -> str:

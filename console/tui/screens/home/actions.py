@@ -7,12 +7,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partialmethod
 
-import msgspec
 from textual.content import Content
 
 from console.core.fault import UsageError
 from console.store.journal_line import scrub
-from console.store.run_marks import write_marks
+from console.store.run_marks import change_marks
 from console.store.run_queue import RunQueue
 from console.store.runs import RunFolder
 from console.tui.data.runs import RunLine
@@ -211,7 +210,7 @@ class OrganizeActions:
 
     def _mark(self, run: RunFolder, **changes: str | bool) -> None:
         try:
-            write_marks(run.path, msgspec.structs.replace(run.marks, **changes))
+            change_marks(run.path, **changes)
         except UsageError as error:
             self.services.refuse(error)
         self.services.workspace.read_runs()

@@ -9,13 +9,13 @@ from textual.content import Content
 
 from console.config.paths import presets_files
 from console.config.preset import Preset, Presets, load_presets, suite_words
-from console.config.preset_file import save_preset
 from console.core.fault import UsageError
 from console.core.price import dollars
 from console.engine.background import start_task
 from console.engine.compute_target import ComputeTarget
 from console.engine.matrix import plans_of
 from console.insight import number_format
+from console.store.preset_file import save_preset
 from console.store.runs import RunFolder
 from console.tui.data.filter_in_force import match_rank
 from console.tui.data.sample_run import SampleRun, follow_sample_runs, start_sample_runs

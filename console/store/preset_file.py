@@ -1,6 +1,5 @@
 """Writing one preset into a presets file without touching any other line."""
 
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,8 @@ import tomli
 from console.config.preset import Preset, suite_words
 from console.config.toml import keys_of
 from console.config.toml_text import toml_key, toml_value
-from console.core.fault import UsageError, os_errors_as
+from console.core.fault import UsageError
+from console.store.shared_file import change_file
 
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*(.+?)[ \t]*\][ \t]*(?:#.*)?$")
 _START = """\
@@ -20,22 +20,22 @@ _START = """\
 
 
 def save_preset(path: Path, name: str, preset: Preset) -> None:
-    """Write a preset, replacing one of the same name; the file is replaced atomically.
+    """Write a preset, replacing one of the same name.
 
     Raises:
         UsageError: the file cannot be read or written, or has an error that must be fixed first.
     """
-    lines = _read(path)
-    start, end = _block_of(lines, name)
-    block = table_of(name, preset).splitlines()
-    gap = [""] if start == len(lines) and lines and lines[-1].strip() else []
-    text = "\n".join([*lines[:start], *gap, *block, *([""] if end < len(lines) else []), *lines[end:]]) + "\n"
-    _check_result(path, lines, text, name)
-    with os_errors_as("the preset cannot be saved", where=path, hint="Make the folder writable."):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_name(f".{path.name}.{os.getpid()}")
-        new.write_text(text, encoding="utf-8")
-        os.replace(new, path)
+
+    def with_preset(before: bytes | None) -> bytes:
+        lines = _lines(path, before)
+        start, end = _block_of(lines, name)
+        block = table_of(name, preset).splitlines()
+        gap = [""] if start == len(lines) and lines and lines[-1].strip() else []
+        text = "\n".join([*lines[:start], *gap, *block, *([""] if end < len(lines) else []), *lines[end:]]) + "\n"
+        _check_result(path, lines, text, name)
+        return text.encode()
+
+    change_file(path, with_preset, failure="the preset cannot be saved", hint="Make the folder writable.")
 
 
 def table_of(name: str, preset: Preset) -> str:
@@ -71,12 +71,10 @@ def table_of(name: str, preset: Preset) -> str:
     return "\n".join([f"[{toml_key(name)}]", *lines]) + "\n"
 
 
-def _read(path: Path) -> list[str]:
+def _lines(path: Path, data: bytes | None) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        return list[str](_START.splitlines())
-    except (OSError, UnicodeDecodeError) as error:
+        return (_START if data is None else data.decode()).splitlines()
+    except UnicodeDecodeError as error:
         raise UsageError(
             f"the file cannot be read: {error}", where=str(path), hint="Fix or move the file; nothing was saved."
         ) from None
