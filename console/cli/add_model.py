@@ -26,7 +26,7 @@ from console.core.fault import Fault, UsageError
 from console.core.price import dollars
 from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
-from console.store.shared_file import change_file
+from console.store.atomic import change_file
 
 if TYPE_CHECKING:  # imported late: only some commands need the network
     from console.llm.servers.model_list import ServedModel

@@ -9,8 +9,7 @@ import tomli
 
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
-from console.store.atomic import read_regular
-from console.store.shared_file import change_file
+from console.store.atomic import change_file, read_regular
 
 FOLDER = "errata"
 RIGHT, WRONG, AMBIGUOUS = DECISIONS = ("right", "wrong", "ambiguous")

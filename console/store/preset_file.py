@@ -10,7 +10,7 @@ from console.config.preset import Preset, suite_words
 from console.config.toml import keys_of
 from console.config.toml_text import toml_key, toml_value
 from console.core.fault import UsageError
-from console.store.shared_file import change_file
+from console.store.atomic import change_file
 
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*(.+?)[ \t]*\][ \t]*(?:#.*)?$")
 _START = """\

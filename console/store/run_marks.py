@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 
 from console.core.json_text import decode_as
-from console.store.atomic import read_regular
-from console.store.shared_file import change_file
+from console.store.atomic import change_file, read_regular
 
 MARKS = "marks.json"
 

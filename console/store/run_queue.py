@@ -18,9 +18,8 @@ import msgspec
 from console.core.fault import UsageError, os_errors_as
 from console.core.json_text import decode_as
 from console.core.ranges import Moment
-from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_atomically
+from console.store.atomic import PRIVATE, PRIVATE_FOLDER, locked, read_regular, write_atomically
 from console.store.lock import RunLock, is_held
-from console.store.shared_file import locked
 
 _FOLDER = ".queue"
 """Folder inside the runs folder; run lists skip names with a leading dot."""

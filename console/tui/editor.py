@@ -12,7 +12,7 @@ from textual.app import SuspendNotSupported
 from textual.content import Content
 
 from console.core.fault import UsageError
-from console.store.shared_file import change_file
+from console.store.atomic import change_file
 from console.tui.sanitize import one_line
 from console.tui.services import Services
 

@@ -13,8 +13,8 @@ from support.child_process import run_module, start_module
 from support.shared_file_writers import KINDS, WRITERS, names
 
 from console.core.fault import UsageError
-from console.store import shared_file
-from console.store.shared_file import change_file
+from console.store import atomic
+from console.store.atomic import change_file
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_killed_writer_blocks_nobody(tmp_path: Path, held: "Popen[bytes]") -> 
 def test_a_stopped_writer_is_named_after_some_seconds(
     tmp_path: Path, held: "Popen[bytes]", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared_file, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(atomic, "PATIENCE_S", 0.3)
     os.kill(held.pid, signal.SIGSTOP)
     with pytest.raises(UsageError, match="has kept the folder locked") as refused:
         change_file(tmp_path / "file", lambda before: b"new")
@@ -72,11 +72,11 @@ def test_a_writer_waits_while_others_make_progress(
         clock[0] += 1.0
         (tmp_path / "file").write_text("")
         os.utime(tmp_path / "file", (clock[0], clock[0]))
-        if clock[0] > 3 * shared_file.PATIENCE_S:
+        if clock[0] > 3 * atomic.PATIENCE_S:
             held.kill()
             held.wait(30)
 
-    monkeypatch.setattr(shared_file, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
+    monkeypatch.setattr(atomic, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
     change_file(tmp_path / "file", lambda before: b"new")
     assert (tmp_path / "file").read_bytes() == b"new"
 

@@ -19,12 +19,12 @@ from console.benchmarks.dialogue.data.dataset import Dataset
 from console.benchmarks.dialogue.data.kept_rows import add_row
 from console.config.preset import Preset
 from console.core.case import Key
+from console.store.atomic import locked
 from console.store.errata import Erratum, add_errata, read_errata
 from console.store.notes import Note, Notes
 from console.store.preset_file import save_preset
 from console.store.run_marks import RunMarks, change_marks, read_marks
 from console.store.run_queue import Queued, RunQueue
-from console.store.shared_file import locked
 from console.tui.data.ui_state import UiState
 
 WRITERS, COUNT = 8, 6

@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from console.core.fault import UsageError
-from console.store.atomic import read_regular
-from console.store.shared_file import change_file
+from console.store.atomic import change_file, read_regular
 
 _LONGEST = 500
 """Default maximum number of characters in a stored string; longer ones are not ours."""

@@ -21,7 +21,7 @@ from console.benchmarks.dialogue.rules.script import Script, script_of
 from console.core.case import Case
 from console.core.fault import UsageError, os_errors_as
 from console.core.outcome import Outcome
-from console.store.shared_file import change_file, locked
+from console.store.atomic import change_file, locked
 from console.suites.catalog import read_entry
 from console.suites.new_folder import name_problem, write_suite
 from console.suites.own_row import AddedRow, Row
