@@ -8,7 +8,7 @@ WORKERS ?= 5
 # Tests start hundreds of interpreters; each compiles everything again where this is set, as containers often do.
 unexport PYTHONDONTWRITEBYTECODE
 SOAK   := perf/bench_soak.py
-SOAK_PARTS := $(addprefix soak-,load kills verbs workers journals streams unicode sandbox fuzz random mutations)
+SOAK_PARTS := $(addprefix soak-,load kills verbs workers journals streams unicode mouse sandbox fuzz random mutations)
 SOAKED := $(BIN)/pytest --timeout 0
 FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/core/test_json_text.py \
   tests/engine/test_suite_records.py tests/llm/test_damaged_replies.py tests/suites/test_parsing_growth.py \
@@ -64,6 +64,8 @@ soak-streams:  ## streams cut or changed at any byte; 3 streams take 16 s on 2 i
 	EVAL_CONSOLE_STREAMS=20 $(SOAKED) tests/llm/test_stream_fuzz.py
 soak-unicode:  ## 40 walks in random Unicode
 	EVAL_CONSOLE_UNICODE=40 $(SOAKED) tests/tui/test_hostile_text.py
+soak-mouse:  ## 20 minutes of clicks, drags and keys while six runs stream; EVAL_CONSOLE_MOUSE_SEED draws others
+	EVAL_CONSOLE_MOUSE_S=1200 $(SOAKED) tests/tui/test_mouse.py
 soak-sandbox:  ## 200 rounds of random programs
 	EVAL_CONSOLE_SANDBOX=200 $(SOAKED) -n 2 tests/sandbox/test_sandbox_fuzz.py
 soak-fuzz:  ## all fuzzers, twenty times as long

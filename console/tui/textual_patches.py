@@ -11,11 +11,17 @@ from functools import partial
 from typing import Any, TypeVar
 
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
-from textual.app import App
+from textual.app import App, ScreenStackError
+from textual.css.query import QueryError
 from textual.css.stylesheet import Stylesheet
+from textual.dom import NoScreen
+from textual.geometry import Offset
+from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.screen import Screen
+from textual.selection import SelectState
 from textual.style import Style
-from textual.widget import Widget
+from textual.widget import MountError, Widget
 from textual.worker import WorkerFailed
 
 __all__ = ["ChopsUpdate", "CompositorUpdate", "LayoutUpdate"]
@@ -207,6 +213,59 @@ def read_invalid_input(app: App[Any]) -> None:
         return partial(getincrementaldecoder(encoding), "replace")
 
     module.getincrementaldecoder = decoder
+
+
+def ignores_removed_widgets(screen_class: ScreenT) -> ScreenT:
+    """Decorate a screen so that events between two updates leave the app open.
+
+    Until the next layout, Textual still finds a removed widget at its old place, and starts or extends a selection
+    there (its own check lacks the parentheses of a call). While a screen or the whole app is being removed, it still
+    delivers messages and callbacks, whose handlers no longer find their widgets. Messages that say that they are stale
+    are about a row that is gone.
+    """
+    patched: Any = screen_class
+    dispatch, select, invoke_all = (
+        patched._dispatch_message,
+        patched._watch__select_state,
+        patched._invoke_and_clear_callbacks,
+    )
+    widget_and_offset_at = screen_class.get_widget_and_offset_at
+
+    async def _dispatch_message(self: Any, message: Message) -> None:
+        if getattr(message, "is_stale", False):
+            return
+        try:
+            await dispatch(self, message)
+        except (MountError, NoScreen, QueryError, ScreenStackError):
+            if not _is_leaving(self):
+                raise
+
+    async def _invoke_and_clear_callbacks(self: Any) -> None:
+        self._callbacks[:] = [each for each in self._callbacks if not _is_leaving(each[1])]
+        await invoke_all(self)
+
+    def _watch__select_state(self: Any, state: SelectState | None) -> None:
+        ends = () if state is None else (state.start, *([state.end] if state.end is not None else ()))
+        widgets = [widget for end in ends for widget in (end.container, end.content_widget) if widget is not None]
+        if all(widget.is_attached for widget in widgets):
+            select(self, state)
+        else:
+            self.clear_selection()
+
+    def get_widget_and_offset_at(self: Any, x: int, y: int) -> tuple[Widget | None, Offset | None]:
+        widget, offset = widget_and_offset_at(self, x, y)
+        return (widget, offset) if widget is None or widget.is_attached else (None, None)
+
+    patched._dispatch_message, patched._watch__select_state = _dispatch_message, _watch__select_state
+    patched._invoke_and_clear_callbacks = _invoke_and_clear_callbacks
+    patched.get_widget_and_offset_at = get_widget_and_offset_at
+    return screen_class
+
+
+def _is_leaving(pump: MessagePump) -> bool:
+    """Return whether a widget or the whole app is being removed."""
+    private: Any = pump
+    return private._closing or getattr(private, "_pruning", False) or private.app._exit
 
 
 # Exit ----------------------------------------------------------------------------------------------------------------

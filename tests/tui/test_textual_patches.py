@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
+from textual.dom import DOMNode
 from textual.drivers._writer_thread import WriterThread
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -23,6 +25,9 @@ METHODS = {
     "App._fatal_error": "(self) -> 'None'",
     "App._load_screen_css": "(self, screen: 'Screen')",
     "Screen._compositor_refresh": "(self) -> 'None'",
+    "Screen._invoke_and_clear_callbacks": "(self) -> 'None'",
+    "Screen._watch__select_state": "(self, select_state: 'SelectState | None') -> 'None'",
+    "MessagePump._dispatch_message": "(self, message: 'Message') -> 'None'",
     "Screen._get_breakpoint_classes": "(self, dimension: 'int', breakpoints: 'list[tuple[int, str]]') -> 'set[str]'",
     "Widget._get_style": "(self, style: 'VisualStyle | str') -> 'VisualStyle'",
     "Widget._refresh_scrollbars": "(self) -> 'None'",
@@ -32,13 +37,18 @@ METHODS = {
     "spans: 'list[tuple[int, int, int]]', chop_ends: 'list[list[int]]') -> 'None'",
     "LayoutUpdate.__init__": "(self, strips: 'list[Iterable[Strip]]', region: 'Region') -> 'None'",
 }
-CLASSES = {"App": App, "Screen": Screen, "Widget": Widget, "ChopsUpdate": ChopsUpdate, "LayoutUpdate": LayoutUpdate}
+CLASSES = {"App": App, "MessagePump": MessagePump, "Screen": Screen, "Widget": Widget, "ChopsUpdate": ChopsUpdate,
+           "LayoutUpdate": LayoutUpdate}  # fmt: skip
 ATTRIBUTES: dict[str, Any] = {
     "_batch_count": App,
+    "_callbacks": Screen,
+    "_closing": MessagePump,
     "_css_update_count": App,
     "_current_mode": App,
     "_driver": App,
     "_exception": App,
+    "_exit": App,
+    "_pruning": DOMNode,
     "_screen_stacks": App,
     "_writer_thread": LinuxDriver,
     "_queue": WriterThread,

@@ -19,10 +19,12 @@ from console.tui.keymap import KeyMap, name_of_key
 from console.tui.render import lines
 from console.tui.sanitize import marks_in, one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted
+from console.tui.textual_patches import ignores_removed_widgets
 
 ResultT = TypeVar("ResultT")
 
 
+@ignores_removed_widgets
 class Dialog(ModalScreen[ResultT]):
     """A modal screen that can be dismissed once.
 

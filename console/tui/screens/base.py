@@ -24,7 +24,7 @@ from console.tui.keymap import actions_at, bindings_for
 from console.tui.screens.find_session import FindSession
 from console.tui.screens.pane_zoom import PaneZoom
 from console.tui.services import Services
-from console.tui.textual_patches import draws_nothing_while_held, set_size_classes
+from console.tui.textual_patches import draws_nothing_while_held, ignores_removed_widgets, set_size_classes
 from console.tui.widgets.key_line import KeyLine
 from console.tui.widgets.top_line import TopLine
 
@@ -43,6 +43,7 @@ ROOMY_WIDTH, ROOMY_HEIGHT = 60, 16
 
 
 @draws_nothing_while_held
+@ignores_removed_widgets
 class BaseScreen(Screen[None]):
     """A screen with a top line, a body of panes and a key line."""
 

@@ -59,6 +59,11 @@ class RowList(Viewport):
             """The list, for `@on` selectors."""
             return self.rows
 
+        @property
+        def is_stale(self) -> bool:
+            """Whether the row has left the list since; then no screen handles the message."""
+            return self.rows.place_of(self.key) is None
+
     class RowChosen(RowHighlighted):
         """A row was opened by enter, or by a click on the cursor row."""
 
@@ -120,7 +125,8 @@ class RowList(Viewport):
         self._steered = steered
         self._is_unmoved = newest_first
         self._keys: Sequence[str] = ()
-        self._place_of: Callable[[str], int | None] = dict[str, int]().get
+        self.place_of: Callable[[str], int | None] = dict[str, int]().get
+        """Returns the index of a key; None if there is no such row."""
         self._fixed: Container[str] = frozenset()
         self._cursor: int | None = None
         self._ids = layout.LongIds()
@@ -161,13 +167,13 @@ class RowList(Viewport):
         before, place = self.cursor, self._cursor
         line = None if place is None else place - self.scroll_offset.y
         self._keys, self._fixed = keys, fixed
-        self._place_of = place_of or {key: index for index, key in enumerate(keys)}.get
+        self.place_of = place_of or {key: index for index, key in enumerate(keys)}.get
         self._draw = draw or self._draw
         self._empty = self._empty if empty is None else empty
         self._strips.clear()
         self._ids.starts.clear()
         self.set_length(len(keys) + self._names)
-        self._cursor = None if before is None or self._is_unmoved else self._place_of(before)
+        self._cursor = None if before is None or self._is_unmoved else self.place_of(before)
         if self._is_unmoved:
             self._cursor = self._nearest(0, 1)
         elif self._cursor is None:
@@ -203,7 +209,7 @@ class RowList(Viewport):
 
     def move_to(self, key: str) -> bool:
         """Move the cursor to a key and scroll it into view; return False if there is no such row."""
-        place = self._place_of(key)
+        place = self.place_of(key)
         if place is None or key in self._fixed:
             return False
         self._go(place)
@@ -255,7 +261,7 @@ class RowList(Viewport):
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the clicked row and toggle its selection; if not selectable, open the cursor row."""
-        index = self._place_of(self._pressed) if self._pressed is not None else None
+        index = self.place_of(self._pressed) if self._pressed is not None else None
         if index is None:
             return
         if self._selectable:
@@ -321,7 +327,7 @@ class RowList(Viewport):
         if isinstance(face, Content):
             whole = prefix.append(face) if key not in self._fixed else face
             return lines.fit(whole, width)
-        room, place = width - prefix.cell_length, self._place_of(key) or 0
+        room, place = width - prefix.cell_length, self.place_of(key) or 0
         cells = self._ids.told_apart(
             self.columns, face, room, place, lambda first, end: map(self._draw, self._keys[first:end])
         )
