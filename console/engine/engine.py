@@ -182,9 +182,9 @@ class Engine:
                     await host.changed.wait()
 
     def _fill_slots(self) -> None:
-        """Give free slots to new conversations and to those whose failed call is due for a retry."""
+        """Give free slots to conversations whose failed call is due for a retry, then to new ones."""
         while self._may_start():
-            if self.host.retry_line.is_next(others_wait=self.queue.has_ready):
+            if self.host.retry_line.is_next:
                 self.host.retry_line.release_next()
                 continue
             if not self.host.retry_line.has_room:
@@ -196,7 +196,6 @@ class Engine:
                 return
             if self._is_graded(job):
                 continue
-            self.host.retry_line.note_start()
             self._start(job)
 
     def _may_start(self) -> bool:

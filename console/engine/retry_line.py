@@ -1,7 +1,7 @@
 """Conversations waiting to retry a failed call. They give up their slot, so that others continue.
 
-After its wait, a conversation queues for a slot. While new conversations could also start, every eighth slot goes to a
-retry: requests that fail forever then cost the others little, and if one in ten fails by chance, none pile up.
+After its wait, a conversation queues for a slot, and gets the next free one: new conversations start only while none
+waits for a slot. Tries are few, so requests that fail forever delay the others little.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 MOST_WITHOUT_SLOT = 512
 """Maximum number of waiting conversations; beyond it nothing new starts."""
-_STARTS_PER_RETRY = 7
 
 
 class RetryLine:
@@ -23,7 +22,6 @@ class RetryLine:
         self._without_slot = 0
         self._line: deque[asyncio.Future[None]] = deque()
         self._hurry = asyncio.Event()
-        self._starts = 0
 
     def __len__(self) -> int:
         """Return the number of conversations without a slot."""
@@ -34,25 +32,17 @@ class RetryLine:
         """True if a new conversation may start; it may later have to wait here."""
         return self._without_slot < MOST_WITHOUT_SLOT
 
-    def is_next(self, *, others_wait: bool) -> bool:
-        """Return whether the next free slot goes to a retry.
-
-        Args:
-            others_wait: whether a new conversation could take it.
-        """
+    @property
+    def is_next(self) -> bool:
+        """True if a conversation is due, and gets the next free slot."""
         while self._line and self._line[0].done():  # stopped meanwhile
             self._line.popleft()
-        return bool(self._line) and (not others_wait or not self.has_room or self._starts >= _STARTS_PER_RETRY)
+        return bool(self._line)
 
     def release_next(self) -> None:
         """Give a slot to the first in line; may only be called if `is_next` is true."""
-        self._starts = 0
         self._without_slot -= 1
         self._line.popleft().set_result(None)
-
-    def note_start(self) -> None:
-        """Count a slot given to a new conversation."""
-        self._starts += 1
 
     def retry_now(self) -> None:
         """End all waits; the conversations queue for slots."""

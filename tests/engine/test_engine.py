@@ -403,6 +403,24 @@ async def test_an_undecided_case_keeps_its_answer_when_it_is_retried(
     assert [text for text in asked if text.startswith("d0-1")] == ["d0-1 turn 0"], "nor with a new engine"
 
 
+async def test_retried_calls_come_before_new_cases(tmp_path: Path, script: Script) -> None:
+    order: list[str] = []
+    late = range(10, 14)
+
+    async def some_come_late(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        order.append(case := text.split("-")[0])
+        if int(case[1:]) in late:
+            await watch.wait_to_retry(0.0)
+            order.append(f"{case} again")
+        return right(text)
+
+    script(some_come_late)
+    engine = new_engine(tmp_path / "r", DialogueSuite(60, 1, judged=False), concurrency=2)
+    await engine.run()
+    waited = [order.index(f"d{number} again") - order.index(f"d{number}") for number in late]
+    assert max(waited) <= 6, f"slots given to others before each retry: {waited}"
+
+
 async def test_a_case_that_is_stopped_before_its_first_step_holds_nothing_up(tmp_path: Path, script: Script) -> None:
     """Python runs nothing of a task that is cancelled so early, not even what would clean up after it."""
     script(always_right)

@@ -24,7 +24,7 @@ async def waiting(line: RetryLine, count: int, seconds: float = 0.0) -> list["as
 async def test_who_waits_holds_no_slot_until_it_is_let_on(line: RetryLine) -> None:
     tasks = await waiting(line, 2)
     assert len(line) == 2
-    assert line.is_next(others_wait=False)
+    assert line.is_next
     line.release_next()
     assert len(line) == 1
     await asyncio.wait_for(tasks[0], 60)
@@ -34,23 +34,24 @@ async def test_who_waits_holds_no_slot_until_it_is_let_on(line: RetryLine) -> No
     assert len(line) == 0
 
 
-async def test_every_eighth_slot_goes_to_a_retry_while_others_wait(line: RetryLine) -> None:
-    await waiting(line, 3)
+async def test_who_is_due_comes_before_whoever_has_not_begun(line: RetryLine) -> None:
+    """As in a run whose new cases outnumber its slots for minutes, which none of them may cost a retried one."""
+    tasks = await waiting(line, 3)
     given = ""
-    for _ in range(24):
-        if line.is_next(others_wait=True):
+    for _ in range(6):
+        if line.is_next:
             line.release_next()
             given += "R"
         else:
-            line.note_start()
             given += "."
-    assert given == ".......R" * 3
+    assert given == "RRR..."
+    await asyncio.gather(*tasks)
 
 
 async def test_with_very_many_waiting_nothing_new_starts(line: RetryLine) -> None:
     tasks = await waiting(line, MOST_WITHOUT_SLOT)
     assert not line.has_room
-    assert line.is_next(others_wait=True)
+    assert line.is_next
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -62,12 +63,12 @@ async def test_now_ends_all_waits(line: RetryLine) -> None:
     await waiting(line, 1, 3600)
     keeping = asyncio.create_task(line.wait(3600, lambda: None, keeps_slot=True))
     await asyncio.sleep(0)
-    assert not line.is_next(others_wait=False)
+    assert not line.is_next
     assert len(line) == 1, "one of them keeps its slot"
     line.retry_now()
     await asyncio.wait_for(keeping, 60)
     async with asyncio.timeout(60):
-        while not line.is_next(others_wait=False):  # noqa: ASYNC110  lining up has no event
+        while not line.is_next:  # noqa: ASYNC110  lining up has no event
             await asyncio.sleep(0)
 
 
@@ -92,12 +93,11 @@ async def test_stopped_and_let_on_in_any_order_no_slot_is_lost_or_doubled(seed: 
     to_start = 60
     async with asyncio.timeout(60):
         while to_start or running:
-            while in_use() < slots and (line.is_next(others_wait=to_start > 0) or to_start):
-                if line.is_next(others_wait=to_start > 0):
+            while in_use() < slots and (line.is_next or to_start):
+                if line.is_next:
                     line.release_next()
                 else:
                     to_start -= 1
-                    line.note_start()
                     task = asyncio.create_task(conversation())
                     running.add(task)
                     task.add_done_callback(running.discard)
@@ -116,6 +116,6 @@ async def test_who_only_lacks_a_slot_says_so() -> None:
     waiting = asyncio.create_task(line.wait(0.0, lined_up.set))
     await asyncio.wait_for(lined_up.wait(), 60)
     assert not waiting.done()
-    assert line.is_next(others_wait=False)
+    assert line.is_next
     line.release_next()
     await asyncio.wait_for(waiting, 60)

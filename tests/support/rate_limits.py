@@ -191,10 +191,9 @@ async def _play_one(ask: Callable[[Watch], Awaitable[object]], limiter: Limiter,
     while left or running:
         changed.clear()
         while len(running) - len(line) < (at_once if limiter.is_proven else min(at_once, UNPROVEN_CALLS)):
-            if line.is_next(others_wait=left > 0):
+            if line.is_next:
                 line.release_next()
             elif left and line.has_room:
-                line.note_start()
                 left -= 1
                 task = asyncio.create_task(entry())
                 running.add(task)
