@@ -325,9 +325,10 @@ MUTATIONS = (
         "tests/engine/test_retry_line.py",
     ),
     Mutation(
-        "retries take no turn while new conversations wait",
-        "console/engine/retry_line.py", " or self._starts >= _STARTS_PER_RETRY", "",
-        "tests/engine/test_retry_line.py",
+        "new conversations begin before those that are due for a retry",
+        "console/engine/engine.py", "if self.host.retry_line.is_next:",
+        "if self.host.retry_line.is_next and not self.queue.has_ready:",
+        "tests/engine/test_engine.py",
     ),
     Mutation(
         "a run that kills its engine is started once more",

@@ -63,7 +63,7 @@ def resume_run(
     if not due and summary.state != "interrupted" and not folder.is_unconfirmed:
         return output.error(f"nothing left to do in {folder.name}", Exit.LOCKED)
     words = "cases" if prepared.manifest.rollouts == 1 else "rollouts"
-    output.info(f"{len(due):,} of {prepared.manifest.cases:,} {words} are left to run")
+    output.info(f"{folder.name}: {len(due):,} of {prepared.manifest.cases:,} {words} are left to run")
     try:
         with player_factory(target) as player:
             ending = play(folder, prepared, output, retry=retry, only=only, to_the_end=to_the_end, player=player)

@@ -354,6 +354,11 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """crc32 of this summary as JSON without this field; in summary.json only."""
 
     @property
+    def can_resume(self) -> bool:
+        """True if it ended early and can be played."""
+        return self.state in ("interrupted", "stopped", "budget", "halted") and self.format != RECORDED
+
+    @property
     def planned_cases(self) -> int:
         """Planned rollouts that are graded."""
         return max(self.planned - self.setup, 0)

@@ -50,6 +50,22 @@ def newest_run(root: Path) -> RunFolder | None:
     return branch
 
 
+def run_to_resume(root: Path) -> RunFolder | None:
+    """Return the newest run that ended early, branches and trials included; None if there is none.
+
+    The newest run of all counts too if a case of it broke or is undecided.
+    """
+    newest = newest_run(root)
+    for folder, summary in ((listed.folder, listed.summary) for listed in read_summaries(root)):
+        if summary is None or summary.archived:
+            continue
+        tally, is_newest = summary.tally, newest is not None and folder.path == newest.path
+        has_broken = summary.state == "completed" and tally.finished > tally.graded + tally.setup
+        if summary.can_resume or (has_broken and is_newest):
+            return folder
+    return None
+
+
 def count_runs(root: Path) -> int:
     """Return the number of runs."""
     return len(_names(root, _open_index(root)))

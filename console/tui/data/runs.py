@@ -27,8 +27,6 @@ FIRST_RUNS = 40
 """Number of runs shown before all are read, more than fit on a screen."""
 FIRST_PAUSE_S = 0.25
 """Seconds of reading before the list is updated for the second time."""
-UNFINISHED = ("interrupted", "stopped", "budget", "halted")
-"""States from which a run can be resumed."""
 _EXAMPLE = "example-"
 """Prefix of the names of bundled runs."""
 _MOST_ASKED = 20
@@ -74,7 +72,7 @@ class RunLine(msgspec.Struct, frozen=True):
     @property
     def can_resume(self) -> bool:
         """True if it ended early and can be played."""
-        return self.summary is not None and self.state in UNFINISHED and not self.is_recorded
+        return self.summary is not None and self.summary.can_resume
 
     @property
     def is_decided(self) -> bool:
