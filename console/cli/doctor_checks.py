@@ -188,6 +188,7 @@ def try_model(model: ModelConfig, notify: Callable[[Finding], None]) -> str:
     """
     from console.llm.servers.endpoint_check import Mark, check_endpoint
     from console.llm.servers.parameter_trial import try_model as ask_both_ways
+    from console.llm.servers.refused_parameters import left_out_words
 
     adapted, trials = asyncio.run(ask_both_ways(model))
     for trial in trials:
@@ -195,7 +196,8 @@ def try_model(model: ModelConfig, notify: Callable[[Finding], None]) -> str:
         notify(Finding("trial", f"{model.name} {trial.name}", state, trial.text, hint))
     if adapted != model:
         changed = "the server refuses parameters that suites send; the entry below works"
-        notify(Finding("trial", "models.toml", WARNING, changed, "Replace the old entry in models.toml with it."))
+        hint = f"Replace the old entry in models.toml with it. {left_out_words(model, adapted)}".strip()
+        notify(Finding("trial", "models.toml", WARNING, changed, hint))
     if adapted.simulated or any(trial.fault is not None for trial in trials):
         return entry_of(adapted)
     states = {Mark.OK: GOOD, Mark.WRONG: BAD}

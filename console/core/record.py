@@ -174,7 +174,23 @@ class Finished(Record, frozen=True):
     server: str = ""
     """Providers and fingerprints that served the replies in the role `model`, each once, joined by `; `."""
     written: str = ""
-    """Notation of the first call that the model wrote as text instead of sending it, such as `<tool_call>`."""
+    """Symptoms of a misconfigured server (`core.symptoms`), joined by `; `; `<tool_call>` means a call as text."""
+
+
+THOUGHTS = "thoughts in the text"
+ONLY_THOUGHTS = "thoughts without an answer"
+SPECIAL_TOKENS = "special tokens in the text"
+ENCODED_TWICE = "arguments encoded twice"
+REPEATED = "arguments sent twice"
+"""Also the flag of a reply whose arguments arrived more than once and were read once."""
+UNREAD_TOOLS = "tools not read"
+SYMPTOMS = frozenset({THOUGHTS, ONLY_THOUGHTS, SPECIAL_TOKENS, ENCODED_TWICE, REPEATED, UNREAD_TOOLS})
+"""Symptoms in `Finished.written` other than the notation of a call written as text, such as `<tool_call>`."""
+
+
+def call_notation(written: str) -> str:
+    """Return the notation of a call written as text among a rollout's symptoms; empty if there is none."""
+    return next((name for name in written.split("; ") if name not in SYMPTOMS), "") if written else ""
 
 
 class Looked(Record, frozen=True):

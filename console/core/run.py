@@ -290,7 +290,11 @@ class Summary(msgspec.Struct, omit_defaults=True):
     servers: dict[str, Count] = {}
     """Rollouts by provider and fingerprint of the server."""
     written: dict[str, Count] = {}
-    """Failed rollouts in which a call was written as text instead of sent, by notation, such as `<tool_call>`."""
+    """Rollouts by symptom of a misconfigured server (`core.symptoms`); only failed ones for a call written as text."""
+    offered: Count = 0
+    """Conversations in which the model was offered tools."""
+    called: Count = 0
+    """Replies of the model with a native call."""
     categories: dict[str, Tally] = {}
     updated: Moment = 0.0
     seconds: Duration = 0.0

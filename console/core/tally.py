@@ -14,6 +14,7 @@ from console.core.outcome import SETUP_DEPENDENCY, Outcome, Verdict
 from console.core.price import batch_terms
 from console.core.record import (
     CLOCK,
+    SYMPTOMS,
     AnyRecord,
     Asked,
     Batched,
@@ -135,6 +136,8 @@ class RunFold(msgspec.Struct):
     served: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     servers: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     written: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    offered: int = 0
+    called: int = 0
     latest: MutableMapping[Slot, Counted] = msgspec.field(default_factory=dict[Slot, Counted])
     """The ending of each rollout that counts."""
     rerolled: set[Key] = msgspec.field(default_factory=set[Key])
@@ -173,7 +176,7 @@ class RunFold(msgspec.Struct):
         self._add_time(record)
         match record:  # the most frequent first
             case Asked() | Embedded():
-                self.tally.calls += isinstance(record, Asked) and not record.kept
+                self._count_call(record)
                 add_call(self.unsettled.setdefault(record.key, {}), record)
             case Started():
                 self._start(record)
@@ -198,6 +201,14 @@ class RunFold(msgspec.Struct):
                 self._drop_running()
             case _:
                 pass
+
+    def _count_call(self, record: Asked | Embedded) -> None:
+        if not isinstance(record, Asked):
+            return
+        self.tally.calls += not record.kept
+        if record.role == "model":
+            self.offered += bool(record.tools)
+            self.called += bool(record.reply.tool_calls)
 
     def _add_time(self, record: AnyRecord) -> None:
         self.first_at = self.first_at or record.at
@@ -291,8 +302,9 @@ class RunFold(msgspec.Struct):
         for server in record.server.split("; ") if record.server else ():
             is_named = server in self.servers or len(self.servers) < _MOST_SERVERS
             _add(self.servers, server if is_named else "others", sign)
-        if name == "failed":
-            _add(self.written, record.written, sign)
+        for symptom in record.written.split("; ") if record.written else ():
+            if name == "failed" or (name == "passed" and symptom in SYMPTOMS):
+                _add(self.written, symptom, sign)
         for score, value in record.verdict.scores.items():
             self._count_score(score, record.key.case, sign * value, sign)
 
@@ -402,6 +414,8 @@ class RunFold(msgspec.Struct):
             served=dict(self.served),
             servers=dict(self.servers),
             written=dict(self.written),
+            offered=self.offered,
+            called=self.called,
             categories=categories,
             updated=now,
             seconds=self.seconds_until(now) if live else self.seconds,

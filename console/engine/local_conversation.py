@@ -187,7 +187,7 @@ class LocalConversation:
             cut=self.stage.cut,
             model=self.stage.model,
             server=self.stage.server,
-            written=self.stage.written,
+            written=str(self.stage.symptoms),
         )
         return self.context.admit(record)
 

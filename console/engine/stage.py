@@ -18,8 +18,8 @@ from console.core.media import MediaReference, kept_apart, with_contents
 from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Scored, Tried
 from console.core.request import digest
 from console.core.run import Manifest
+from console.core.symptoms import Symptoms
 from console.core.wait import wait_words
-from console.core.written_calls import written_call
 from console.engine.journal_door import check_request
 from console.engine.recorded_effects import JUDGES, ConversationEffects, Effect
 from console.llm.endpoint import Endpoint, Watch
@@ -225,7 +225,8 @@ class JournaledStage(Stage):
         self.input_tokens = self.output_tokens = self.calls = 0
         self.reply_characters = 0
         """Characters of the model's replies so far, including arguments of calls."""
-        self.cut = self.model = self.server = self.written = ""
+        self.cut = self.model = self.server = ""
+        self.symptoms = Symptoms()
         self.spent: dict[str, list[Reply]] = {}
         self.embedded: list[Embedded] = []
         self._addresses: dict[str, str] = {}
@@ -276,7 +277,7 @@ class JournaledStage(Stage):
         recorded = self._replayed(name, Asked)
         if recorded is not None:
             self._addresses[role] = recorded.address
-            return self._account(role, recorded.reply, tools, is_kept=recorded.kept)
+            return self._account(role, recorded.reply, request, is_kept=recorded.kept)
         n = self._issue()
         earlier = self._taken_over(name, role, Asked, sent)
         written = self._written_reply() if is_first else None
@@ -315,7 +316,7 @@ class JournaledStage(Stage):
         )  # fmt: skip
         if role == "model" and AFTER_REPLY in self._states:
             self._host.state(self._key, self._states[AFTER_REPLY])
-        return self._account(role, reply, tools, is_kept=is_kept)
+        return self._account(role, reply, request, is_kept=is_kept)
 
     async def _send(self, request: ChatRequest, began: Began, contents: Mapping[str, bytes]) -> tuple[Reply, str]:
         """Send a request with the bytes of its parts; return the reply and the address that answered."""
@@ -450,14 +451,13 @@ class JournaledStage(Stage):
         words = "graded again" if self._is_live else "continued from here"
         raise Unanswered(words, request, earlier.effects.threads[role].messages if role else [])
 
-    def _account(self, role: str, reply: Reply, tools: Sequence[dict[str, Any]], *, is_kept: bool) -> Reply:
+    def _account(self, role: str, reply: Reply, request: Request, *, is_kept: bool) -> Reply:
         if role == "model":
             self.cut, self.model = reply.finish if reply.finish in _CUT else "", reply.model
             if reply.server and reply.server not in self.server.split("; "):
                 self.server += f"{'; ' if self.server else ''}{reply.server}"
             self.reply_characters += len(reply.content or "") + sum(len(call.arguments) for call in reply.tool_calls)
-            if tools and reply.content and not reply.tool_calls and not self.written:
-                self.written = written_call(reply.content, [_name_of(tool) for tool in tools])
+            self.symptoms.add(request.messages, request.tools, reply)
         if is_kept:
             return reply
         self.calls += 1
@@ -505,12 +505,6 @@ def _content(contents: Mapping[str, bytes], reference: MediaReference) -> bytes:
     if (data := contents.get(str(reference))) is None:
         raise Fault(FaultKind.DATA, f"the suite does not send the file {reference.file_name} of this request")
     return data
-
-
-def _name_of(tool: dict[str, Any]) -> str:
-    """Return the name of a tool, in the format of chat or another API."""
-    function = tool.get("function", tool)
-    return str(cast("dict[str, Any]", function).get("name", "")) if isinstance(function, dict) else ""
 
 
 def _unpack(vector: bytes) -> list[float]:

@@ -17,6 +17,7 @@ from operator import attrgetter
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
 from console.core.outcome import BLAME_PREFIX, Outcome
+from console.core.record import call_notation
 from console.insight.reasons import WRITTEN_GROUP, cut_group, reason_words
 from console.insight.rollout import Rollout
 from console.insight.rollouts import RolloutList
@@ -255,7 +256,7 @@ def _by_reason(rollout: Rollout) -> tuple[str, str]:
     """Keep wrong answers separate if they were cut or contain a call as text: the grader's reason does not apply."""
     if rollout.cut and rollout.outcome is Outcome.FAILED:
         return cut_group(rollout.cut), cut_group(rollout.cut)
-    if rollout.written and rollout.outcome is Outcome.FAILED:
+    if rollout.outcome is Outcome.FAILED and call_notation(rollout.written):
         return WRITTEN_GROUP, WRITTEN_GROUP
     words = reason_words(rollout.reason, rollout.outcome)
     return words, words

@@ -12,7 +12,7 @@ from console.core.run import Summary
 from console.insight.judging import Judging, judging_lines
 from console.insight.number_format import metric_bounds, metric_value
 from console.insight.reasons import counts_in_words
-from console.insight.warnings import parser_warning
+from console.insight.warnings import server_warnings
 from console.suites.headline import LACKS_CATEGORIES
 from console.suites.metrics import basis_words
 from console.suites.report import split_words
@@ -132,11 +132,13 @@ def _judge(judging: Judging | None) -> Iterator[Section]:
 
 
 def reason_sections(summary: Summary) -> Iterator[Section]:
-    """Yield a section with the count of each failure reason, if any."""
+    """Yield a section with the count of each failure reason, and what the server may have caused, if any."""
+    warnings = () if summary.simulated else tuple(server_warnings(summary, summary.tally.passed, summary.tally.failed))
     if summary.reasons:
         section = counts_section("Why", "reason", counts_in_words(summary.reasons).items())
-        warning = parser_warning(summary.written, summary.tally.failed)
-        yield replace(section, lines=(warning,)) if warning else section
+        yield replace(section, lines=warnings)
+    elif warnings:
+        yield Section("Server", lines=warnings)
 
 
 def outcome_counts(summary: Summary) -> list[tuple[str, int]]:

@@ -86,7 +86,7 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     server: str = ""
     """Providers and fingerprints that served its replies, as in `Finished`."""
     written: str = ""
-    """Notation of a call written as text, such as `<tool_call>`."""
+    """Symptoms of a misconfigured server, as in `Finished`."""
     later: tuple[Key, ...] = ()
     """Keys of attempts after the graded one, which do not count."""
 

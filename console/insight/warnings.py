@@ -2,7 +2,17 @@
 
 import re
 from collections.abc import Mapping
+from typing import Protocol
 
+from console.core.record import (
+    ENCODED_TWICE,
+    ONLY_THOUGHTS,
+    REPEATED,
+    SPECIAL_TOKENS,
+    SYMPTOMS,
+    THOUGHTS,
+    UNREAD_TOOLS,
+)
 from console.core.run import Manifest, ModelFacts, Summary, reroll_words
 from console.core.tally import Ended
 from console.core.weights import weights_warning
@@ -12,9 +22,30 @@ _EDITION = re.compile(r"[-@:](?:\d[\w.-]*|latest)\Z")
 """Suffixes that providers add to the name of the same model: a date or a version."""
 
 
+_MEANINGS = {
+    THOUGHTS: "the server has no reasoning parser, so the thoughts were graded as part of the answer",
+    ONLY_THOUGHTS: "the server's reasoning parser took the answer for thoughts, so an empty answer was graded",
+    SPECIAL_TOKENS: "the server's template or parser leaves tokens in the text or the arguments",
+    ENCODED_TWICE: "the server sends the JSON of a call's arguments as a string",
+    REPEATED: "the server or a gateway sent the arguments of a call more than once; they were read once",
+    UNREAD_TOOLS: "the server counted fewer prompt tokens than the words of the question and the tools",
+}
+_FEWEST_OFFERED = 5
+"""Minimum number of rollouts with tools but without calls to suspect the server although some passed."""
 _FEWEST_WRITTEN = 5
 _SMALLEST_SHARE = 0.2
 """Minimum number of failures with a call as text, and their share of all failures, to suspect a missing tool parser."""
+
+
+class Symptomatic(Protocol):
+    """Symptoms of a run's server: a `Summary`, or the fold of a run's records."""
+
+    @property
+    def written(self) -> Mapping[str, int]: ...
+    @property
+    def offered(self) -> int: ...
+    @property
+    def called(self) -> int: ...
 
 
 def rollout_warnings(ended: Ended, model: ModelFacts) -> list[tuple[str, str]]:
@@ -24,21 +55,46 @@ def rollout_warnings(ended: Ended, model: ModelFacts) -> list[tuple[str, str]]:
         warnings.append(("cut off", f"its last answer was {cut_words(ended.cut)}; the partial answer is judged"))
     if is_other(ended.model, model.model_id):
         warnings.append(("answered by", f"{ended.model} instead of {model.model_id}"))
-    if ended.written:
-        warnings.append(("as text", f"it wrote a call as text ({ended.written}); the server may have no tool parser"))
+    for symptom in ended.written.split("; ") if ended.written else ():
+        if symptom in SYMPTOMS:
+            warnings.append(("server", f"{symptom}: {_MEANINGS[symptom]}"))
+        else:
+            warnings.append(("as text", f"it wrote a call as text ({symptom}); the server may have no tool parser"))
     return warnings
 
 
-def parser_warning(written: Mapping[str, int], failed: int) -> str:
+def server_warnings(run: Symptomatic, passed: int, failed: int) -> list[str]:
+    """Return the evidence that a run's server is misconfigured, which looks like a weak model."""
+    counted = {name: count for name, count in run.written.items() if name in SYMPTOMS and name != UNREAD_TOOLS}
+    warnings = [f"{_rollouts(count)} had {name}: {_MEANINGS[name]}" for name, count in counted.items()]
+    warnings += filter(None, (_parser_warning(run.written, failed), _tools_warning(run, passed, failed)))
+    return [f"{warning}; `eval-console doctor --try MODEL` checks it" for warning in warnings]
+
+
+def _parser_warning(written: Mapping[str, int], failed: int) -> str:
     """Return the evidence that the server has no tool parser; empty if too few failures have a call as text."""
-    count = sum(written.values())
+    forms = [name for name in written if name not in SYMPTOMS]
+    count = sum(written[name] for name in forms)
     if count < max(_FEWEST_WRITTEN, _SMALLEST_SHARE * failed):
         return ""
-    forms = ", ".join(written)
     return (
         f"the server probably has no tool parser: {count:,} of {failed:,} failures have a call written as text "
-        f"({forms}); `eval-console doctor --try MODEL` checks it"
+        f"({', '.join(forms)})"
     )
+
+
+def _tools_warning(run: Symptomatic, passed: int, failed: int) -> str:
+    """Return the evidence that the server does not pass tools to the model; empty if any reply has a call."""
+    if run.called or not failed or run.written.keys() - SYMPTOMS:
+        return ""
+    if unread := run.written.get(UNREAD_TOOLS, 0):
+        return (
+            f"the server does not pass the tools to the model: no reply has a call, and in {_rollouts(unread)} "
+            f"{_MEANINGS[UNREAD_TOOLS]}"
+        )
+    if not run.offered or (passed and run.offered < _FEWEST_OFFERED):
+        return ""
+    return f"no reply has a call, although {_rollouts(run.offered)} offered tools: the server may leave them out"
 
 
 def run_warnings(summary: Summary, manifest: Manifest) -> list[str]:

@@ -12,7 +12,7 @@ from server.http1 import Connection
 from server.openai_server import OpenAIServer, Scripted, last_text
 
 from console.config.model import ModelConfig
-from console.core.written_calls import written_call
+from console.core.symptoms import written_call
 from console.llm.servers.endpoint_check import REQUESTS, Answered, Mark, check_endpoint
 
 Answer = Callable[[dict[str, Any]], Scripted]

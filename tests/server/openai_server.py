@@ -296,7 +296,7 @@ class OpenAIServer:
 def _usage(request: dict[str, Any], scripted: Scripted) -> Any:
     if scripted.usage != "count":
         return scripted.usage
-    sent = len(json.dumps(request.get("messages"))) // 4
+    sent = len(json.dumps([request.get("messages"), request.get("tools", [])])) // 4
     written = max(1, (len(scripted.content or "") + len(scripted.reasoning) + 20 * len(scripted.calls)) // 4)
     return {
         "prompt_tokens": sent,

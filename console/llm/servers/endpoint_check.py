@@ -15,11 +15,12 @@ import msgspec
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall
 from console.core.fault import Fault, FaultKind
-from console.core.written_calls import written_call
+from console.core.record import ENCODED_TWICE, ONLY_THOUGHTS, REPEATED, SPECIAL_TOKENS, THOUGHTS
+from console.core.symptoms import fewest_tokens, is_encoded_twice, symptoms_in, written_call
 from console.llm.endpoint import Endpoint, Watch
 from console.llm.providers import open_endpoint
 
-REQUESTS = 17
+REQUESTS = 18
 """Maximum number of requests in a check."""
 _SHORT, _WHOLE = 200, 1_500
 """Token limit of an answer, and of one that repeats the long arguments: some models never stop by themselves."""
@@ -28,6 +29,18 @@ _PARSER = (
     "SGLang --tool-call-parser NAME, llama.cpp --jinja."
 )
 _TEMPLATE = "Give the server the chat template of the model's authors."
+_REASONING_PARSER = (
+    "Configure the server's reasoning parser: vLLM and SGLang --reasoning-parser NAME, "
+    "llama.cpp --reasoning-format auto."
+)
+_REMEDIES = {
+    THOUGHTS: f"Thoughts are graded as part of the answer. {_REASONING_PARSER}",
+    ONLY_THOUGHTS: f"Empty answers are graded. {_REASONING_PARSER}",
+    SPECIAL_TOKENS: f"Tokens are graded as part of answers and arguments. {_PARSER}",
+    ENCODED_TWICE: "No call can be graded. Update the server or the gateway in front of it.",
+    REPEATED: "They are read once if they are equal, else the call is broken. Update the server or the gateway.",
+}
+"""Effects of symptoms and their remedies."""
 _LONG = "".join(f"line {number:04d} of the ledger; " for number in range(80))
 _VALUES: dict[str, Any] = {
     "place": {"city": "Zürich", "codes": [7, 0, -12]},
@@ -126,6 +139,7 @@ async def check_endpoint(model: ModelConfig) -> AsyncIterator[Answered]:
             check.long_prompt,
             check.repeats,
             check.logprobs,
+            check.marks,
         ):
             yield await question()
     finally:
@@ -138,6 +152,8 @@ class _Check:
     def __init__(self, model: ModelConfig, endpoint: Endpoint) -> None:
         self._model, self._endpoint = model, endpoint
         self._free: Reply | None = None
+        self._symptoms: dict[str, str] = {}
+        """Symptoms in the answers so far, with the beginning of the first such answer."""
         self._thinks = False
         """True once thoughts alone have filled an answer; from then on the model's own limit applies."""
 
@@ -162,6 +178,8 @@ class _Check:
         if is_bounded and reply.finish == "length" and _is_thinking(reply):
             self._thinks = True
             return await self._ask(messages, tools, endpoint=endpoint, **params)
+        for symptom in symptoms_in(request.messages, request.tools, reply):
+            self._symptoms.setdefault(symptom, _beginning(reply))
         return reply
 
     async def free_call(self) -> Answered:
@@ -170,9 +188,25 @@ class _Check:
             reply = self._free = await self._ask(_FREE, [_LOOK_UP])
         except Fault as fault:
             return _refused(name, fault, 'Suites that pass tools natively cannot be played; use mode = "prompt".')
-        if not reply.tool_calls:
-            return _without_call(name, reply)
-        return _judge_call(name, reply.tool_calls[0])
+        if reply.tool_calls:
+            return _judge_call(name, reply.tool_calls[0])
+        if not written_call(reply.content or "", _NAMES) and (dropped := await self._dropped_tools(reply)):
+            effect = (
+                f'Native function calling scores nothing. {_TEMPLATE} Without one that has tools, use mode = "prompt".'
+            )
+            return Answered(name, Mark.WRONG, dropped, effect)
+        return _without_call(name, reply)
+
+    async def _dropped_tools(self, reply: Reply) -> str:
+        """Return the evidence that the tools of a request did not reach the model; empty if there is none."""
+        try:
+            without = await self._ask(_FREE)
+        except Fault:
+            return ""
+        counts = [each.usage.input if each.usage is not None else 0 for each in (reply, without)]
+        if not all(counts) or counts[0] - counts[1] >= fewest_tokens([], [_LOOK_UP]):
+            return ""
+        return f"the server drops the tools: the prompt has {counts[0]:,} tokens with them and {counts[1]:,} without"
 
     async def forced_call(self) -> Answered:
         name, forcing = "a forced call", _forcing(self._model.provider, "look_up")
@@ -363,6 +397,21 @@ class _Check:
             return Answered(name, Mark.DIFFERS, "given without alternatives", f"{without.capitalize()}.")
         return Answered(name, Mark.OK, "given, with alternatives")
 
+    async def marks(self) -> Answered:
+        """Report what the server's parsers left in all answers."""
+        name = "thoughts and tokens"
+        symptoms = [symptom for symptom in _REMEDIES if symptom in self._symptoms]
+        if not symptoms:
+            return Answered(name, Mark.OK, "no answer has thoughts, special tokens or repeated arguments in it")
+        text = "; ".join(f"{symptom}: {self._symptoms[symptom]}" for symptom in symptoms)
+        return Answered(name, Mark.WRONG, text, " ".join(dict.fromkeys(_REMEDIES[symptom] for symptom in symptoms)))
+
+
+def _beginning(reply: Reply) -> str:
+    """Return the beginning of an answer's arguments, text or thoughts."""
+    arguments = next((call.arguments for call in reply.tool_calls), "")
+    return repr((arguments or reply.content or reply.reasoning)[:60])
+
 
 def _forcing(provider: str, tool: str) -> dict[str, Any] | None:
     """Return the parameters that force a call of a tool; None if the API has none."""
@@ -402,7 +451,9 @@ def _refused(name: str, fault: Fault, effect: str = "") -> Answered:
     """Return the finding of a question without an answer; only a server that read it can have refused it."""
     if fault.kind in _OF_TRANSPORT or fault.status in _UNAVAILABLE:
         return Answered(name, Mark.UNCHECKED, f"{fault.kind.value}: {fault.message}", fault.hint)
-    return Answered(name, Mark.REFUSES, f"{fault.kind.value}: {fault.message}", effect)
+    is_damaged = fault.kind is FaultKind.BAD_ANSWER
+    effect = effect or (fault.hint if is_damaged else "")
+    return Answered(name, Mark.WRONG if is_damaged else Mark.REFUSES, f"{fault.kind.value}: {fault.message}", effect)
 
 
 def _without_call(name: str, reply: Reply) -> Answered:
@@ -421,6 +472,8 @@ def _judge_call(name: str, call: ToolCall) -> Answered:
     except ValueError:
         effect = "No call can be graded."
         return Answered(name, Mark.WRONG, f"the arguments are not JSON: {call.arguments[:60]}", effect)
+    if is_encoded_twice(call.arguments):
+        return Answered(name, Mark.WRONG, "the arguments are encoded twice, as a string", "No call can be graded.")
     if call.name != "look_up":
         return Answered(name, Mark.WRONG, f"arrives as {call.name!r}", "No call has its tool's name.")
     if given == {"number": 7} and not isinstance(given["number"], bool):

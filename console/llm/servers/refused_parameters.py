@@ -75,6 +75,21 @@ def without_refused(model: ModelConfig, refused: Iterable[RefusedParameter]) -> 
     return msgspec.structs.replace(model, omit=tuple(omit), rename=rename, params=params, temperature=temperature)
 
 
+def left_out_words(before: ModelConfig, after: ModelConfig) -> str:
+    """Return a sentence about what newly omitted parameters change; empty if nothing is omitted.
+
+    Those of the entry itself were chosen by somebody; those of suites are replaced by the server's defaults.
+    """
+    chosen = mask({"temperature": before.temperature, "max_tokens": before.max_tokens, **before.params})
+    omitted = [name for name in after.omit if name not in before.omit]
+    own = [f"{name} = {toml_value(chosen[name])}" for name in omitted if chosen.get(name) is not None]
+    others = [name for name in omitted if chosen.get(name) is None and not RefusedParameter(name).changes_nothing]
+    parts = [f"it leaves out {', '.join(own)}, which changes what is measured"] if own else []
+    parts += [f"the server's default replaces the {' and '.join(others)} of suites"] if others else []
+    sentence = "; ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
+
+
 def changed_settings(before: ModelConfig, after: ModelConfig) -> list[str]:
     """Return the changed lines of models.toml between two settings of a model, in their new version."""
     lines: list[str] = []

@@ -12,6 +12,7 @@ from typing import Any, cast
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
+from console.core.record import REPEATED
 from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of, reports_error
 from console.llm.wires.completeness import CHAT, CUT, agree, check_native
@@ -30,6 +31,7 @@ from console.llm.wires.parts import (
     unread,
 )
 from console.llm.wires.provider_api import ProviderApi
+from console.llm.wires.repeated_arguments import check_pieces, read_once
 from console.llm.wires.request_body import as_accepted, without_native
 from console.llm.wires.text_chunk import read_text_chunk
 from console.llm.wires.usage import read_usage
@@ -128,9 +130,10 @@ class ChatAssembly:
         if not self._is_begun:
             raise unread("the answer has no message")
         self._choices.check_ended()
-        if self._restated is not None and not streamed.agrees_with(self._restated):
+        is_cut = CHAT.finishes.get((self.reason or "").strip().lower()) in CUT
+        if self._restated is not None and not streamed.agrees_with(self._restated, is_cut=is_cut):
             raise unread("the whole message is not what was streamed")
-        return streamed.message() | {"model": self._model, "logprobs": self._logprobs}
+        return streamed.message(is_cut=is_cut) | {"model": self._model, "logprobs": self._logprobs}
 
     def read(self, message: dict[str, Any], finish: str, accepted: Accepted) -> Reply:
         for kind in self._said.unknown:
@@ -272,16 +275,19 @@ class _Said:
             self._calls.by_index[index].arguments.append(text)
             show("tool", text)
 
-    def message(self) -> dict[str, Any]:
+    def message(self, *, is_cut: bool) -> dict[str, Any]:
         content = "".join(self._texts["text"]) if self._has_content else None
-        return {"content": content, "reasoning": "".join(self._texts["reasoning"]), "tool_calls": self._calls.calls()}
+        calls, has_repeated = self._calls.calls(is_cut=is_cut)
+        if has_repeated:
+            self.flags.add(REPEATED)
+        return {"content": content, "reasoning": "".join(self._texts["reasoning"]), "tool_calls": calls}
 
-    def agrees_with(self, restated: dict[str, Any]) -> bool:
+    def agrees_with(self, restated: dict[str, Any], *, is_cut: bool) -> bool:
         """Return whether the whole message has the same content, or none."""
         other = _Said()
         other.add(restated, lambda kind, text: False, is_whole=True)
         self.unknown += other.unknown
-        ours, theirs = self.message(), other.message()
+        ours, theirs = self.message(is_cut=is_cut), other.message(is_cut=is_cut)
         is_same_text = all(agree(theirs[name] or "", ours[name] or "") for name in ("content", "reasoning"))
         calls, other_calls = ([(call["name"], call["arguments"]) for call in it["tool_calls"]] for it in (ours, theirs))
         return is_same_text and other_calls in ([], calls)
@@ -333,11 +339,23 @@ class _Call:
     unread: dict[str, object] = field(default_factory=dict[str, object])
     """Fields not read by any code here."""
 
-    def add_name(self, name: str) -> None:
-        """Add a piece of the name, unless a server repeats the whole name."""
-        if len(name) != self.name_length or name != "".join(self.name):
-            self.name.append(name)
-            self.name_length += len(name)
+    def add_name(self, name: str, *, is_head: bool) -> None:
+        """Add a piece of the name, unless a server repeats the whole name.
+
+        Args:
+            name: the piece.
+            is_head: True if the call's id comes with it, as at the beginning of a call.
+
+        Raises:
+            Fault: it belongs to another call, or repeats the name so far.
+        """
+        whole = "".join(self.name) if self.name_length <= len(name) or self.arguments or is_head else ""
+        if whole == name:
+            return
+        if whole and (self.arguments or is_head or name.startswith(whole)):
+            raise unread("a tool call has two names")
+        self.name.append(name)
+        self.name_length += len(name)
 
 
 class _CallCollector:
@@ -369,11 +387,12 @@ class _CallCollector:
         if index is not None and type(index) is not int:
             raise unread("the index of a tool call is not a number")
         call, is_new = (self._begin(), True) if is_whole else self._find_or_begin(index, identity, name)
+        is_head = bool(identity) and identity == call.id
         if identity and not call.id:
             call.id = identity
             self._by_id.setdefault(identity, call)
         if name:
-            call.add_name(name)
+            call.add_name(name, is_head=is_head)
         for fields in (delta, function):
             if not fields.keys() <= _CALL_FIELDS:
                 call.unread |= {name: value for name, value in fields.items() if name not in _CALL_FIELDS}
@@ -407,17 +426,25 @@ class _CallCollector:
         self._calls.append(call)
         return call
 
-    def calls(self) -> list[dict[str, str]]:
-        """Return the calls; a missing id is replaced by the call's number, since its result must name it."""
-        if any(call.has_object and len(call.arguments) > 1 for call in self._calls):
-            raise unread("the arguments of a tool call are an object and more")
-        for call in self._calls:
+    def calls(self, *, is_cut: bool) -> tuple[list[dict[str, str]], bool]:
+        """Return the calls, and whether arguments that arrived twice were read once.
+
+        A missing id is replaced by the call's number, since its result must name it.
+        """
+        calls: list[dict[str, str]] = []
+        has_repeated = False
+        for number, call in enumerate(self._calls):
             if not call.arguments:
                 refuse_unknown(call.unread, frozenset(), "a tool call without arguments")
-        return [
-            {"id": call.id or f"call_{number}", "name": "".join(call.name), "arguments": "".join(call.arguments)}
-            for number, call in enumerate(self._calls)
-        ]
+            joined = "".join(call.arguments)
+            arguments = read_once(joined, is_cut=is_cut)
+            if arguments == joined and call.has_object and len(call.arguments) > 1:
+                raise unread("the arguments of a tool call are an object and more")
+            if arguments == joined and not is_cut:
+                check_pieces(call.arguments)
+            has_repeated = has_repeated or arguments != joined
+            calls.append({"id": call.id or f"call_{number}", "name": "".join(call.name), "arguments": arguments})
+        return calls, has_repeated
 
 
 def _arguments(value: object) -> str:

@@ -14,6 +14,7 @@ from console.core.chat import Reply
 from console.core.fault import Fault, FaultKind
 from console.core.json_text import DEEPEST, TooDeepError, read_json
 from console.llm.wires.parts import NONE_ACCEPTED, Accepted, unread
+from console.llm.wires.repeated_arguments import read_once
 
 STANDARD = {
     "stop": "stop",
@@ -191,8 +192,11 @@ def check(reply: Reply, streamed: Callable[[str], str]) -> None:
         raise unread("a tool call has no name")
     if len(set(calls)) < len(calls):
         raise unread("a tool call is there twice")
-    if reply.finish not in CUT and any(_is_deep(call.arguments) for call in calls):
+    is_cut = reply.finish in CUT
+    if not is_cut and any(_is_deep(call.arguments) for call in calls):
         raise unread("the arguments of a tool call are nested too deeply")
+    if any(read_once(call.arguments, is_cut=is_cut) != call.arguments for call in calls):
+        raise unread("the arguments of a call were sent twice")
     if not (agree(streamed("text"), reply.content or "") and agree(streamed("reasoning"), reply.reasoning)):
         raise unread("what the server streamed differs from its final message")
 

@@ -16,7 +16,7 @@ from console.insight import number_format
 from console.insight.executed_code import Confinement
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
-from console.insight.warnings import parser_warning
+from console.insight.warnings import server_warnings
 from console.store.runs import STARTING_S
 from console.suites.headline import headline_of
 from console.tui.render import lines
@@ -173,7 +173,7 @@ def progress_line(
         words = number_format.with_setup(number_format.count(left - setup), setup)
         parts.append(Content.styled(f"{words} left", "$live" if live else "$undecided"))
     notes = [lost_words(overview.status), _waits(overview)] if live else []
-    notes = [note for note in (*notes, *_warnings(overview)) if note]
+    notes = [note for note in (*notes, *_warnings(overview, manifest)) if note]
     speeds: list[Content] = []
     if live:
         is_stuck = _is_stuck(overview, now)
@@ -268,13 +268,13 @@ def confinement_words(level: Confinement) -> Content:
     return muted(f"sandbox {SYMBOLS.passed}")
 
 
-def _warnings(overview: Overview) -> list[Content]:
-    """Return the warnings about a run's results: calls written as text, a change of the server, an open sandbox."""
+def _warnings(overview: Overview, manifest: Manifest) -> list[Content]:
+    """Return the warnings about a run's results: a misconfigured or changing server, an open sandbox."""
     warnings: list[Content] = []
-    written = overview.fold.written
-    if parser_warning(written, overview.fold.tally.failed):
-        words = f"{number_format.count(sum(written.values()))} with calls as text: no tool parser?"
-        warnings.append(Content.styled(words, "$undecided"))
+    fold = overview.fold
+    if not manifest.simulated and server_warnings(fold, fold.tally.passed, fold.tally.failed):
+        symptoms = [f"{number_format.count(count)} × {name}" for name, count in fold.written.items()]
+        warnings.append(one_line(f"server? {', '.join(symptoms) or 'no call'}", 60, "$undecided"))
     if (servers := len(overview.fold.servers)) > 1:
         warnings.append(Content.styled(f"answered by {servers} servers", "$undecided"))
     if overview.confinement is not None and overview.confinement.missing:
