@@ -100,7 +100,7 @@ def gateway(base_url: str) -> tuple[Ask, Close]:
     async def ask(number: int) -> object:
         if not clients:
             await server.open()
-            url = f"{server.url}/c/{server.admit(Answers(answer, embed))}/v1"
+            url = f"{server.url}/c/{server.admit(Answers(answer, embed, ('model',)))}/v1"
             command = (sys.executable, __file__, "--forward", "--base-url", url)
             pipe = asyncio.subprocess.PIPE
             clients.append(await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe))

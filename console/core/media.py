@@ -91,7 +91,7 @@ def kept_apart(messages: Sequence[Any]) -> tuple[Sequence[Any], dict[str, bytes]
     """Return messages with references in place of base64, and the bytes by reference; without any, the same messages.
 
     Raises:
-        ValueError: base64 that cannot be decoded.
+        ValueError: base64 that cannot be decoded, or an unknown media type.
     """
     if not any(isinstance(message.get("content"), list) for message in messages):
         return messages, {}
@@ -104,6 +104,21 @@ def kept_apart(messages: Sequence[Any]) -> tuple[Sequence[Any], dict[str, bytes]
         return reference
 
     return _with_data(messages, kept), contents
+
+
+def check_media(messages: Sequence[Any]) -> None:
+    """Check the media of messages from outside, which must not refer to bytes of a run.
+
+    Raises:
+        ValueError: base64 that cannot be decoded, an unknown media type, or a reference.
+    """
+
+    def check(value: str, _part: Part) -> str:
+        if read_reference(value) is not None:
+            raise ValueError("a picture, sound or file is a reference of this program")
+        return value
+
+    kept_apart(_with_data(messages, check))
 
 
 def with_contents(messages: Sequence[Any], read: Callable[[MediaReference], bytes]) -> list[Any]:
@@ -205,10 +220,15 @@ def _decoded(value: str, form: str) -> tuple[str, bytes | None]:
     if match is None and (not form or read_reference(value) is not None):
         return value, None
     media_type = match["type"] if match is not None else _SOUNDS.get(form, f"audio/{form}")
-    data = base64.b64decode(value[match.end() :] if match is not None else value, validate=True)
+    try:
+        data = base64.b64decode(value[match.end() :] if match is not None else value, validate=True)
+    except ValueError:
+        raise ValueError(f"the data of type {media_type[:40]} is not base64") from None
     size = image_size(data) if media_type.startswith("image/") else None
-    reference = MediaReference(hashlib.sha256(data).hexdigest(), media_type, len(data), *(size or (0, 0)))
-    return str(reference), data
+    reference = str(MediaReference(hashlib.sha256(data).hexdigest(), media_type, len(data), *(size or (0, 0))))
+    if read_reference(reference) is None:
+        raise ValueError(f"a sound has the unknown format {form[:40]!r}")
+    return reference, data
 
 
 def media_name(kind: str, value: Any) -> str:

@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import resource
-import select
 import signal
 import socket
 import sys
@@ -38,6 +37,8 @@ def main() -> None:
 
 def keep(control: socket.socket, setup: dict[str, Any], root: str) -> None:
     """Fork the confined part and wait until it or the engine ends."""
+    from console.sandbox import keeper
+
     sys.path[:0] = setup["paths"]
     missing: dict[str, str] = {"namespaces": "not asked for"}
     if sys.platform == "linux" and setup["layers"]["namespaces"]:
@@ -45,7 +46,7 @@ def keep(control: socket.socket, setup: dict[str, Any], root: str) -> None:
 
         missing = {"namespaces": why} if (why := namespaces.enter()) else {}
     if missing:
-        _adopt_orphans()
+        keeper.adopt_orphans()
     child = 0
     if _is_for_seatbelt(setup):
         from console.sandbox.macos import process
@@ -58,7 +59,7 @@ def keep(control: socket.socket, setup: dict[str, Any], root: str) -> None:
             os._exit(_supervise(control, setup))
         os._exit(work(control, setup, missing | {"mounts": "without namespaces"}))
     control.close()
-    _watch(child)
+    keeper.watch(child)
 
 
 def _is_for_seatbelt(setup: dict[str, Any]) -> bool:
@@ -78,6 +79,7 @@ def _work_under_profile(control: socket.socket) -> int:
 
 def _supervise(control: socket.socket, setup: dict[str, Any]) -> int:
     """Run as process 1: nothing inside can signal it, and everything ends with it."""
+    from console.sandbox import keeper
     from console.sandbox.linux import kernel, namespaces
 
     missing = _hold_on()
@@ -94,7 +96,7 @@ def _supervise(control: socket.socket, setup: dict[str, Any]) -> int:
         with contextlib.suppress(ChildProcessError, InterruptedError):
             ended, status = os.wait()
             if ended == worker:
-                return _code(status)
+                return keeper.exit_code(status)
 
 
 def work(control: socket.socket, setup: dict[str, Any], missing: dict[str, str]) -> int:
@@ -222,77 +224,6 @@ def _hold_on() -> dict[str, str]:
         except OSError as error:
             return {"end with the engine": str(error.strerror)}
     return {}
-
-
-def _adopt_orphans() -> None:
-    """Without namespaces: make the keeper the reaper of everything the worker leaves behind."""
-    if sys.platform == "linux":
-        from console.sandbox.linux import kernel
-
-        with contextlib.suppress(OSError):
-            kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-
-
-def _watch(child: int) -> None:
-    """Wait for the end of the child or of standard input, which the engine keeps open; then end everything."""
-    ended, wake = os.pipe()
-    os.set_blocking(wake, False)
-    os.set_blocking(ended, False)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, _ignore_signal)
-    leash = select.poll()
-    leash.register(0, select.POLLIN | select.POLLHUP)
-    leash.register(ended, select.POLLIN)
-    code = None
-    while code is None:
-        code = _reap(child)
-        if code is None and any(number == 0 for number, _ in leash.poll(1000)):
-            os.kill(child, signal.SIGKILL)
-            code = 137
-        with contextlib.suppress(BlockingIOError):
-            os.read(ended, 4096)
-    _end_descendants()
-    os._exit(code)
-
-
-def _ignore_signal(number: int, frame: types.FrameType | None) -> None:
-    """Handle a signal by waking from a wait."""
-    del number, frame
-
-
-def _reap(child: int) -> int | None:
-    while True:
-        try:
-            ended, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return 0
-        if ended == 0:
-            return None
-        if ended == child:
-            return _code(status)
-
-
-def _end_descendants() -> None:
-    """Kill the keeper's children until none are left."""
-    path = f"/proc/self/task/{os.getpid()}/children"
-    for _ in range(1000):
-        try:
-            with open(path, encoding="ascii") as listing:
-                children = [int(word) for word in listing.read().split()]
-        except (OSError, ValueError):
-            return
-        if not children:
-            return
-        for child in children:
-            with contextlib.suppress(OSError):
-                os.kill(child, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(-1, 0)
-
-
-def _code(status: int) -> int:
-    code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code
 
 
 def _read_setup(control: socket.socket) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -18,6 +18,7 @@ from console.suites.catalog import read_suite_toml
 from console.suites.suite import SuiteEntry
 
 _DRIVERS = Path(__file__).parent / "driver"
+_PACKAGE = Path(__file__).parents[2]
 _PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "SHELL", "TZ",
               "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HF_HOME", "HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE",
               "INSPECT_CACHE_DIR", "DOCKER_HOST", "SSL_CERT_FILE", "LD_LIBRARY_PATH")  # fmt: skip
@@ -42,6 +43,17 @@ HARNESSES = {
 }
 
 
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a program may use for a case."""
+
+    minutes: Annotated[float, msgspec.Meta(gt=0)] = 30.0
+    """Time outside of calls, which may have to wait."""
+    output_mib: Annotated[int, msgspec.Meta(gt=0, le=1024)] = 64
+    """Output and errors together."""
+    processes: Annotated[int, msgspec.Meta(gt=0)] = 512
+    """Number of processes at the same time."""
+
+
 class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The fields of suite.toml."""
 
@@ -63,6 +75,8 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The score that decides whether a rollout passes, `scorer` or `scorer/part`; empty for the first score."""
     threshold: float = 1.0
     """Lowest passing value of that score."""
+    limits: Limits = Limits()
+    """Limits of a program; other harnesses have their own."""
     comparable: bool = False
     origin: str = ""
     source: dict[str, Any] = {}
@@ -100,7 +114,8 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise UsageError(
                 f"there is no Python at {self.python or 'python3'}", where="`python` of suite.toml", hint=hint
             )
-        return [python, str(_DRIVERS / HARNESSES[self.format].driver)]
+        script = str(_DRIVERS / HARNESSES[self.format].driver)
+        return [python, "-s", "-S", script, str(_PACKAGE)] if self.format == PROGRAM else [python, script]
 
     def variables(self) -> Mapping[str, str]:
         """Return the environment variables of the driver."""
@@ -109,7 +124,8 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def opening(self, do: str) -> dict[str, Any]:
         """Return the first line for the driver."""
-        return {"do": do, HARNESSES[self.format].key: self.subject, "args": self.args, "roles": self.roles}
+        task = {HARNESSES[self.format].key: self.subject, "args": self.args, "roles": self.roles}
+        return {"do": do, **task, "limits": msgspec.to_builtins(self.limits)}
 
 
 def read_definition(entry: SuiteEntry) -> Definition:
@@ -132,6 +148,9 @@ def read_definition(entry: SuiteEntry) -> Definition:
     if not read.subject:
         key = HARNESSES[read.format].key
         raise UsageError(f"has no `{key}`", where=place, hint=f'Add it, such as {key} = "NAME".')
+    if "limits" in table and read.format != PROGRAM:
+        hint = f"Set them in the task: {read.format} has its own."
+        raise UsageError("has limits, which only a program can have", where=f"{place}: [limits]", hint=hint)
     for theirs, ours in read.roles.items():
         if ours not in ROLES:
             hint = f"One of: {', '.join(ROLES)}."

@@ -1,4 +1,4 @@
-"""The driver of a run: one process in the harness's own environment, which plays all its rollouts."""
+"""Drivers: processes in the harness's own environment, one for all rollouts of a run, or one for each of a program."""
 
 import asyncio
 import contextlib
@@ -7,15 +7,18 @@ import json
 import os
 import signal
 from collections import deque
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-from console.benchmarks.harness.definition import Definition
+from console.benchmarks.harness.definition import PROGRAM, Definition
 from console.core.json_text import as_object, read_json
 from console.llm.gateway.server import Gateway
 
 _LONGEST_LINE = 1 << 30
 _KEPT_LINES = 30
+_ENDING_S = 5.0
+"""Seconds for a driver to end by itself."""
 
 
 class DriverLost(Exception):
@@ -53,11 +56,20 @@ class Driver:
             self._say({"do": "stop", "token": token})
 
     async def aclose(self) -> None:
-        """Kill the process and all its children."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        await self._process.wait()
-        await asyncio.gather(*self._reading)
+        """End the process and everything that it started, which it does itself when its input closes."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            async with asyncio.timeout(_ENDING_S):
+                await self._process.wait()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            await self._process.wait()
+        await asyncio.wait(self._reading, timeout=_ENDING_S)  # a process that escaped may hold its output open
+        for reading in self._reading:
+            reading.cancel()
+        await asyncio.gather(*self._reading, return_exceptions=True)
 
     def _say(self, line: dict[str, Any]) -> None:
         assert self._process.stdin is not None
@@ -72,7 +84,9 @@ class Driver:
         except (ValueError, ConnectionError) as error:
             self._why = f"its output cannot be read: {error}"
         await asyncio.wait([self._reading[1]], timeout=1.0)  # wait for the last lines of standard error
-        why = self._why or next((line for line in reversed(self._printed) if line.strip()), "it ended")
+        why = self._why or next(
+            (line for line in reversed(self._printed) if line.strip()), "it was killed, or ended without a message"
+        )
         for outcome in self._outcomes.values():
             if not outcome.done():
                 outcome.set_exception(DriverLost(why))
@@ -92,22 +106,30 @@ class Driver:
 
 
 class HarnessSession:
-    """Gateway and driver of one run; the driver is started when first needed, and again if it is lost."""
+    """Gateway and drivers of one run; a shared driver is started when first needed, and again if it is lost."""
 
     def __init__(self, folder: Path, definition: Definition) -> None:
         self._folder, self._definition = folder, definition
         self.gateway = Gateway()
         self._driver: Driver | None = None
-        self._starting = asyncio.Lock()
+        self._starting, self._opening = asyncio.Lock(), asyncio.Lock()
 
-    async def driver(self) -> Driver:
-        """Return a running driver."""
-        async with self._starting:
-            if self._driver is None or self._driver.is_lost:
-                # in its own context, as its output belongs to no single conversation
-                work = asyncio.get_running_loop().create_task(self._start(), context=contextvars.Context())
-                self._driver = await work
-            return self._driver
+    @contextlib.asynccontextmanager
+    async def driver(self) -> AsyncGenerator[Driver]:
+        """Provide a running driver: the shared one, or one of its own for a program, which might kill it."""
+        if self._definition.format != PROGRAM:
+            async with self._starting:
+                if self._driver is None or self._driver.is_lost:
+                    if self._driver is not None:
+                        await self._driver.aclose()
+                    self._driver = await self._start()
+            yield self._driver
+            return
+        driver = await self._start()
+        try:
+            yield driver
+        finally:
+            await driver.aclose()
 
     async def aclose(self) -> None:
         """End driver and gateway."""
@@ -116,10 +138,13 @@ class HarnessSession:
         await self.gateway.aclose()
 
     async def _start(self) -> Driver:
-        if not self.gateway.url:
-            await self.gateway.open()
-        if self._driver is not None:
-            await self._driver.aclose()
+        # in its own context, as its output belongs to no single conversation
+        return await asyncio.get_running_loop().create_task(self._started(), context=contextvars.Context())
+
+    async def _started(self) -> Driver:
+        async with self._opening:
+            if not self.gateway.url:
+                await self.gateway.open()
         process = await asyncio.create_subprocess_exec(
             *self._definition.driver_command(),
             stdin=asyncio.subprocess.PIPE,

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Coroutine
 from typing import Any, TypeVar, cast
 
-from console.benchmarks.harness.definition import Definition
+from console.benchmarks.harness.definition import PROGRAM, Definition
 from console.benchmarks.harness.driver_process import Driver, DriverLost, HarnessSession, Outcome
 from console.benchmarks.harness.scripted_answers import scripted_answers
 from console.core.call_tree import message_digest
@@ -20,12 +20,13 @@ from console.core.fault import Fault, FaultKind
 from console.core.record import MAIN_REPLIES
 from console.core.request import digest
 from console.llm.gateway.dialect import GatewayCall
-from console.llm.gateway.server import Answers, Held
+from console.llm.gateway.server import Answers, Gateway, Held
 from console.suites.stage import Stage
 
 AnswerT = TypeVar("AnswerT")
 _TRIES = 3
 """Number of lost drivers after which a rollout counts as broken."""
+_SHORTEST_WAIT_S = 0.05
 _EPOCHS_AN_ATTEMPT = 1_000_000
 
 
@@ -42,6 +43,7 @@ class Rollout:
         self._embedded: dict[str, list[list[float]]] = {}
         """Vectors by the digest of their texts."""
         self._calls: set[asyncio.Task[Any]] = set()
+        self._asking_since = self._seconds_in_calls = 0.0
         self._context = contextvars.copy_context()
 
     async def play(self, session: HarnessSession) -> dict[str, Any]:
@@ -56,11 +58,14 @@ class Rollout:
                 return await self._play_once(session)
             except DriverLost as lost:
                 why = str(lost)
-        words = f"the {self._definition.format} process was lost {_TRIES} times: {why}"
+        words = f"the driver of the {self._definition.format} was lost {_TRIES} times: {why}"
         raise Fault(FaultKind.WORKER, words)
 
     async def _play_once(self, session: HarnessSession) -> dict[str, Any]:
-        driver = await session.driver()
+        async with session.driver() as driver:
+            return await self._play_with(driver, session.gateway)
+
+    async def _play_with(self, driver: Driver, gateway: Gateway) -> dict[str, Any]:
         outcome: Outcome = asyncio.get_running_loop().create_future()
         self._heard.clear()
 
@@ -70,7 +75,7 @@ class Rollout:
         async def embed(role: str, texts: list[str]) -> list[list[float]]:
             return await self._answer(self._embed(role, texts), outcome)
 
-        token = session.gateway.admit(Answers(ask, embed))
+        token = gateway.admit(Answers(ask, embed, ("model", *self._definition.needed_roles)))
         try:
             return await self._result(driver, token, outcome)
         except asyncio.CancelledError:
@@ -78,7 +83,7 @@ class Rollout:
                 task.cancel()
             raise
         finally:
-            session.gateway.dismiss(token)
+            gateway.dismiss(token)
             driver.forget(token)
             if self._calls:  # requests already sent are paid for, so their replies belong in the journal
                 await asyncio.wait(self._calls)
@@ -87,16 +92,33 @@ class Rollout:
         key = self._stage.key
         epoch = key.rollout + 1 + (key.attempt - 1) * _EPOCHS_AN_ATTEMPT
         driver.start(token, {"id": self._case.id, "epoch": epoch, "case": self._case.data}, outcome)
+        if self._definition.format == PROGRAM and not await self._ends_in_time(outcome):
+            minutes = self._definition.limits.minutes
+            words = f"ran for {minutes:g} minutes outside of calls without an end ([limits] in suite.toml)"
+            return {"error": words, "limit": "program"}
         result = await outcome
         if replies := result.get("replies"):
             self._stage.note(MAIN_REPLIES, [message_digest({"role": "assistant", **reply}) for reply in replies])
         return {name: value for name, value in result.items() if name not in ("say", "token", "replies")}
 
+    async def _ends_in_time(self, outcome: Outcome) -> bool:
+        """Wait for the outcome; return False if the program exceeds its time, which stands still during calls."""
+        now = asyncio.get_running_loop().time
+        ends = now() + self._definition.limits.minutes * 60 - self._seconds_in_calls
+        while not outcome.done():
+            in_calls = self._seconds_in_calls + (now() - self._asking_since if self._calls else 0.0)
+            if (left := ends + in_calls - now()) <= 0:
+                return False
+            await asyncio.wait([outcome], timeout=max(left, _SHORTEST_WAIT_S))
+        return True
+
     async def _answer(self, answering: Coroutine[Any, Any, AnswerT], outcome: Outcome) -> AnswerT:
         """Answer a call in a task of the conversation; hold the call if the conversation cannot continue."""
-        task = asyncio.get_running_loop().create_task(answering, context=self._context.copy())
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(answering, context=self._context.copy())
+        self._asking_since = self._asking_since if self._calls else loop.time()
         self._calls.add(task)
-        task.add_done_callback(self._calls.discard)
+        task.add_done_callback(self._call_ended)
         try:
             return await asyncio.shield(task)
         except Fault as fault:
@@ -109,6 +131,11 @@ class Rollout:
         except BaseException as error:
             _fail(outcome, error)
         raise Held
+
+    def _call_ended(self, task: asyncio.Task[Any]) -> None:
+        self._calls.discard(task)
+        if not self._calls:
+            self._seconds_in_calls += asyncio.get_running_loop().time() - self._asking_since
 
     async def _ask(self, role: str, call: GatewayCall) -> Reply:
         name = digest("call", role, [call.messages, call.tools, call.params])

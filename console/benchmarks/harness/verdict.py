@@ -28,10 +28,11 @@ def decide(case: Case, output: dict[str, Any], score: str, threshold: float) -> 
         threshold: lowest value of that score that passes.
     """
     error, limit = str(output.get("error") or ""), str(output.get("limit") or "")
+    if limit and limit not in _OF_MODEL:
+        words = error or f"the harness ended it at its {limit} limit"
+        return Verdict(Outcome.BROKEN, "harness_limit", limit, messages=(words,))
     if error:
         return Verdict(Outcome.BROKEN, "harness_error", messages=(error,))
-    if limit and limit not in _OF_MODEL:
-        return Verdict(Outcome.BROKEN, "harness_limit", limit, messages=(f"the harness ended it at its {limit} limit",))
     scores = numbers_of(output)
     detail: dict[str, Any] = {"actual": output.get("answer", ""), OWN_SCORES: _own_scores(output)}
     if (target := case.data.get("target")) not in (None, "", []):

@@ -24,6 +24,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from console.core.chat import Reply
 from console.core.fault import Fault, FaultKind
 from console.core.json_text import read_json
+from console.core.media import check_media
 from console.llm.gateway.anthropic_dialect import ANTHROPIC
 from console.llm.gateway.chat_dialect import CHAT
 from console.llm.gateway.dialect import CannotConvert, Dialect, GatewayCall
@@ -43,6 +44,8 @@ class Answers(NamedTuple):
 
     ask: Callable[[str, GatewayCall], Awaitable[Reply]]
     embed: Callable[[str, list[str]], Awaitable[list[list[float]]]]
+    roles: tuple[str, ...]
+    """The roles that have a model."""
 
 
 _LOG = logging.getLogger(__name__)
@@ -124,8 +127,9 @@ class Gateway:
 
 
 async def _respond(request: web.Request, dialect: Dialect, answers: Answers) -> web.StreamResponse:
+    role = _role(request, answers, "model")
     call = _read(dialect, await request.read())
-    reply = await answers.ask(request.match_info.get("role", "model"), call)
+    reply = await answers.ask(role, call)
     if call.streams:
         return await _stream(request, dialect.events(reply, call))
     return web.json_response(dialect.whole(reply, call), dumps=_dumps)
@@ -137,6 +141,7 @@ async def _count_tokens(request: web.Request, _dialect: Dialect, _answers: Answe
 
 
 async def _embed(request: web.Request, _dialect: Dialect, answers: Answers) -> web.StreamResponse:
+    role = _role(request, answers, _EMBEDDING)
     body = _read_object(await request.read())
     asked = body.get("input")
     texts = [asked] if isinstance(asked, str) else asked
@@ -144,7 +149,7 @@ async def _embed(request: web.Request, _dialect: Dialect, answers: Answers) -> w
         raise CannotConvert("`input` is neither a string nor a list of strings")
     if body.get("dimensions") is not None:
         raise CannotConvert("`dimensions` cannot be passed on: models.toml sets them")
-    vectors = await answers.embed(request.match_info.get("role", _EMBEDDING), cast("list[str]", texts))
+    vectors = await answers.embed(role, cast("list[str]", texts))
     is_packed = body.get("encoding_format") == "base64"
     data = [
         {"object": "embedding", "index": index, "embedding": _packed(vector) if is_packed else vector}
@@ -152,6 +157,16 @@ async def _embed(request: web.Request, _dialect: Dialect, answers: Answers) -> w
     ]
     usage = {"prompt_tokens": 0, "total_tokens": 0}
     return web.json_response({"object": "list", "data": data, "model": str(body.get("model", "")), "usage": usage})
+
+
+def _role(request: web.Request, answers: Answers, usual: str) -> str:
+    """Return the role that a call is for."""
+    role = request.match_info.get("role", usual)
+    if role not in answers.roles:
+        raise CannotConvert(f"its suite has no model for the role {role[:40]!r}, only {', '.join(answers.roles)}")
+    if (role == _EMBEDDING) != (usual == _EMBEDDING):
+        raise CannotConvert(f"the model in the role {role} does not answer this kind of call")
+    return role
 
 
 def _packed(vector: list[float]) -> str:
@@ -199,6 +214,10 @@ def _check(call: GatewayCall) -> None:
             raise CannotConvert("a message has no role")
         if "native" in message:  # our channel for a model's own output; clients must not use it
             raise CannotConvert("`native` of a message cannot be passed on")
+    try:
+        check_media(call.messages)
+    except ValueError as error:
+        raise CannotConvert(str(error)) from None
     if not all(isinstance(tool, dict) for tool in cast("list[Any]", call.tools)):
         raise CannotConvert("a tool is not an object")
 

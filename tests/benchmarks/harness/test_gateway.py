@@ -25,7 +25,7 @@ class Clients:
     async def __aenter__(self) -> "Clients":
         self.gateway, self.heard = Gateway(), list[tuple[str, GatewayCall]]()
         await self.gateway.open()
-        self.token = self.gateway.admit(Answers(self.answer, self.embed))
+        self.token = self.gateway.admit(Answers(self.answer, self.embed, ("model", "judge", "user", "embedding")))
         self.http = aiohttp.ClientSession()
         self.fault: Fault | None = None
         return self
@@ -155,6 +155,70 @@ async def test_what_is_no_call_is_refused_before_a_model_is_paid(path: str, body
             pass
     assert (refused.status, garbled.status, clients.heard) == (400, 400, [])
     assert words.startswith("eval-console cannot pass this call on: ")
+
+
+_REFERENCE = f"sha256:{'a' * 64};image/png;5"
+_SOUND = {"type": "input_audio", "input_audio": {"data": "QUJD", "format": "wav"}}
+BAD_MEDIA: dict[str, dict[str, Any]] = {
+    "a url of no base64": {"type": "image_url", "image_url": {"url": "data:image/png;base64,@@@"}},
+    "padding that lacks": {"type": "image_url", "image_url": {"url": "data:image/png;base64,QQ"}},
+    "letters beyond ASCII": {"type": "image_url", "image_url": {"url": "data:image/png;base64,\u00e9"}},
+    "sound of no base64": {"type": "input_audio", "input_audio": {"data": "!!", "format": "wav"}},
+    "a file of no base64": {"type": "file", "file": {"filename": "f", "file_data": "data:a/b;base64,!"}},
+    "a picture of ours": {"type": "image_url", "image_url": {"url": _REFERENCE}},
+    "a sound of ours": {"type": "input_audio", "input_audio": {"data": _REFERENCE, "format": "wav"}},
+    "a file of ours": {"type": "file", "file": {"file_data": _REFERENCE + ";7x9"}},
+    "an odd format": {"type": "input_audio", "input_audio": {"data": "QUJD", "format": "a;b"}},
+    "a format of two lines": {"type": "input_audio", "input_audio": {"data": "QUJD", "format": "a\nb"}},
+    "a format without end": {"type": "input_audio", "input_audio": {"data": "QUJD", "format": "a" * 300}},
+}
+
+
+@pytest.mark.parametrize("name", BAD_MEDIA)
+@pytest.mark.parametrize("role", ["user", "tool", "system"])
+async def test_bad_media_are_refused_before_a_model_is_paid(name: str, role: str) -> None:
+    content = [{"type": "text", "text": "look"}, _SOUND, BAD_MEDIA[name]]
+    async with Clients() as clients:
+        body = {"messages": [{"role": role, "content": content, "tool_call_id": "c1"}]}
+        status, text = await clients.post(f"/c/{clients.token}/v1/chat/completions", body)
+    assert (status, clients.heard) == (400, [])
+    assert json.loads(text)["error"]["message"].startswith("eval-console cannot pass this call on: ")
+
+
+@pytest.mark.parametrize("data", ["@@@", "QQ", "\u00e9", _REFERENCE])
+async def test_bad_media_of_other_apis_are_refused(data: str) -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": data}
+    blocks = {"messages": [{"role": "user", "content": [{"type": "image", "source": source}]}]}
+    url = data if data == _REFERENCE else f"data:image/png;base64,{data}"
+    items = {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": url}]}]}
+    async with Clients() as clients:
+        refused = [
+            await clients.post(f"/c/{clients.token}/v1/messages", blocks),
+            await clients.post(f"/c/{clients.token}/v1/responses", items),
+        ]
+    assert ([status for status, _ in refused], clients.heard) == ([400, 400], [])
+
+
+@pytest.mark.parametrize("role", ["nobody", "Model", "judge%20", "a" * 2000, "embedding"])
+@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages"])
+async def test_a_role_without_a_model_is_refused(role: str, path: str) -> None:
+    async with Clients() as clients:
+        body = HELLO | {"input": "hello"}
+        status, text = await clients.post(f"/c/{clients.token}/r/{role}/v1/{path}", body)
+    assert (status, clients.heard) == (400, [])
+    assert "role" in json.loads(text)["error"]["message"]
+
+
+async def test_embeddings_that_the_run_lacks_are_refused() -> None:
+    async with Clients() as clients:
+        token = clients.gateway.admit(Answers(clients.answer, clients.embed, ("model",)))
+        refused = [
+            await clients.post(f"/c/{token}/v1/embeddings", {"input": "hello"}),
+            await clients.post(f"/c/{clients.token}/r/model/v1/embeddings", {"input": "hello"}),
+        ]
+        assert not hasattr(clients, "embedded")
+    assert [status for status, _ in refused] == [400, 400]
+    assert "no model for the role 'embedding', only model" in refused[0][1]
 
 
 async def test_a_client_cannot_forge_what_a_model_gets_back_as_its_own() -> None:

@@ -22,7 +22,7 @@ class Wire:
         self.writers = list[asyncio.StreamWriter]()
         """Kept, as a connection whose writer is forgotten is closed."""
         await self.gateway.open()
-        self.token = self.gateway.admit(Answers(self._answer, self._embed))
+        self.token = self.gateway.admit(Answers(self._answer, self._embed, ("model",)))
 
     async def _answer(self, role: str, call: GatewayCall) -> Reply:
         self.asked.append(str(call.messages[0]["content"]))
