@@ -42,12 +42,12 @@ from console.engine.roles import find_role_models, idle_roles, needed_models, pi
 from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import PAIRWISE, Catalog, find_suite, open_pairwise
-from console.suites.grading import GRADING_ROLES, grader_of
+from console.suites.grading import GRADING_ROLES, grader_of, truths_digest
 from console.suites.headline import headlines_of
 from console.suites.modes import find_mode
 from console.suites.options import check_options
 from console.suites.planned_order import planned_order
-from console.suites.selection import select_cases
+from console.suites.selection import select_cases, select_planned
 from console.suites.sharding import part_of
 from console.suites.suite import Suite
 
@@ -90,6 +90,8 @@ class Plan:
     """Run whose conversations are graded again; only its judge and embedding models may be called."""
     is_pairwise: bool = False
     """True if a judge compares the answers of runs, named in `options`; the model is not called."""
+    truths: str = ""
+    """Digest of the cases, if they were planned before."""
 
     @property
     def asks_models(self) -> bool:
@@ -134,7 +136,7 @@ def prepare(plan: Plan) -> PreparedRun:
     options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
     mode = find_mode(suite, plan.mode or None, model.mode)
     setting = _recorded_setting(plan, runs_root) or suite.adapt(Setting(mode=mode, options=options), model, plan.mode)
-    cases = select_cases(suite, plan.selection, setting)
+    cases = _selected_cases(suite, plan, setting)
     if not cases:
         raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
@@ -177,6 +179,14 @@ def prepare(plan: Plan) -> PreparedRun:
     warnings = [*book.warnings, *_notices(plan, catalog, suite, manifest), *idle_roles(plan.roles, models, plan.suite)]
     earlier = None if plan.regraded else earlier_run(manifest, runs_root)
     return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings, earlier, baseline)
+
+
+def _selected_cases(suite: Suite, plan: Plan, setting: Setting) -> list[Case]:
+    """Return the cases of a plan; of an earlier one those that it had, if they are still the same."""
+    if not (plan.truths and suite.has_independent_rows):
+        return select_cases(suite, plan.selection, setting)
+    cases = select_planned(suite, plan.selection, setting, lambda cases: truths_digest(cases) == plan.truths)
+    return select_cases(suite, plan.selection, setting) if cases is None else cases
 
 
 def _concurrency(plan: Plan, model: ModelConfig) -> int:
@@ -285,7 +295,7 @@ def reopen(run: RunFolder, paths: WorkspacePaths) -> PreparedRun:
     plan = _plan_of(run, manifest, paths)
     is_imported = manifest.format == RECORDED
     prepared = prepare_imported(RunFolder(run.path.parent / manifest.regraded), plan) if is_imported else prepare(plan)
-    _check_same_data(manifest, prepared.manifest, run)
+    _check_same_data(manifest, prepared, run)
     _check_same_looks(manifest, prepared.manifest)
     new_grader, warnings = prepared.manifest.grader, prepared.warnings
     if manifest.grader is not None and new_grader is not None and manifest.grader != new_grader:
@@ -320,6 +330,7 @@ def _plan_of(run: RunFolder, manifest: Manifest, paths: WorkspacePaths) -> Plan:
         is_batched=manifest.is_batched,
         further_models=tuple(gone_models(manifest, paths)) if manifest.regraded or is_pairwise else (),
         is_pairwise=is_pairwise,
+        truths=manifest.grader.truths if manifest.grader is not None else "",
     )
 
 
@@ -393,14 +404,20 @@ def _stand_in(model: ModelFacts) -> ModelConfig:
     return ModelConfig(name=model.name, model_id=model.model_id or model.name, base_url=model.base_url or None)
 
 
-def _check_same_data(manifest: Manifest, now: Manifest, run: RunFolder) -> None:
-    """Raise `UsageError` if the suite's data or the local weights have changed since the run started."""
+def _check_same_data(manifest: Manifest, prepared: PreparedRun, run: RunFolder) -> None:
+    """Raise `UsageError` if the suite's data or the local weights have changed since the run started.
+
+    Rows that are not cases of the run may have been added or changed.
+    """
+    now = prepared.manifest
     changed = sorted(
         name
         for name in manifest.dataset.keys() | now.dataset.keys()
         if manifest.dataset.get(name) != now.dataset.get(name)
     )
-    if changed:
+    truths = [grader.truths for grader in (manifest.grader, now.grader) if grader is not None]
+    has_same_cases = prepared.suite.has_independent_rows and len(truths) == 2 and truths[0] == truths[1] != ""
+    if changed and not (changed == ["digest"] and has_same_cases):
         was = ", ".join(f"{name}: {manifest.dataset.get(name)} → {now.dataset.get(name)}" for name in changed)
         raise UsageError(
             f"the data of suite {manifest.suite} has changed since the run started ({was})",

@@ -52,7 +52,7 @@ def grader_of(
     rules = dict(suite.grading(setting))
     if "embedding" in models and weights:
         rules["embedding weights"] = _digest(sorted(weights.items()))
-    return Grader(suite.entry.format, _code_digest(suite), _truths_digest(cases), models, rules)
+    return Grader(suite.entry.format, _code_digest(suite), truths_digest(cases), models, rules)
 
 
 def _model_words(facts: ModelFacts) -> str:
@@ -65,7 +65,8 @@ def _model_words(facts: ModelFacts) -> str:
     return words
 
 
-def _truths_digest(cases: Iterable[Case]) -> str:
+def truths_digest(cases: Iterable[Case]) -> str:
+    """Return the digest of selected cases, ground truths included."""
     digest = hashlib.sha256()
     for case in cases:
         digest.update(canonical_json((case.id, case.data)))

@@ -4,8 +4,9 @@ Looks up categories and ids, draws samples and adds prerequisites. Reads no more
 selected categories, and only as many cases as the limit.
 """
 
+import contextlib
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
@@ -15,12 +16,21 @@ from console.core.suggestion import nearest, suggest
 from console.suites.modes import find_mode
 from console.suites.suite import Category, Suite
 
+_MOST_COMPARED = 200_000
+"""Number of cases after which the search for an earlier selection gives up."""
 
-def select_cases(suite: Suite, selection: Selection, setting: Setting) -> list[Case]:
+
+def select_cases(suite: Suite, selection: Selection, setting: Setting, *, without_last: int = 0) -> list[Case]:
     """Return the selected cases and their prerequisites in the suite's order.
 
     Without categories or ids, select all cases that support the setting's mode. Ungraded cases do not count toward the
     limit.
+
+    Args:
+        suite: the suite.
+        selection: names and limits.
+        setting: mode and options.
+        without_last: number of cases at the end of the suite to leave out.
 
     Raises:
         UsageError: unknown category or id (suggests a name), duplicate ids, or corrupt data.
@@ -28,9 +38,24 @@ def select_cases(suite: Suite, selection: Selection, setting: Setting) -> list[C
     categories = _categories_to_read(suite, selection, setting)
     if categories == []:
         return []
-    offered = _OfferedCases(suite, categories, setting)
+    offered = _OfferedCases(suite, categories, setting, without_last)
     chosen = _limited(_named(offered, selection, suite) if selection.ids else offered, selection)
     return _with_prerequisites(chosen, offered)
+
+
+def select_planned(
+    suite: Suite, selection: Selection, setting: Setting, is_planned: Callable[[list[Case]], bool]
+) -> list[Case] | None:
+    """Return the cases of an earlier selection, although others were added behind them; None if they have changed."""
+    added, compared = 0, 0
+    with contextlib.suppress(UsageError):  # without the last cases, one that was named is missing
+        while cases := select_cases(suite, selection, setting, without_last=added):
+            if is_planned(cases):
+                return cases
+            added, compared = added + 1, compared + len(cases)
+            if compared > _MOST_COMPARED:
+                return None
+    return None
 
 
 def _find_categories(suite: Suite, categories: Sequence[Category], names: Iterable[str]) -> list[str]:
@@ -79,9 +104,12 @@ def _categories_to_read(suite: Suite, selection: Selection, setting: Setting) ->
 class _OfferedCases:
     """Lazily read cases of some categories, with unique ids."""
 
-    def __init__(self, suite: Suite, categories: list[str] | None, setting: Setting) -> None:
+    def __init__(self, suite: Suite, categories: list[str] | None, setting: Setting, without_last: int) -> None:
         self._suite, self._categories = suite, None if categories is None else frozenset(categories)
-        self._source = iter(suite.cases(categories or (), setting))
+        cases = suite.cases(categories or (), setting)
+        if without_last:
+            cases = list(cases)[:-without_last]
+        self._source = iter(cases)
         self._made: dict[str, Case] = {}
 
     def __iter__(self) -> Iterator[Case]:

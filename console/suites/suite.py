@@ -246,6 +246,8 @@ class Suite:
 
     waits_for_batches: bool = True
     """False if the suite's code gives up on answers that take hours."""
+    has_independent_rows: bool = False
+    """True if a case depends on nothing but its data, so that a run continues although other cases have changed."""
     forks: bool = False
     """True if a rollout may contain several conversations, such as those of sub-agents."""
     grader_sources: tuple[str, ...] = ()

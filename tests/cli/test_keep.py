@@ -1,6 +1,7 @@
 """Keeping cases of a run as rows of a suite of one's own, which then passes and fails as the run did."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -123,3 +124,61 @@ def test_what_cannot_be_kept_says_why(console: Any, home: Path, hasty: str) -> N
 def _written(home: Path, text: str, name: str = "row.json") -> Path:
     (home / name).write_text(text)
     return home / name
+
+
+ROWS = "".join(
+    f'{{"id": "c{n}", "category": "{"ab"[n % 2]}", "prompt": "Say {n}.", "contains": "{n}"}}\n' for n in range(6)
+)
+
+
+@pytest.fixture
+def stopped(console: Any, home: Path) -> Callable[..., Path]:
+    """Return a function that starts a run of a suite of rows, which stops at a cap, and returns the file of rows."""
+
+    def stop(*selection: str) -> Path:
+        folder = home / "data" / "mine"
+        folder.mkdir(parents=True)
+        (folder / "suite.toml").write_text('title = "Mine"\nformat = "dialogue"\n')
+        (folder / "cases.jsonl").write_text(ROWS)
+        (home / "why.txt").write_text("{prompt} Why?")
+        console("run", "-m", "sim/careful", "-s", "dialogue-starter", "-n", "1", "--name", "other")
+        ended = console("run", "-m", "sim/careful", "-s", "mine", *selection, "-c", "1", "--max-tokens", "60", "--yes")
+        assert ended.code == Exit.BUDGET, ended.err
+        return folder / "cases.jsonl"
+
+    return stop
+
+
+SELECTIONS = {
+    "all": (),
+    "the first": ("-n", "4"),
+    "a sample": ("--sample", "4", "--seed", "7"),
+    "a category": ("--category", "a"),
+    "ids": ("--ids", "c1,c4,c5"),
+    "variants": ("--vary", "prompt=why.txt"),
+}
+
+
+@pytest.mark.parametrize("selection", SELECTIONS.values(), ids=SELECTIONS)
+def test_a_case_kept_into_a_suite_whose_run_was_interrupted_leaves_the_run_resumable(
+    console: Any, stopped: Callable[..., Path], selection: tuple[str, ...]
+) -> None:
+    rows = stopped(*selection)
+    case = console("export", "other", "--format", "json").data["rollouts"][0]["case"]
+    assert console("keep", f"other#{case}", "--to", "mine").code == Exit.OK
+    assert rows.read_text().startswith(ROWS)
+    assert rows.read_text() != ROWS
+    resumed = console("resume", "latest", "--max-tokens", "1000000")
+    assert resumed.code == Exit.OK, resumed.err
+    assert case not in {rollout["case"] for rollout in console("export", "latest", "--format", "json").data["rollouts"]}
+
+
+def test_a_changed_row_matters_only_to_the_runs_that_play_it(console: Any, stopped: Callable[..., Path]) -> None:
+    rows = stopped("--ids", "c1,c4,c5")
+    rows.write_text(ROWS.replace("Say 0.", "Say zero."))
+    rows.write_text(ROWS.replace("Say 5.", "Say five."))
+    refused = console("resume", "latest", "--max-tokens", "1000000")
+    assert refused.code == Exit.USAGE
+    assert "the data of suite mine has changed since the run started" in refused.err
+    rows.write_text(ROWS.replace("Say 0.", "Say zero."))
+    assert console("resume", "latest", "--max-tokens", "1000000").code == Exit.OK

@@ -28,6 +28,7 @@ class DialogueSuite(Suite):
     """Suite with one folder of rows."""
 
     options = OPTIONS
+    has_independent_rows = True
     grader_sources = (
         "console.benchmarks.dialogue.rules",
         "console.suites.judging",
