@@ -8,6 +8,7 @@
 A fault is never the model's answer and never a score (specs: reliability §1.3–1.4).
 """
 
+import json
 from collections.abc import Generator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -130,10 +131,47 @@ class UsageError(Exception):
         return f"{place}{self.message}" + (f"\n  {self.hint}" if self.hint else "")
 
 
+_OF_DAMAGED_DATA = frozenset({"zlib", "lzma", "_lzma", "zipfile", "tarfile", "gzip", "binascii"})
+"""Modules whose errors mean that data is damaged."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why something failed, to follow a colon, without the phrases and addresses of libraries."""
+    match error:
+        case UsageError():
+            return str(error)
+        case Fault():
+            return error.message
+        case UnicodeError():
+            return "it is not UTF-8"
+        case SyntaxError():
+            return error.msg + (f", line {error.lineno}" if error.lineno else "")
+        case RecursionError():
+            return "it is nested too deeply"
+        case MemoryError():
+            return "there is not enough memory"
+        case KeyError() | EOFError():
+            return f"{error.args[0]} is missing" if isinstance(error, KeyError) and error.args else "it ends too early"
+        case _ if type(error).__module__ in _OF_DAMAGED_DATA:
+            return "its data is damaged"
+        case json.JSONDecodeError():
+            return f"{error.msg}, line {error.lineno}, column {error.colno}"
+        case _:
+            return _reason_of_system(error)
+
+
+def _reason_of_system(error: BaseException) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or "the system gives no reason"
+    if (seconds := getattr(error, "timeout", None)) is not None:  # of a subprocess
+        return f"it takes longer than {seconds:.3g} s"
+    return str(error) or type(error).__name__
+
+
 @contextmanager
 def os_errors_as(message: str, *, where: object = "", hint: str = "") -> Generator[None]:
     """Raise errors of the operating system as a UsageError that ends with the system's reason."""
     try:
         yield
     except OSError as error:
-        raise UsageError(f"{message}: {error.strerror or error}", where=str(where), hint=hint) from None
+        raise UsageError(f"{message}: {reason_of(error)}", where=str(where), hint=hint) from None

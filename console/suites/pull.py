@@ -7,12 +7,16 @@ never called comparable. A new folder replaces the old one only when complete.
 import json
 import shutil
 import tempfile
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from console.core.fault import UsageError
+from console.core.fault import Fault, UsageError, reason_of
+from console.llm.transport.network import proxy_of, tls_context
 
 _TIMEOUT_S = 60
 _MOST_BYTES = 64 << 20
@@ -98,6 +102,16 @@ def _replace(new_folder: Path, target: Path, scratch: Path) -> Path:
         raise
 
 
+def _opener(address: str) -> urllib.request.OpenerDirector:
+    """Return an opener with the proxy and the certificates that the environment names."""
+    parts = urlsplit(address)
+    proxy = proxy_of(parts)
+    proxies = {parts.scheme: proxy.address} if proxy is not None else {}
+    return urllib.request.build_opener(
+        urllib.request.ProxyHandler(proxies), urllib.request.HTTPSHandler(context=tls_context())
+    )
+
+
 def fetch_file(address: str, hint: str) -> bytes:
     """Fetch one file from a constant https address.
 
@@ -105,10 +119,16 @@ def fetch_file(address: str, hint: str) -> bytes:
         UsageError: no network, or a file that is too large.
     """
     try:
-        with urllib.request.urlopen(address, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - a constant https address
+        with _opener(address).open(address, timeout=_TIMEOUT_S) as answer:
             content = answer.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{address} cannot be fetched: {error}", hint=hint) from error
+    except Fault as fault:
+        raise UsageError(fault.message, hint=fault.hint) from None
+    except urllib.error.HTTPError as error:
+        raise UsageError(f"{address} cannot be fetched (HTTP {error.code})", hint=hint) from error
+    except (OSError, HTTPException) as error:
+        cause = error.reason if isinstance(error, urllib.error.URLError) else error
+        why = reason_of(cause) if isinstance(cause, OSError) else "the answer is not HTTP"
+        raise UsageError(f"{address} cannot be fetched: {why}", hint=hint) from error
     if len(content) > _MOST_BYTES:
         raise UsageError(f"{address} is larger than {_MOST_BYTES >> 20} MB", hint=hint)
     return content

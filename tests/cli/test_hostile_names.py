@@ -202,7 +202,7 @@ def place(home: Path, monkeypatch: pytest.MonkeyPatch) -> HostileWorkspace:
     def refuse(*_: object, **__: object) -> Any:
         raise OSError(f"no way to {ATTACK}")
 
-    monkeypatch.setattr(urllib.request, "urlopen", refuse)
+    monkeypatch.setattr(urllib.request.OpenerDirector, "open", refuse)
     monkeypatch.setattr("console.engine.process.subprocess.Popen", refuse)
     monkeypatch.setattr("console.engine.runner.wake", lambda _: True)
     monkeypatch.setenv("PIP_NO_INDEX", "1")

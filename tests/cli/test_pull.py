@@ -90,7 +90,7 @@ def offer_download(name: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
         return
 
-    def answer(address: str, timeout: float) -> Any:
+    def answer(_: object, address: str, timeout: float) -> Any:
         if name == "cavebench":
             return io.BytesIO(archived(name, "cave-bench-a074e6a/"))
         content = next((text for path, text in FILES[name].items() if address.endswith(path)), None)
@@ -98,7 +98,7 @@ def offer_download(name: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> No
             raise OSError("there is no such file")
         return io.BytesIO(content.encode())
 
-    monkeypatch.setattr(urllib.request, "urlopen", answer)
+    monkeypatch.setattr(urllib.request.OpenerDirector, "open", answer)
 
 
 def pins_of(name: str) -> list[str]:

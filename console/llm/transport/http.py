@@ -9,15 +9,13 @@ import errno
 import os
 import resource
 import socket
-import ssl
-import urllib.request
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from http import HTTPStatus
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
@@ -28,13 +26,13 @@ from console.config.models import public_address
 from console.config.secrets import redactor_for, resolve_key
 from console.core.fault import Fault, FaultKind
 from console.core.provider import provider_of
-from console.llm.transport.faults import fault_of, read_provider_error
+from console.llm.transport.connection_faults import Connection
+from console.llm.transport.faults import fault_of, looks_like_html, read_provider_error
+from console.llm.transport.network import proxy_of, tls_context
 
 LARGEST_BODY = 16 << 20
 _LARGEST_ERROR = 64 << 10
 _CONNECT_S = 30.0
-_SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL)
-_SHORTAGE_S = 0.5
 _RESERVED = 4
 """File descriptors reserved for everything but connections, such as modules imported while cases play."""
 
@@ -75,8 +73,8 @@ class HttpSession:
         }
         self._headers |= headers(self.key) if self.key is not None else {}
         self._headers |= {name.lower(): value for name, value in model.headers.items()}
-        self._proxy = _proxy_of(self._base)
         self._connect_s = min(_CONNECT_S, model.limits.timeout_s)
+        self._connection = Connection(self._base, self._connect_s)
         self._session: aiohttp.ClientSession | None = None
         self._unkept_session: aiohttp.ClientSession | None = None
         """Opens a new connection for each request."""
@@ -107,6 +105,7 @@ class HttpSession:
             Fault: no HTTP response, or a broken connection.
         """
         reached = False
+        proxy = self._connection.proxy = proxy_of(self._base)
         try:
             options: dict[str, Any] = {
                 "method": method,
@@ -114,18 +113,18 @@ class HttpSession:
                 "data": body,
                 "headers": self._headers | {"content-type": content_type} if content_type else self._headers,
                 "allow_redirects": False,
-                "proxy": self._proxy,
+                "proxy": proxy.address if proxy is not None else None,
             }
             async with await self._send(options, on_resent, is_sent_once=is_sent_once) as response:
                 reached = True
                 await self._check(response)
                 yield response
         except (aiohttp.ClientError, HttpProcessingError, OSError) as error:
-            raise self._fault(error, reached) from None
+            raise self._connection.fault(error, is_reached=reached) from error
         except ValueError as error:
             if reached:
                 raise
-            raise self._fault(error, reached) from None
+            raise self._connection.fault(error, is_reached=reached) from error
 
     async def aclose(self) -> None:
         for session in (self._session, self._unkept_session):
@@ -162,7 +161,7 @@ class HttpSession:
             connector=aiohttp.TCPConnector(
                 limit=0,
                 ttl_dns_cache=300,
-                ssl=_tls() if self._base.scheme == "https" else True,
+                ssl=tls_context() if self._base.scheme == "https" else True,
                 socket_factory=_new_socket,
                 force_close=not keeps_connections,
             ),
@@ -184,11 +183,20 @@ class HttpSession:
             reason = f"{self._base.netloc} answered with the status {response.status} instead of 200"
             raise Fault(FaultKind.BAD_ANSWER, reason, status=response.status)
         if response.status != 200:
-            raise ErrorResponse(response.status, response.headers, await read(response, _LARGEST_ERROR, cut=True))
+            body = await read(response, _LARGEST_ERROR, cut=True)
+            if self._is_from_proxy(response.status, body):
+                raise self._connection.refused_by_proxy(response.status)
+            raise ErrorResponse(response.status, response.headers, body)
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in ("", "identity"):
             named = self.redact(encoding)[:20]
             raise Fault(FaultKind.BAD_ANSWER, f"the server compressed its answer ({named}) without being asked to")
+
+    def _is_from_proxy(self, status: int, body: bytes) -> bool:
+        """Return whether an error of a request without TLS is the proxy's: servers of models send no web pages."""
+        if self._connection.proxy is None or self._base.scheme != "http":
+            return False
+        return status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED or looks_like_html(body)
 
     def _redirected(self, response: aiohttp.ClientResponse) -> Fault:
         """Return the fault of a redirect; redirects are never followed."""
@@ -209,42 +217,6 @@ class HttpSession:
         """Return the redacted fault of an error response."""
         provider_error = read_provider_error(error_response.body, self.redact)
         return fault_of(provider_error, error_response.status, error_response.headers)
-
-    def _fault(self, error: Exception, reached: bool) -> Fault:
-        """Return the fault of an error below HTTP."""
-        host, netloc, reason = self._base.hostname or "the server", self._base.netloc, self._reason(error)
-        hint = "Check base_url, the network and whether the server runs."
-        match error:
-            case aiohttp.ClientSSLError():
-                return Fault(
-                    FaultKind.CONNECT, f"cannot establish a trusted TLS connection to {netloc}: {reason}", hint=hint
-                )
-            case aiohttp.ClientConnectorDNSError():
-                return Fault(FaultKind.CONNECT, f"cannot resolve the host {host}", hint=hint)
-            case aiohttp.ClientConnectorError(os_error=OSError(errno=number)) if number in _SHORTAGES:
-                return _shortage(reason)
-            case aiohttp.ClientConnectorError():
-                reason = reason or "it hung up" + (" during the TLS handshake" * (self._base.scheme == "https"))
-                return Fault(FaultKind.CONNECT, f"cannot connect to {netloc}: {reason}", hint=hint)
-            case aiohttp.ServerTimeoutError():
-                return Fault(
-                    FaultKind.CONNECT, f"could not connect to {netloc} within {self._connect_s:g} s", hint=hint
-                )
-            case aiohttp.ClientResponseError() | HttpProcessingError():
-                return Fault(FaultKind.BAD_ANSWER, f"{netloc} sent an invalid HTTP response: {reason}")
-            case aiohttp.InvalidURL() | ValueError():
-                return Fault(FaultKind.BAD_REQUEST, f"the request cannot be sent: {reason}", hint=hint)
-            case _ if reached:
-                return Fault(FaultKind.BROKEN_STREAM, f"the connection to {netloc} was lost: {reason}")
-            case _:
-                return Fault(FaultKind.CONNECT, f"{netloc} closed the connection without an answer: {reason}")
-
-    def _reason(self, error: Exception) -> str:
-        """Return the message of the operating system or the parser, redacted and cut."""
-        cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-        number = cause.errno if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) else None
-        text = os.strerror(number) if number and number > 0 else str(cause)
-        return " ".join(self.redact(text).split())[:200]
 
 
 @dataclass(slots=True)
@@ -310,14 +282,6 @@ def _new_socket(address: tuple[int, int, int, str, tuple[Any, ...]]) -> socket.s
     return new
 
 
-def _shortage(reason: str) -> Fault:
-    """Return a fault for too many local connections, handled like a rate limit."""
-    text = f"this machine allows no more connections at once: {reason}"
-    return Fault(
-        FaultKind.RATE_LIMIT, text, retry_after_s=_SHORTAGE_S, hint="Raise `ulimit -n`, or lower --concurrency."
-    )
-
-
 def _redirect_target(base: str, location: str) -> str | None:
     """Return the public part of a redirect's address, or None if it is invalid."""
     if not location.strip() or not location.isprintable():
@@ -329,23 +293,3 @@ def _redirect_target(base: str, location: str) -> str | None:
     except ValueError:  # such as a port of letters, or half an IPv6 address
         return None
     return public_address(target) if is_address else None
-
-
-def _proxy_of(address: SplitResult) -> str | None:
-    """Return the proxy that the environment sets for an address."""
-    host = address.hostname or ""
-    if not host or urllib.request.proxy_bypass(host):
-        return None
-    return urllib.request.getproxies().get(address.scheme)
-
-
-def _tls() -> ssl.SSLContext:
-    """Trust the system's certificates or, if there are none, certifi's."""
-    paths = ssl.get_default_verify_paths()
-    if (paths.cafile and Path(paths.cafile).exists()) or (paths.capath and any(Path(paths.capath).glob("*"))):
-        return ssl.create_default_context()
-    try:
-        import certifi
-    except ImportError:
-        return ssl.create_default_context()
-    return ssl.create_default_context(cafile=certifi.where())

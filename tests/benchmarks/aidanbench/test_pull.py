@@ -126,9 +126,9 @@ def test_a_failed_pull_leaves_the_old_one_alone(tmp_path: Path, checkout: Path) 
 
 
 def test_without_network_the_other_way_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(address: str, **_: Any) -> None:
+    def refuse(opener: object, address: str, **_: Any) -> None:
         raise urllib.error.URLError(f"no route to {address}")
 
-    monkeypatch.setattr(urllib.request, "urlopen", refuse)
+    monkeypatch.setattr(urllib.request.OpenerDirector, "open", refuse)
     with pytest.raises(UsageError, match="--from PATH"):
         pull(Pull(tmp_path / "data", lambda line: None))

@@ -84,21 +84,21 @@ def test_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             written.writestr(f"cave-bench-a074e6a/{name}", text)
     asked: list[str] = []
 
-    def answer(address: str, timeout: float) -> Any:
+    def answer(_: object, address: str, timeout: float) -> Any:
         asked.append(address)
         return io.BytesIO(archive.getvalue())
 
-    monkeypatch.setattr(urllib.request, "urlopen", answer)
+    monkeypatch.setattr(urllib.request.OpenerDirector, "open", answer)
     folder = taken(tmp_path / "data", None)
     assert names(folder) == ["evals/fam/data.csv", "evals/fam/mod.py", "evals/fam/s.json", "suite.toml"]
     assert len(asked) == 1
 
 
 def test_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(address: str, timeout: float) -> Any:
+    def fail(_: object, address: str, timeout: float) -> Any:
         raise urllib.error.URLError("unreachable")
 
-    monkeypatch.setattr(urllib.request, "urlopen", fail)
+    monkeypatch.setattr(urllib.request.OpenerDirector, "open", fail)
     with pytest.raises(UsageError, match="--from PATH"):
         taken(tmp_path / "data", None)
     assert not list((tmp_path / "data").iterdir())
