@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from console.config.paths import DEFAULT_PATHS, WorkspacePaths
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.engine.compute_target import LOCAL, ComputeTarget
 from console.store.atomic import open_private
 from console.store.runs import RunFolder
@@ -41,7 +41,7 @@ def spawn_engine(
     try:
         return detach(command, run.log_path, cwd)
     except OSError as error:
-        raise UsageError(f"the engine cannot be started: {error}", where=str(run.path)) from None
+        raise UsageError(f"the engine cannot be started: {reason_of(error)}", where=str(run.path)) from None
 
 
 def detach(command: list[str], log_path: Path, cwd: Path | None = None) -> "subprocess.Popen[bytes]":

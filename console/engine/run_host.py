@@ -29,11 +29,14 @@ from console.engine.recorded_effects import JournalEffects, read_whole
 from console.engine.retry_line import RetryLine
 from console.engine.role_warnings import RoleWarnings
 from console.engine.running import RunningConversations
+from console.engine.stage import CALL_STATES
 from console.llm.endpoint import Endpoint
 from console.store.journal import JournalWriter
 from console.store.runs import RunFolder
 
 SAID_DAMAGES = 5
+_OVERTIME_S = 10.0
+"""Seconds for silent calls to answer after the run's time is up."""
 _DURABLE_S = 0.02
 
 
@@ -210,6 +213,11 @@ class RunHost:
         """Return whether ending the run cancels a conversation in this state, because it may never end by itself."""
         return state == "waiting" or (state in self._external_states and not self.budget_meter.holds(key))
 
+    @staticmethod
+    def _is_silent(_: Key, state: str) -> bool:
+        """Return whether a conversation waits for a call without any text so far."""
+        return state in CALL_STATES
+
     # Pauses and budget -----------------------------------------------------------------------------------------------
 
     @property
@@ -272,6 +280,8 @@ class RunHost:
             self.budget_meter.check()
         except BudgetReached as reached:
             self.end("budget", str(reached))
+            if self.budget_meter.is_out_of_time:
+                asyncio.get_running_loop().call_later(_OVERTIME_S, self.running.cancel_in, self._is_silent)
 
     def end(self, reason: str, message: str = "") -> None:
         """Start no new calls; calls in flight may finish, waiting conversations are cancelled and stay resumable."""

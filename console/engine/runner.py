@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from console.config.paths import WorkspacePaths
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.engine.compute_target import ComputeTarget
 from console.engine.process import detach, spawn_engine
 from console.store.atomic import PRIVATE
@@ -38,7 +38,8 @@ def wake(root: Path) -> bool:
         queue.log_path.touch(PRIVATE)
         detach([sys.executable, "-m", "console", "runner", str(root)], queue.log_path)
     except OSError as error:
-        raise UsageError(f"the queue's runner cannot be started: {error}", where=str(queue.log_path)) from None
+        text = f"the queue's runner cannot be started: {reason_of(error)}"
+        raise UsageError(text, where=str(queue.log_path)) from None
     return True
 
 

@@ -191,6 +191,8 @@ _STATES = {
     "user": "user writing",
     "embedding": "embedding",
 }
+CALL_STATES = frozenset(_STATES.values())
+"""States of conversations that wait for an answer of a model."""
 
 
 class JournaledStage(Stage):

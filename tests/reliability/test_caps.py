@@ -128,3 +128,20 @@ def test_errors(run, console, home: Path, till: Till) -> None:
     again = console("resume", ended.data["run"], "--data", home / "data", "--json", "--quiet", "--max-errors", 500)
     assert again.code == 0
     assert again.data["summary"]["tally"]["passed"] == CASES
+
+
+def test_time_is_over_though_a_call_is_silent(console, home: Path, till: Till, monkeypatch) -> None:
+    """What was not answered then is asked again by a resume."""
+    monkeypatch.setattr("console.engine.run_host._OVERTIME_S", 0.5)
+    models = write_models(home, till.server)
+    models.write_text(models.read_text().replace("timeout_s = 30,", "timeout_s = 300,"))
+    till.server.answer = lambda request: Scripted(fault="stall_head") if number_of(request) else right(request)
+    data = write_suite(home / "data", 4)
+    began = time.monotonic()
+    ended = console("run", "-m", "m", "-s", "lookups", "--data", data, "--max-time", "3", "--json", "--quiet")
+    assert ended.code == 4, ended.err
+    assert time.monotonic() - began < 60
+    assert "the time limit of 3 s is reached" in ended.data["summary"]["message"]
+    till.server.answer = till.answer
+    again = console("resume", ended.data["run"], "--data", data, "--json", "--quiet", "--max-time", "1h")
+    assert again.data["summary"]["tally"]["passed"] == 4

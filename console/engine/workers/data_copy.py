@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from console.config.paths import cache_dir
 from console.config.redaction import is_worth_hiding, sounds_secret
 from console.config.weights import FOLDER
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.weights import PUBLISHED
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER
 from console.suites.archive import ArchiveLimits, file_sha256, unpack_tar
@@ -100,7 +100,7 @@ def pack(data: RunData, put: Callable[[bytes], object]) -> None:
                     member.size, member.mode = os.fstat(file.fileno()).st_size, PRIVATE
                     archive.addfile(member, file)
     except (OSError, tarfile.TarError) as error:
-        raise UsageError(f"the data cannot be packed: {error}", hint=_COPY_HINT) from None
+        raise UsageError(f"the data cannot be packed: {reason_of(error)}", hint=_COPY_HINT) from None
 
 
 def unpack_once(digest: str, parts: Iterable[bytes]) -> tuple[Path, bool]:
