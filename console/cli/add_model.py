@@ -6,6 +6,7 @@ missing part is asked for, so that users need not know an address or a model's n
 
 import asyncio
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from console.config.list_prices import with_list_price
 from console.config.model import ModelConfig, Price
 from console.config.model_entry import entry_of
 from console.config.models import KeyState, key_state, load_models
-from console.config.paths import find_models_file
+from console.config.paths import find_models_file, find_models_file_to_write
 from console.core.fault import Fault, UsageError
 from console.core.price import dollars
 from console.core.suggestion import suggest
@@ -42,7 +43,11 @@ SERVED_MODELS = JsonKind(
     "served_models",
     "models add SERVER",
     "The models that a server lists.",
-    {"server": "its name", "models": "id, context, price_in and price_out of each"},
+    {
+        "server": "its name",
+        "models": "id, context, price_in and price_out of each",
+        "file": "path of the models.toml to which one would be added",
+    },
 )
 ADDED_MODEL = JsonKind(
     "added_model",
@@ -88,7 +93,7 @@ def add(args: AddModelArguments) -> int:
     served = _served(draft, is_needed=not args.id)
     id = args.id or (_choose_model(args.output, served) if asks else "")
     if not id:
-        return _list_models(args.output, server, draft, served)
+        return _list_models(args, server, draft, served)
     from console.llm.servers.model_list import ServedModel
 
     about = next((each for each in served if each.id == id), ServedModel(id))
@@ -189,17 +194,23 @@ def _state(server: KnownServer, answering: Mapping[str, bool]) -> str:
     return _key(server).text
 
 
-def _list_models(output: Output, server: KnownServer, draft: ModelConfig, served: "Sequence[ServedModel]") -> int:
+def _list_models(
+    args: AddModelArguments, server: KnownServer, draft: ModelConfig, served: "Sequence[ServedModel]"
+) -> int:
+    output, path = args.output, find_models_file_to_write(args.models)
     models = [_with_id(draft, server, each) for each in served]
     if output.machine:
         rows = [
             {"id": each.model_id, "context": each.context, "price_in": each.price.input, "price_out": each.price.output}
             for each in models
         ]
-        output.data(SERVED_MODELS, {"server": server.name, "models": rows})
+        output.data(SERVED_MODELS, {"server": server.name, "models": rows, "file": str(path)})
         return Exit.OK
     output.rows(("id", "context", "price per M tokens"), [(each.model_id, *_about(each)) for each in models])
-    output.text(f"`eval-console models add {server.name} --id ID` adds one.")
+    given = [("--address", args.address), ("--key-env", args.key_env), ("--models", args.models)]
+    options = [word for option, value in given if value for word in (option, str(value))]
+    command = shlex.join(["eval-console", "models", "add", server.name, *options])
+    output.text(f"`{command} --id ID` adds one to {path}.")
     return Exit.OK
 
 
@@ -227,7 +238,7 @@ def _served(draft: ModelConfig, *, is_needed: bool) -> "list[ServedModel]":
 
 
 def _add(args: AddModelArguments, server: KnownServer, model: ModelConfig, *, asks: bool) -> int:
-    path = find_models_file(args.models) or Path("models.toml").absolute()
+    path = find_models_file_to_write(args.models)
     taken = load_models(path if path.exists() else None).models
     model = msgspec.structs.replace(model, name=args.name or _free_name(model.model_id, taken))
     if model.name in taken:
@@ -239,6 +250,7 @@ def _add(args: AddModelArguments, server: KnownServer, model: ModelConfig, *, as
         model, trials, cost = _try(model)
     if args.mode in ("fc", "prompt"):
         model = msgspec.structs.replace(model, mode=args.mode)
+    hidden = None if path.exists() else find_models_file(args.models)
     entry = _append(path, model, "; ".join(filter(None, (server.title, _price_words(model)))))
     if args.output.machine:
         findings = [{"name": trial.name, "good": trial.fault is None, "text": trial.text} for trial in trials]
@@ -252,6 +264,8 @@ def _add(args: AddModelArguments, server: KnownServer, model: ModelConfig, *, as
             f"The calls cost {dollars(cost)}." if cost is not None else "The cost of the calls is unknown."
         )
     args.output.text(f"Added to {path}:", "strong")
+    if hidden is not None:
+        args.output.text(f"In this folder, it is used in place of {hidden}.")
     args.output.text(entry)
     args.output.text(f"Play three cases of a suite: eval-console run -m {model.name} -s SUITE -n 3")
     return Exit.OK

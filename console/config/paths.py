@@ -67,6 +67,17 @@ def find_models_file(explicit: Path | str | None = None) -> Path | None:
     return next((path.absolute() for path in candidates if path.is_file()), None)
 
 
+def find_models_file_to_write(explicit: Path | str | None = None) -> Path:
+    """Return the models file to which a model is added; it may not exist yet.
+
+    The file of a checkout is only written from within the checkout, as it may be under version control.
+    """
+    existing, root = find_models_file(explicit), checkout()
+    is_named = bool(explicit) or _from_environment("EVAL_CONSOLE_MODELS") is not None
+    is_foreign = root is not None and existing == root / "models.toml" and not Path.cwd().is_relative_to(root)
+    return existing if existing is not None and (is_named or not is_foreign) else Path("models.toml").absolute()
+
+
 def presets_files() -> list[Path]:
     """Return the paths of preset files, the one in the current folder first; the files may not exist.
 

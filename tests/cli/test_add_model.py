@@ -1,6 +1,8 @@
 """`models add`: from a server to a table of models.toml that plays, with the rest of the file as it was."""
 
 import os
+import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -120,3 +122,32 @@ def test_on_a_terminal_each_part_is_asked_for(models: Path) -> None:
             terminal.close()
     assert models.read_text().startswith(f"{OWN}\n\n# any other address")
     assert 'model_id = "large-1"' in models.read_text()
+
+
+def test_the_suggested_command_works(console: Any, models: Path) -> None:
+    with OpenAIServer(models=("small",)) as server:
+        listed = console("models", "add", "--address", server.base_url, "--key-env", "HOME")
+        assert f"adds one to {models}" in listed.out
+        command = re.search(r"`eval-console (.+) --id ID`", listed.out)
+        assert command is not None
+        added = console(*shlex.split(command[1]), "--id", "small", "--no-try", "--json")
+        assert (added.code, added.data["file"]) == (0, str(models)), added.err
+
+
+def test_the_file_of_a_checkout_is_not_written_from_elsewhere(
+    console: Any, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be under version control; a file of the current folder is used from then on, as is said."""
+    root = tmp_path / "checkout"
+    (root / "data").mkdir(parents=True)
+    for name, text in (("pyproject.toml", ""), ("models.toml", OWN)):
+        (root / name).write_text(text)
+    monkeypatch.setattr("console.config.paths.checkout", lambda: root)
+    with OpenAIServer(models=("small",)) as server:
+        at = ("models", "add", "--address", server.base_url, "--id", "small", "--no-try")
+        added = console(*at)
+        assert f"Added to {home / 'models.toml'}" in added.out
+        assert f"in place of {root / 'models.toml'}" in added.out
+        assert (root / "models.toml").read_text() == OWN
+        monkeypatch.chdir(root)
+        assert console(*at, "--json").data["file"] == str(root / "models.toml")

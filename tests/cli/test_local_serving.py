@@ -150,6 +150,19 @@ def test_a_remote_server_gets_its_key_and_the_path_of_the_weights(console, home,
         assert {head["authorization"] for head in server.heads} == {"Bearer remote-key-0123456789"}
 
 
+def test_a_remote_server_may_serve_a_model_under_an_alias(console, home, port, monkeypatch):
+    with ApiServer([Said("No function fits.")], served=["its-alias"]) as server:
+        monkeypatch.setenv("REMOTE_OPENAI_BASE_URL", server.base_url)
+        ended = console(*COMMAND)
+        assert ended.code == Exit.OK, ended.err
+        assert f"is its-alias at {server.base_url}" in ended.err
+        assert {request["model"] for request in server.requests} == {"its-alias"}
+    with ApiServer([], served=["one", "other"]) as server:
+        monkeypatch.setenv("REMOTE_OPENAI_BASE_URL", server.base_url)
+        ended = console(*COMMAND, "-o")
+        assert (ended.code, "does not serve" in ended.err) == (Exit.USAGE, True)
+
+
 @pytest.fixture
 def tokenizer(home: Path) -> Path:
     """A folder with a tokenizer of single characters and one special token."""

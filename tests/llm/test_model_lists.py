@@ -1,4 +1,4 @@
-"""Lists of models as servers send them: with prices as OpenRouter, lengths as vLLM, names as Gemini."""
+"""Lists of models as servers send them: with prices as OpenRouter, lengths as vLLM and llama.cpp, names as Gemini."""
 
 from typing import Any
 
@@ -17,6 +17,8 @@ async def test_rows_of_every_kind(provider: str) -> None:
         {"name": "models/gemini-x", "inputTokenLimit": 1_000_000},
         {"id": "priced", "context_length": 7, "pricing": {"prompt": "0.000001", "completion": "0.000002"}},
         {"id": "odd", "context_length": "7", "pricing": {"prompt": "nan", "completion": -1}},
+        {"id": "llama", "aliases": ["llama", "small"], "meta": {"n_ctx": 8192, "n_ctx_train": 131072}},
+        {"id": "groq", "context_window": 131072, "root": "weights/path"},
         {"id": 7},
         {},
     ]
@@ -28,4 +30,6 @@ async def test_rows_of_every_kind(provider: str) -> None:
         ServedModel("gemini-x", context=1_000_000),
         ServedModel("priced", Price(1.0, 2.0), 7),
         ServedModel("odd"),
+        ServedModel("llama", context=8192, aliases=("llama", "small")),
+        ServedModel("groq", context=131072, aliases=("weights/path",)),
     ]

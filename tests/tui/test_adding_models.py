@@ -41,6 +41,7 @@ async def test_the_only_model_of_a_server_is_not_asked_for(opened: Any, workspac
             app.screen.query_one(Input).value = server.base_url
             await see(pilot, lambda: isinstance(app.screen, Question), "enter")
             assert "Add the-one to models.toml?" in text_of(app)
+            assert str(workspace.paths.models)[:40] in text_of(app), "the path is shown before it is written"
             await see(pilot, lambda: getattr(app.screen, "where", "") == "launch", "a")
     assert 'model_id = "the-one"' in workspace.paths.models.read_text()
 

@@ -18,6 +18,16 @@ from console.llm.wires.provider_api import api_of
 _LISTING = Limits(timeout_s=10.0)
 _HINT = Limits(timeout_s=3.0)
 _SHOWN = 5
+_LENGTHS = (
+    "loaded_context_length",  # LM Studio
+    "context_length",  # OpenRouter, Together AI
+    "max_model_len",  # vLLM, SGLang
+    "context_window",  # Groq
+    "max_context_length",  # Mistral, LM Studio
+    "inputTokenLimit",  # Gemini
+    "max_input_tokens",
+)
+"""Fields with the context length; llama.cpp has `n_ctx` in `meta`."""
 _MOST_PER_MILLION = 1e6
 """Price in USD above which a listed price must be a mistake."""
 
@@ -30,6 +40,8 @@ class ServedModel(msgspec.Struct, frozen=True):
     """Price, if the server lists it, as OpenRouter does."""
     context: int | None = None
     """Context length in tokens."""
+    aliases: tuple[str, ...] = ()
+    """Other names under which the server accepts requests for it."""
 
 
 async def served_models(model: ModelConfig) -> list[str]:
@@ -99,9 +111,12 @@ def _model(row: Mapping[str, Any]) -> ServedModel | None:
         return None
     pricing = as_object(row.get("pricing"))
     price = Price(*(_per_million(pricing.get(key)) for key in ("prompt", "completion", "input_cache_read")))
-    lengths = [row.get(key) for key in ("context_length", "max_model_len", "inputTokenLimit", "max_input_tokens")]
+    lengths = [as_object(row.get("meta")).get("n_ctx"), *(row.get(key) for key in _LENGTHS)]
     context = next((length for length in lengths if isinstance(length, int) and length > 0), None)
-    return ServedModel(id.removeprefix("models/"), price if price.input else Price(), context)
+    listed: object = row.get("aliases")
+    names = [*cast("list[object]", listed if isinstance(listed, list) else []), row.get("root")]
+    aliases = tuple(name for name in names if isinstance(name, str) and name)
+    return ServedModel(id.removeprefix("models/"), price if price.input else Price(), context, aliases)
 
 
 def _per_million(per_token: object) -> float | None:

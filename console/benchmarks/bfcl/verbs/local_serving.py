@@ -9,6 +9,8 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
+import msgspec
+
 from console.benchmarks.bfcl.models.profile import Profile, profiles
 from console.cli.parser import Arguments
 from console.config.environment import variable
@@ -64,7 +66,7 @@ def local_model(args: ServingArguments, name: str) -> ModelConfig:
         )
     _check(args)
     folder = args.local_model_path
-    return ModelConfig(
+    model = ModelConfig(
         name=name,
         model_id=str(folder) if folder else profile.model_id,
         provider="completions",
@@ -74,6 +76,26 @@ def local_model(args: ServingArguments, name: str) -> ModelConfig:
         tokenizer=_tokenizer(folder),
         limits=Limits(timeout_s=_LONGEST_S, first_token_s=_LONGEST_S),
     )
+    served_id = _served_id(model) if variable("REMOTE_OPENAI_BASE_URL") else model.model_id
+    if served_id != model.model_id:
+        args.output.info(f"{name} is {served_id} at {model.base_url}")
+    return msgspec.structs.replace(model, model_id=served_id)
+
+
+def _served_id(model: ModelConfig) -> str:
+    """Return the id of a model at a server that the user named, which may serve it under an alias.
+
+    A server with a single model, such as llama.cpp's, is taken to serve the right one.
+    """
+    from console.llm.servers.model_list import list_models
+
+    try:
+        served = asyncio.run(list_models(model))
+    except Fault:
+        return model.model_id  # reported when the server is needed
+    ids = [each.id for each in served]
+    named = next((each.id for each in served if model.model_id in each.aliases), None)
+    return model.model_id if model.model_id in ids else named or (ids[0] if len(ids) == 1 else model.model_id)
 
 
 def _entry_for(profile: Profile) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from textual.content import Content
@@ -72,7 +71,9 @@ class ModelAdding:
             words += ["--address", address]
         listed = await self._run(f"Asking {server['title']} for its models …", *words)
         model = await self._choose_model(listed) if listed is not None else None
-        return await self._add_model([*words, f"--id={model['id']}"], model) if model is not None else ""
+        if listed is None or model is None:
+            return ""
+        return await self._add_model([*words, f"--id={model['id']}"], model, str(listed["file"]))
 
     async def _choose_server(self) -> dict[str, Any] | None:
         """Return a server as `models add --json` describes it, or None if the user chose none."""
@@ -101,11 +102,11 @@ class ModelAdding:
         rows, title = JsonRows(answer["models"], "id", _model_cells), Content("Which of its models?")
         return await self.services.ask(_dialog(rows, _MODELS, title, "No model matches."))
 
-    async def _add_model(self, words: Sequence[str], model: dict[str, Any]) -> str:
+    async def _add_model(self, words: Sequence[str], model: dict[str, Any], file: str) -> str:
         """Add a model and return its name; empty if it was not confirmed."""
         text = Content.assemble(
-            "Add ", one_line(str(model["id"]), 60, "bold"), " to models.toml?\nTwo short calls try it, price: ",
-            _price(model),
+            "Add ", one_line(str(model["id"]), 60, "bold"), " to models.toml?\n", one_line(file, 200, MUTED),
+            "\nTwo short calls try it, price: ", _price(model),
         )  # fmt: skip
         answers = [Answer("y", "try and add it"), Answer("a", "add it without a call")]
         answer = await self.services.ask(Question(text, answers))
@@ -119,10 +120,8 @@ class ModelAdding:
         cost = added["cost_usd"]
         paid = [] if not words_of_trial else [number_format.money(cost) if cost is not None else "cost unknown"]
         about = "; ".join([*words_of_trial, *paid])
-        self.services.notify(
-            Content.assemble("Added ", one_line(added["name"], 60, "bold"), " to ", Path(added["file"]).name, ". ",
-                             one_line(about, 200, MUTED))
-        )  # fmt: skip
+        name, file = one_line(added["name"], 60, "bold"), one_line(str(added["file"]), 200)
+        self.services.notify(Content.assemble("Added ", name, " to ", file, ". ", one_line(about, 200, MUTED)))
         return str(added["name"])
 
     async def _run(self, waiting: str, *words: str) -> dict[str, Any] | None:
@@ -131,11 +130,8 @@ class ModelAdding:
         Raises:
             UsageError: it refused.
         """
-        models = self.services.workspace.models
-        path = (models.path if models is not None else None) or self.services.paths.models
-        answer = await self.services.ask(
-            Waiting(one_line(waiting, 60), partial(verb_output, path, "models", "add", *words))
-        )
+        command = partial(verb_output, self.services.paths.models, "models", "add", *words)
+        answer = await self.services.ask(Waiting(one_line(waiting, 60), command))
         if isinstance(answer, UsageError):
             raise answer
         return answer
