@@ -16,7 +16,7 @@ from console.config.model_entry import entry_of
 from console.config.models import ModelConfig, facts, key_state, load_models
 from console.config.paths import find_data_roots, find_models_file, find_runs_root
 from console.core.case import Case, Setting
-from console.core.fault import Fault, UsageError
+from console.core.fault import Fault, UsageError, reason_of
 from console.core.provider import provider_of
 from console.core.run import Selection
 from console.engine.roles import pick_model
@@ -359,7 +359,7 @@ def check_journals(runs: Path | None) -> list[Finding]:
             lines += sum(1 for _ in reader.iter_all())
             damages = [] if run.is_live and not reader.damages else run.damages(reader)
         except (UsageError, OSError) as error:
-            findings.append(Finding("journals", run.name, BAD, str(error)))
+            findings.append(Finding("journals", run.name, BAD, reason_of(error)))
             continue
         checked += 1
         hint = f"`eval-console resume {run.name}` runs missing parts again."

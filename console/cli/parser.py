@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 from console import __version__
 from console.cli.output import Output
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.suggestion import nearest
 from console.suites.benchmark import Benchmark, built_in
 
@@ -162,7 +162,7 @@ def read_input(path: Path) -> str:
         with nullcontext(sys.stdin) if path == Path("-") else path.open(encoding="utf-8") as file:
             text = file.read(_LARGEST_INPUT + 1)  # a device may never end
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path)) from None
+        raise UsageError(f"cannot be read: {reason_of(error)}", where=str(path)) from None
     if len(text) > _LARGEST_INPUT:
         raise UsageError(f"is larger than {_LARGEST_INPUT >> 20} MiB", where=str(path))
     return text

@@ -13,7 +13,7 @@ import msgspec
 from console.config.paths import find_own_data
 from console.core.case import Case
 from console.core.chat import Message
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.json_text import read_json
 from console.core.outcome import Outcome
 from console.core.run import Manifest
@@ -58,7 +58,7 @@ class ProposedRow(msgspec.Struct, frozen=True):
         try:
             value = read_json(text)
         except ValueError as error:
-            raise UsageError(f"the edited row is not JSON: {error}") from None
+            raise UsageError(f"the edited row is not JSON: {reason_of(error)}") from None
         if not isinstance(value, dict):
             raise UsageError("the edited row is not a JSON object")
         return self._with({"id": self.row["id"], **value})
@@ -72,7 +72,7 @@ class ProposedRow(msgspec.Struct, frozen=True):
         try:
             checks = read_json(text)
         except ValueError as error:
-            raise UsageError(f"the checks are not JSON: {error}") from None
+            raise UsageError(f"the checks are not JSON: {reason_of(error)}") from None
         if not isinstance(checks, list):
             raise UsageError("the checks are not a JSON list", hint='Write [{"contains": "…"}], for example.')
         left = {name: value for name, value in self.row.items() if name not in (*_HIDDEN, "expect", "judge")}

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from console.core.fault import reason_of
 from console.sandbox.exchange import Exchange, OnAsk, OnTell, WorkerError, WorkerLost
 from console.sandbox.frames import BadFrame, pack, read_frame
 from console.sandbox.launch import find_seatbelt, import_paths, open_paths, readable_paths, spawn
@@ -97,7 +98,7 @@ class Worker:
         except OSError as error:
             ours.close()
             remove_scratch(scratch)
-            raise WorkerLost("start", f"a worker process could not be started: {error}") from None
+            raise WorkerLost("start", f"a worker process could not be started: {reason_of(error)}") from None
         finally:
             theirs.close()
         worker = cls(process, streams, scratch, limits)

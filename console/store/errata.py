@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import tomli
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.ready_type import ready_type
 from console.store.atomic import change_file, read_regular
 
@@ -46,7 +46,7 @@ def read_errata(path: Path) -> dict[str, Erratum]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+        raise UsageError(f"cannot be read: {reason_of(error)}", where=str(path)) from None
 
 
 def _decoded(data: bytes, path: Path) -> dict[str, Erratum]:
@@ -55,7 +55,7 @@ def _decoded(data: bytes, path: Path) -> dict[str, Erratum]:
     except msgspec.ValidationError as error:
         raise UsageError(f"is not a file of errata: {error}", where=str(path)) from None
     except ValueError as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path)) from None
+        raise UsageError(f"cannot be read: {reason_of(error)}", where=str(path)) from None
     for number, erratum in enumerate(listed, 1):
         if erratum.decision not in DECISIONS:
             hint = f"One of {', '.join(DECISIONS)}."

@@ -249,7 +249,7 @@ class _Archive(io.RawIOBase):
             try:
                 content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed[: -_TAIL.size], _BLOCK + 1)
             except zlib.error as error:
-                raise ArchiveError(f"block {number + 1} of the archived journal is damaged: {error}") from None
+                raise ArchiveError(f"block {number + 1} of the archived journal is damaged") from error
             if _TAIL.unpack(packed[-_TAIL.size :]) != (zlib.crc32(content), len(content)):
                 raise ArchiveError(f"block {number + 1} of the archived journal is damaged: its checksum differs")
             self._kept = number, content

@@ -9,7 +9,7 @@ import tomli
 from console.config.preset import Preset, suite_words
 from console.config.toml import keys_of
 from console.config.toml_text import toml_key, toml_value
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.store.atomic import change_file
 
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*(.+?)[ \t]*\][ \t]*(?:#.*)?$")
@@ -76,7 +76,9 @@ def _lines(path: Path, data: bytes | None) -> list[str]:
         return (_START if data is None else data.decode()).splitlines()
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"the file cannot be read: {error}", where=str(path), hint="Fix or move the file; nothing was saved."
+            f"the file cannot be read: {reason_of(error)}",
+            where=str(path),
+            hint="Fix or move the file; nothing was saved.",
         ) from None
 
 
@@ -98,7 +100,7 @@ def _check_result(path: Path, lines: list[str], text: str, name: str) -> None:
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 0)
         raise UsageError(
-            f"the file has an error: {error}",
+            f"the file has an error: {reason_of(error)}",
             where=f"{path.name}:{line}" if line else str(path),
             hint="Fix it first; nothing was saved.",
         ) from None

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import msgspec
 
-from console.core.fault import UsageError, os_errors_as
+from console.core.fault import UsageError, os_errors_as, reason_of
 from console.core.json_text import decode_as
 from console.core.ranges import Moment
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, locked, read_regular, write_atomically
@@ -72,7 +72,7 @@ class RunQueue:
             return []
         except (OSError, ValueError) as error:
             raise UsageError(
-                f"the queue cannot be read: {error}",
+                f"the queue cannot be read: {reason_of(error)}",
                 where=str(self._path),
                 hint="Delete the file; its runs stay listed and can be resumed one by one.",
             ) from None

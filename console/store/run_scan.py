@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.json_text import decode_as
 from console.core.ranges import Moment
 from console.core.run import Summary
@@ -50,7 +50,7 @@ def read_listed(folder: RunFolder) -> ListedFolder:
     try:
         return ListedFolder(folder, folder.summary())
     except (UsageError, OSError) as error:
-        return ListedFolder(folder, None, str(error))
+        return ListedFolder(folder, None, reason_of(error))
 
 
 def run_names(root: Path) -> list[str]:

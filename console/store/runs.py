@@ -13,7 +13,7 @@ from zlib import crc32
 import msgspec
 
 from console.core.case import Slot
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.names import slug
 from console.core.run import COUNTING, Manifest, Shard, Summary
 from console.core.tally import Counted, RunFold, without_output
@@ -179,7 +179,8 @@ class RunFolder:
         except FileNotFoundError:
             raise UsageError("this is not a run folder: run.json is missing", where=str(self.path)) from None
         except (OSError, ValueError) as error:
-            raise UsageError(f"the manifest cannot be read: {error}", where=str(self.manifest_path)) from None
+            text = f"the manifest cannot be read: {reason_of(error)}"
+            raise UsageError(text, where=str(self.manifest_path)) from None
         # A copied or renamed folder goes by its current name.
         name = "" if as_written else self.marks.name
         if manifest.id == self.id and not name:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.names import folded
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER
 
@@ -75,7 +75,7 @@ def unpack_zip(
             members = list(_checked(archive, opened, limits))
             return [_write(opened, member, target) for member in members if keep(member.filename)]
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, RuntimeError) as error:
-        raise UsageError(f"not a readable zip archive: {error}", where=str(archive)) from error
+        raise UsageError(f"not a readable zip archive: {reason_of(error)}", where=str(archive)) from error
 
 
 def unpacked_pieces(path: Path, most_bytes: int) -> Iterator[bytes]:
@@ -96,7 +96,7 @@ def unpacked_pieces(path: Path, most_bytes: int) -> Iterator[bytes]:
                     raise UsageError("unpacks to more than is allowed", where=str(path))
                 yield piece
     except (EOFError, zlib.error, lzma.LZMAError) as error:
-        raise UsageError(f"cannot be unpacked: {error}", where=str(path)) from error
+        raise UsageError(f"cannot be unpacked: {reason_of(error)}", where=str(path)) from error
 
 
 def unpack_tar(
@@ -139,7 +139,7 @@ def unpack_tar(
                 left -= member.size
                 files[member.name] = _write_private(source, target, PurePosixPath(member.name))
     except (tarfile.TarError, EOFError, ValueError) as error:
-        raise UsageError(f"not a readable tar archive: {error}") from error
+        raise UsageError(f"not a readable tar archive: {reason_of(error)}") from error
     return files
 
 

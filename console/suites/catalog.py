@@ -15,7 +15,7 @@ import msgspec
 import tomli
 
 from console.config.paths import DataRoots, find_data_roots
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.names import normalized
 from console.core.ready_type import ready_type
 from console.core.run import RECORDED, Manifest
@@ -237,7 +237,7 @@ def read_suite_toml(folder: Path) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(place)) from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"is not TOML: {error}", where=str(place)) from error
+        raise UsageError(f"is not TOML: {reason_of(error)}", where=str(place)) from error
 
 
 def _folders(roots: DataRoots) -> Iterator[tuple[str, Path]]:

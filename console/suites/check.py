@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from typing import cast
 
 from console.config.paths import DataRoots
-from console.core.fault import Fault, UsageError
+from console.core.fault import Fault, UsageError, reason_of
 from console.core.json_text import read_json
 from console.suites.catalog import Catalog
 from console.suites.line_checks import OutputChecker
@@ -112,7 +112,7 @@ def _parse(line: Line) -> Row | UsageError:
     try:
         row = read_json(line)
     except ValueError as error:
-        return UsageError(f"not JSON: {error}")
+        return UsageError(f"not JSON: {reason_of(error)}")
     if not isinstance(row, dict):
         return UsageError("must be a JSON object")
     fields = cast(Row, row)

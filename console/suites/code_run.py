@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 import msgspec
 from msgspec import Struct
 
-from console.core.fault import Fault, FaultKind, UsageError
+from console.core.fault import Fault, FaultKind, UsageError, reason_of
 from console.core.ready_type import ready_type
 
 RUN_CODE = "run_code"
@@ -171,7 +171,7 @@ def parse_tests(source: str) -> tuple[str, list[tuple[str, str]]]:
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise UsageError(f"the tests cannot be parsed: {error}") from None
+        raise UsageError(f"the tests cannot be parsed: {reason_of(error)}") from None
     functions = [
         node
         for node in tree.body

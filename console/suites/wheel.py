@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from console.core.fault import UsageError, os_errors_as
+from console.core.fault import UsageError, os_errors_as, reason_of
 from console.suites.archive import file_sha256
 from console.suites.pull import Pin, Pull
 
@@ -53,7 +53,8 @@ def _download(wheel: Wheel, into: Path, request: Pull) -> Path:
             [*command, wheel.requirement], capture_output=True, text=True, errors="replace", timeout=_TIMEOUT_S
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UsageError(f"pip could not download {wheel.requirement}: {error}", hint=_hint(wheel)) from error
+        text = f"pip could not download {wheel.requirement}: {reason_of(error)}"
+        raise UsageError(text, hint=_hint(wheel)) from error
     wheels = sorted(into.glob("*.whl"))
     if done.returncode != 0 or not wheels:
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()[

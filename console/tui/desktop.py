@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 
 _PATIENCE_S = 5.0
 _LINKS = ("http://", "https://")
@@ -67,7 +67,7 @@ def copy_by_program(command: Sequence[str], text: str, environment: Mapping[str,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UsageError(f"{command[0]} could not copy: {error}") from None
+        raise UsageError(f"{command[0]} could not copy: {reason_of(error)}") from None
     if done.returncode:
         raise UsageError(f"{command[0]} could not copy: it ended with code {done.returncode}")
 

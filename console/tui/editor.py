@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from textual.app import SuspendNotSupported
 from textual.content import Content
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.store.atomic import change_file
 from console.tui.sanitize import one_line
 from console.tui.services import Services
@@ -23,7 +23,7 @@ def edit_file(services: Services, path: Path) -> bool:
     try:
         _open_in(services, shlex.split(editor), path)
     except (OSError, ValueError, SuspendNotSupported) as error:
-        refusal = UsageError(f"{path.name} cannot be edited with {editor!r}: {error}", hint="Set EDITOR.")
+        refusal = UsageError(f"{path.name} cannot be edited with {editor!r}: {reason_of(error)}", hint="Set EDITOR.")
         services.refuse(refusal)
         return False
     return True
@@ -53,7 +53,7 @@ def page_text(services: Services, text: str, name: str) -> None:
         try:
             _open_in(services, command, path)
         except (OSError, SuspendNotSupported) as error:
-            services.notify(Content.assemble("Cannot open it: ", one_line(str(error), 200)), severity="error")
+            services.notify(Content.assemble("Cannot open it: ", one_line(reason_of(error), 200)), severity="error")
 
 
 def pager_command() -> list[str] | None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 import msgspec
 from textual.binding import Binding, BindingType
 
+from console.core.fault import reason_of
 from console.core.suggestion import nearest
 from console.tui.actions import ACTIONS, Action
 
@@ -112,7 +113,7 @@ def load_key_map(path: Path) -> KeyMap:
     try:
         table = tomli.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        key_map.mistakes.append(f"{path.name} cannot be read: {error}")
+        key_map.mistakes.append(f"{path.name} cannot be read: {reason_of(error)}")
         return key_map
     for id, value in _flat(table):
         _set_keys(key_map, id, value)

@@ -1,6 +1,7 @@
 """Everything a server can do wrong ends in the right fault, in time, with what had arrived kept."""
 
 import asyncio
+import re
 import resource
 import socket
 import time
@@ -66,6 +67,24 @@ async def test_a_bad_answer_is_a_typed_fault(connect, question, seen, name, kind
     assert caught.value.message
     assert [fault.kind for fault, _ in seen.failed] == [kind]
     assert seen.failed[-1][1] is None
+
+
+_OF_LIBRARIES = re.compile(
+    r"\[Errno|\w+Error\b|object at 0x|_ssl\.c|message=|Can not|Server disconnected|not completed"
+)
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "plain"])
+async def test_no_text_of_a_library_reaches_people(connect, question, seen, streamed):
+    """Whatever breaks, it is said in our words; those of the server are quoted."""
+    limits = {"timeout_s": 0.3, "first_token_s": 0.3, "idle_s": 0.3, "max_wait_s": 0}
+    endpoint = connect(limits, params={} if streamed else {"stream": False})
+    for name in sorted(FAULTS):
+        try:
+            await endpoint.ask(question(f"fault:{name}"), seen)
+        except Fault as fault:
+            shown = fault.message.replace(fault.partial, "") if fault.partial else fault.message
+            assert not _OF_LIBRARIES.search(shown), (name, shown)
 
 
 STREAMS = [

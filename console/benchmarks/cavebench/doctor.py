@@ -3,7 +3,7 @@
 import asyncio
 
 from console.cli.doctor_checks import BAD, GOOD, WARNING, Finding
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 
 _SANDBOX_HINT = (
     "Suites that run code written by the model need Linux with Landlock or user namespaces, or macOS with sandbox-exec."
@@ -20,7 +20,8 @@ def check_sandbox() -> list[Finding]:
         trial = asyncio.run(play_trial())
         level = trial.level or reached_level()
     except (UsageError, OSError) as error:
-        return [Finding("sandbox", "confinement", BAD, f"no worker could be started: {error}", _SANDBOX_HINT)]
+        text = f"no worker could be started: {reason_of(error)}"
+        return [Finding("sandbox", "confinement", BAD, text, _SANDBOX_HINT)]
     missing = f"Missing: {', '.join(level.missing)}." if level.missing else UNSEEN if level.seatbelt else ""
     text = level.text.removeprefix("sandbox: ")
     confinement = Finding("sandbox", "confinement", GOOD if level.is_enough else WARNING, text, missing)

@@ -10,7 +10,7 @@ import msgspec
 
 from console.benchmarks.harness.definition import PROGRAM, Definition
 from console.core.case import Case
-from console.core.fault import UsageError, os_errors_as
+from console.core.fault import UsageError, os_errors_as, reason_of
 from console.core.json_text import as_object, read_json
 from console.core.ready_type import ready_type
 from console.store.atomic import read_regular, write_atomically
@@ -136,7 +136,7 @@ def _ask(folder: Path, definition: Definition, do: str, limit: float) -> dict[st
             errors="replace",
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UsageError(f"its harness does not list its cases: {error}", where=str(folder)) from error
+        raise UsageError(f"its harness does not list its cases: {reason_of(error)}", where=str(folder)) from error
     answer = _last_line(ended.stdout)
     if answer.get("say") in ("cases", "versions"):
         return answer

@@ -20,7 +20,7 @@ from typing import BinaryIO, cast
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.exchange.json_kind import JsonKind
 from console.suites.check import check
 
@@ -73,7 +73,7 @@ def _lines(name: str) -> Iterator[str | UsageError]:
     try:
         opened = Path(name).open("rb")  # noqa: SIM115 - closed below
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot be read: {error}", where=name, hint=_FORMS) from None
+        raise UsageError(f"cannot be read: {reason_of(error)}", where=name, hint=_FORMS) from None
     with opened as file:
         if not (stat.S_ISREG(mode := os.fstat(file.fileno()).st_mode) or stat.S_ISFIFO(mode) or file.isatty()):
             raise UsageError("cannot be read: it is neither a file nor a pipe", where=name, hint=_FORMS)
@@ -91,7 +91,7 @@ def _lines_of(file: BinaryIO, name: str) -> Iterator[str | UsageError]:
                 if skipped > _MOST_SKIPPED:
                     raise OSError("a line has no end")
     except (OSError, EOFError, zlib.error) as error:
-        yield UsageError(f"{name} cannot be read to the end: {error}", hint=_FORMS)
+        yield UsageError(f"{name} cannot be read to the end: {reason_of(error)}", hint=_FORMS)
 
 
 def _text(line: bytes) -> str | UsageError:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.exchange.json_kind import JsonKind
 from console.exchange.reader_labels import LabelQueue
 from console.insight.reader_labels import reader_lines, reader_object
@@ -114,4 +114,4 @@ def _lines() -> Iterator[str]:
     try:
         yield from (line for line in sys.stdin if line.strip())
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot be read: {error}", where="stdin") from None
+        raise UsageError(f"cannot be read: {reason_of(error)}", where="stdin") from None

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.exchange.imports.json_stream import JsonPieces, Names, Truncated
 from console.exchange.imports.log import Problem
 from console.store.atomic import open_regular
@@ -38,4 +38,4 @@ def placed_pieces(
     except Truncated as error:
         problems.append(Problem(path.name, f"{error}; complete entries were read"))
     except ValueError as error:
-        raise UsageError(f"is not JSON: {error}", where=str(path)) from None
+        raise UsageError(f"is not JSON: {reason_of(error)}", where=str(path)) from None

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from console.core.chat import Reply
-from console.core.fault import os_errors_as
+from console.core.fault import os_errors_as, reason_of
 from console.core.json_text import decode_as, read_json
 from console.core.ready_type import ready_type
 from console.exchange.imports.chat import conversation
@@ -146,7 +146,7 @@ def _results(path: Path, time: str, problems: list[Problem]) -> Table:
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:
-        problems.append(Problem(results.name, f"cannot be read: {error}"))
+        problems.append(Problem(results.name, f"cannot be read: {reason_of(error)}"))
     return {}
 
 

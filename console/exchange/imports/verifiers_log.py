@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from console.core.chat import Usage
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.json_text import read_json
 from console.exchange.imports.chat import (
     after_last_reply,
@@ -241,7 +241,7 @@ def _open_results(path: Path) -> list[Log]:
     except FileNotFoundError:
         metadata = {}
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path.parent / "metadata.json")) from None
+        raise UsageError(f"cannot be read: {reason_of(error)}", where=str(path.parent / "metadata.json")) from None
     averages = {name[4:]: amount(value) for name, value in metadata.items() if name.startswith("avg_")}
     reported = {name: {"mean": value} for name, value in averages.items() if value is not None}
     head = LogHead(

@@ -16,7 +16,7 @@ from typing import BinaryIO, Protocol
 
 import msgspec
 
-from console.core.fault import UsageError, os_errors_as
+from console.core.fault import UsageError, os_errors_as, reason_of
 from console.store.atomic import open_regular
 
 LARGEST_BYTES = 128 << 20
@@ -273,7 +273,7 @@ def _checked(pieces: Iterator[bytes]) -> Iterator[bytes]:
     try:
         yield from pieces
     except (zlib.error, EOFError, ValueError) as error:
-        raise BadMember(f"is damaged: {error}") from None
+        raise BadMember(f"is damaged: {reason_of(error)}") from None
     except Exception as error:
         if type(error).__name__ != "ZstdError":
             raise

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from console.config.model import ModelConfig
 from console.config.weights import find_weights
 from console.core.chat import ChatRequest, Reply
-from console.core.fault import Fault, FaultKind
+from console.core.fault import Fault, FaultKind, reason_of
 from console.core.live import EndpointState
 from console.core.weights import VOCABULARY, WEIGHTS
 from console.llm.endpoint import Watch
@@ -108,7 +108,7 @@ class MiniLM:
             self._tokenizer = word_pieces(vocabulary, MOST_TOKENS)
             self._check(len(vocabulary))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            message = f"the local embedding in {folder} cannot be read: {error}"
+            message = f"the local embedding in {folder} cannot be read: {reason_of(error)}"
             raise Fault(FaultKind.DATA, message, hint=_HINT) from error
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:

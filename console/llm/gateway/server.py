@@ -22,7 +22,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from console.core.chat import Reply
-from console.core.fault import Fault, FaultKind
+from console.core.fault import Fault, FaultKind, reason_of
 from console.core.json_text import read_json
 from console.core.media import check_media
 from console.llm.gateway.anthropic_dialect import ANTHROPIC
@@ -116,8 +116,10 @@ class Gateway:
             except Held:
                 await self._closing.wait()
                 raise web.HTTPServiceUnavailable from None
-            except (CannotConvert, web.RequestPayloadError) as error:
+            except CannotConvert as error:
                 return refuse(f"eval-console cannot pass this call on: {error}")
+            except web.RequestPayloadError:
+                return refuse("eval-console cannot pass this call on: its body ended too early")
             except web.HTTPRequestEntityTooLarge:
                 return refuse(f"eval-console cannot pass this call on: it exceeds {_MOST_BYTES >> 20} MiB", 413)
             except Fault as fault:
@@ -179,7 +181,7 @@ def _read_object(data: bytes) -> dict[str, Any]:
     try:
         body = read_json(data)
     except ValueError as error:
-        raise CannotConvert(str(error)) from error
+        raise CannotConvert(reason_of(error)) from error
     try:
         json.dumps(body, allow_nan=False)
     except ValueError as error:  # sent by Python clients, but valid for no model
@@ -195,7 +197,7 @@ def _read(dialect: Dialect, data: bytes) -> GatewayCall:
     try:
         call = dialect.read(body)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise CannotConvert(f"its body does not have the form of this API ({error})") from error
+        raise CannotConvert(f"its body does not have the form of this API ({reason_of(error)})") from error
     _check(call)
     return call
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from console.config.model import ModelConfig
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.json_text import as_object
 from console.llm.transport.deadlines import Deadlines
 from console.llm.transport.http import ErrorResponse, HttpSession, read
@@ -52,7 +52,7 @@ class TokenCounter:
         try:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises nothing narrower
-            raise UsageError(f"{path} cannot be read: {str(error)[:200]}") from None
+            raise UsageError(f"{path} cannot be read: {reason_of(error)}") from None
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.context = _context_of(folder)
@@ -83,7 +83,7 @@ def _read_config(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path} cannot be read: {str(error)[:200]}") from None
+        raise UsageError(f"{path} cannot be read: {reason_of(error)}") from None
 
 
 def tokens_left(count: int, context: int) -> int:

@@ -16,7 +16,7 @@ from typing import Any, cast
 import msgspec
 
 from console.config.paths import WorkspacePaths
-from console.core.fault import UsageError, os_errors_as
+from console.core.fault import UsageError, os_errors_as, reason_of
 from console.core.ready_type import ready_type
 from console.store.lock import RunLock, RunLocked, is_held, read_holder
 from console.store.notes import LABEL, UNREADABLE, Note, Notes, retract_labels
@@ -94,7 +94,7 @@ class LabelSession:
                 command, capture_output=True, timeout=_FORECAST_S, check=False, stdin=subprocess.DEVNULL
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise UsageError(f"the cost cannot be estimated: {error}", where=self._run.name) from None
+            raise UsageError(f"the cost cannot be estimated: {reason_of(error)}", where=self._run.name) from None
         answer = last_object(process.stdout)
         try:
             return msgspec.convert(answer, ready_type(LabelForecast))
@@ -117,7 +117,7 @@ class LabelSession:
             self._log_start = log.stat().st_size if log.exists() else 0
             self._process = detach(self._command(forecast.model, terms, *caps), log)
         except OSError as error:
-            raise UsageError(f"the model cannot be called: {error}", where=str(self._run.path)) from None
+            raise UsageError(f"the model cannot be called: {reason_of(error)}", where=str(self._run.path)) from None
 
     @property
     def is_running(self) -> bool:

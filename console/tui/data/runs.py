@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.run import RECORDED, Manifest, Summary, Tally
 from console.core.tally import RunFold, without_output
 from console.store.notes import Notes
@@ -152,7 +152,7 @@ class RunWatch:
                 journal_bytes=self._reader.offset,
             )
         except (UsageError, OSError) as error:
-            return RunLine(self.folder, mistake=str(error))
+            return RunLine(self.folder, mistake=reason_of(error))
         return RunLine(self.folder, self.folder.marked(summary))
 
 

@@ -6,6 +6,7 @@ import sys
 import time
 from functools import partial
 
+from console.core.fault import reason_of
 from console.tui.data.workspace import Workspace
 
 PAUSE_S = 15.0
@@ -66,7 +67,7 @@ class SearchIndexing:
                 start_new_session=True,
             )
         except OSError as error:
-            self._end(str(error))
+            self._end(reason_of(error))
             return
         self._workspace.in_thread(partial(self._wait, self._process))
 

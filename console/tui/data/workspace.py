@@ -17,7 +17,7 @@ import msgspec
 from textual.signal import Signal
 
 from console.config.paths import WorkspacePaths, find_runs_root
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.store.run_changes import RunChanges
 from console.store.run_queue import RunQueue
 from console.store.runs import RunFolder
@@ -139,7 +139,7 @@ class Workspace:
             changes = RunChanges(root)  # created first, so that changes during the read are found later
             lines = read_runs(root, lambda some: self.hand_over(self._set_runs, reading, some, None, root))
         except (UsageError, OSError) as error:
-            self.hand_over(self._set_runs_mistake, str(error))
+            self.hand_over(self._set_runs_mistake, reason_of(error))
             return
         self.hand_over(self._set_runs, reading, lines, changes, root)
 

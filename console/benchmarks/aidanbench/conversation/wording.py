@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import cast
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.json_text import read_json
 
 FILE = "wording.json"
@@ -67,7 +67,7 @@ def read_wording(folder: Path) -> Wording:
     try:
         table = read_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path), hint=_HINT) from error
+        raise UsageError(f"cannot be read: {reason_of(error)}", where=str(path), hint=_HINT) from error
     names = {field.name for field in fields(Wording)}
     required = names - {"environment_origin"}
     if not isinstance(table, dict):

@@ -14,7 +14,7 @@ import msgspec
 
 from console.benchmarks.aidanbench.data.hub import read_dataset
 from console.benchmarks.aidanbench.options import AidanOptions
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.json_text import read_json
 from console.store.atomic import read_regular_text
 
@@ -146,7 +146,7 @@ def _rows(text: str, path: Path) -> Iterator[Mapping[str, Any]]:
         try:
             row = read_json(line)
         except ValueError as error:
-            raise UsageError(f"is not JSON: {error}", where=f"{path}:{number}") from error
+            raise UsageError(f"is not JSON: {reason_of(error)}", where=f"{path}:{number}") from error
         if not isinstance(row, dict):
             raise UsageError("must be an object with `question`", where=f"{path}:{number}")
         yield cast(Mapping[str, Any], row)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.json_text import read_json
 from console.core.suggestion import nearest
 from console.store.atomic import open_regular, read_regular_text
@@ -43,7 +43,7 @@ def read_dataset(name: str, split: str) -> list[str]:
         reason = error.strerror or "there is no such file"
         raise UsageError(f"cannot be read: {reason}", where=str(path), hint="Check the path.") from error
     except (ValueError, csv.Error) as error:
-        raise UsageError(f"is damaged: {error}", where=str(path)) from error
+        raise UsageError(f"is damaged: {reason_of(error)}", where=str(path)) from error
 
 
 def _questions(rows: Iterable[object], where: str) -> list[str]:

@@ -8,7 +8,7 @@ import ast
 from pathlib import Path
 from typing import cast
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 
 SLOTS = {
     "question": "question",
@@ -38,7 +38,7 @@ class Source:
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
         except (SyntaxError, ValueError) as error:
-            raise UsageError(f"is not Python: {error}", where=str(path)) from error
+            raise UsageError(f"is not Python: {reason_of(error)}", where=str(path)) from error
 
     def texts(self, name: str) -> list[str]:
         """Return the list of strings assigned to a module-level name.

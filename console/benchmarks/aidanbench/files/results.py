@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from console.core.case import Case, Slot
-from console.core.fault import UsageError, os_errors_as
+from console.core.fault import UsageError, os_errors_as, reason_of
 from console.core.json_text import read_json
 from console.core.record import Asked, Finished, Started
 from console.core.request import Thread
@@ -183,7 +183,7 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(file), hint=_HINT) from error
     except ValueError as error:
-        raise UsageError(f"is damaged: {error}", where=str(file), hint=_HINT) from error
+        raise UsageError(f"is damaged: {reason_of(error)}", where=str(file), hint=_HINT) from error
     if not isinstance(metadata, dict):
         raise UsageError("must contain one object", where=str(folder / METADATA))
     rows = [_parse_row(line, f"{folder / RESULTS}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
@@ -231,7 +231,7 @@ def _parse_row(line: str, where: str) -> Row:
     try:
         row = read_json(line)
     except ValueError as error:
-        raise UsageError(f"is not JSON: {error}", where=where) from error
+        raise UsageError(f"is not JSON: {reason_of(error)}", where=where) from error
     if not isinstance(row, dict):
         raise UsageError("must be an object", where=where)
     checked_row = cast(Row, row)

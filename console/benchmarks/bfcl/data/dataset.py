@@ -17,7 +17,7 @@ from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.entry import Entry, FunctionDoc, SpokenLine
 from console.benchmarks.bfcl.rules.variation import CONFIGS
 from console.core.chat import Message
-from console.core.fault import UsageError, os_errors_as
+from console.core.fault import UsageError, os_errors_as, reason_of
 from console.core.json_text import read_json
 from console.core.ready_type import ready_type
 from console.core.suggestion import suggest
@@ -379,6 +379,6 @@ def _json(text: bytes, where: str) -> Any:
     try:
         return read_json(text)
     except UnicodeDecodeError as error:
-        raise UsageError(f"is not UTF-8: {error}", where=where) from error
+        raise UsageError(f"is not UTF-8: {reason_of(error)}", where=where) from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"damaged line, not JSON: {error}", where=where) from error
+        raise UsageError(f"damaged line, not JSON: {reason_of(error)}", where=where) from error

@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar, cast
 
 from console.benchmarks.bfcl.data.dataset import Dataset
 from console.benchmarks.bfcl.data.wording import OWN, Wording
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 
 _HINT_FUNCTION = "_get_language_specific_hint"
 _TYPE_FUNCTION = "_func_doc_language_specific_pre_processing"
@@ -75,7 +75,7 @@ def read_official(package: Path, simulators: Path | None, name: str) -> Wording:
         )
     except (KeyError, ValueError) as error:
         raise UsageError(
-            f"the official wording was not found: {error}",
+            f"the official wording was not found: {reason_of(error)}",
             where=str(package),
             hint="Pull the supported release again with `eval-console pull bfcl`.",
         ) from error
@@ -86,7 +86,8 @@ def _tree(path: Path) -> ast.Module:
         return ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError) as error:
         hint = "Pull the supported release again with `eval-console pull bfcl`."
-        raise UsageError(f"the official wording cannot be read: {error}", where=str(path), hint=hint) from error
+        text = f"the official wording cannot be read: {reason_of(error)}"
+        raise UsageError(text, where=str(path), hint=hint) from error
 
 
 def _assignments(tree: ast.Module, path: Path) -> dict[str, _Value]:

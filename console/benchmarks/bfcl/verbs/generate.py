@@ -43,7 +43,7 @@ from console.cli.run_report import exit_code
 from console.config.model import ModelConfig
 from console.config.models import facts, load_models
 from console.config.paths import find_models_file
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.run import Selection
 from console.engine.plan import Plan, PreparedRun, prepare
 from console.exchange.json_kind import JsonKind
@@ -181,7 +181,7 @@ def _chosen_ids(path: Path) -> tuple[str, ...]:
     try:
         chosen = msgspec.convert(json.loads(read_regular(path)), dict[str, list[str]])
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"the list of ids cannot be read: {error}", where=str(path), hint=hint) from None
+        raise UsageError(f"the list of ids cannot be read: {reason_of(error)}", where=str(path), hint=hint) from None
     ids = tuple(dict.fromkeys(name for names in chosen.values() for name in names))
     if not ids:
         raise UsageError("contains no ids", where=str(path), hint=hint)

@@ -8,7 +8,7 @@ from pathlib import Path
 from console.benchmarks.bfcl.files.layout import project_root
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.exchange.json_kind import JsonKind
 from console.store.atomic import open_regular
 
@@ -59,7 +59,7 @@ def run(args: ScoresArguments) -> int:
         hint = "`eval-console bfcl evaluate` writes it."
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"is not a summary table: {error}", where=str(path)) from None
+        raise UsageError(f"is not a summary table: {reason_of(error)}", where=str(path)) from None
     for number, row in enumerate(rows, 1):
         if len(row) != _WIDTH:
             raise UsageError(f"has {len(row)} columns, not {_WIDTH}", where=f"{path}:{number}")

@@ -12,7 +12,7 @@ from typing import Any, cast
 from console.benchmarks.cavebench.data.source import ModuleSource, read_source
 from console.benchmarks.cavebench.rules.expectation import read_expectation
 from console.benchmarks.cavebench.rules.value import EvaluatorError
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.json_text import read_json
 from console.core.suggestion import suggest
 from console.store.atomic import read_regular
@@ -80,7 +80,7 @@ def _scenario_list(path: Path) -> list[Any]:
     try:
         data = read_json(read_regular(path).decode("utf-8-sig"))
     except (ValueError, OSError) as error:
-        raise UsageError(f"cannot be read as JSON: {error}", where=str(path)) from None
+        raise UsageError(f"cannot be read as JSON: {reason_of(error)}", where=str(path)) from None
     items = cast("list[Any]", data) if isinstance(data, list) else []
     marks = ("conversations", "module")
     looks = any(isinstance(item, dict) and any(key in item for key in marks) for item in items)

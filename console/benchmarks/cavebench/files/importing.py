@@ -15,7 +15,7 @@ from console.benchmarks.cavebench.options import mode_of
 from console.benchmarks.cavebench.rules.json_values import encode
 from console.benchmarks.cavebench.rules.verdict import judge
 from console.core.case import Case, Key, Setting
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.json_text import read_json
 from console.core.outcome import Outcome, Verdict
 from console.core.ready_type import ready_type
@@ -110,7 +110,7 @@ def read_results(path: Path) -> dict[str, PeerScenario]:
         raise UsageError(f"is not a result file of cave-bench: {error}", where=str(path)) from None
     except ValueError as error:
         hint = "The peer leaves a truncated file behind when it cannot write a value; nothing in it can be recovered."
-        raise UsageError(f"is not JSON: {error}", where=str(path), hint=hint) from None
+        raise UsageError(f"is not JSON: {reason_of(error)}", where=str(path), hint=hint) from None
     if not scenarios:
         raise UsageError("contains no scenario", where=str(path))
     return scenarios

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from console.benchmarks.dialogue.rules.mistakes import FieldError
+from console.core.fault import reason_of
 from console.core.json_text import read_json
 
 _SEPARATOR = " | "
@@ -28,7 +29,7 @@ def _json(text: str, name: str) -> Any:
     try:
         return read_json(text)
     except ValueError as error:
-        raise FieldError(name, f"must be JSON in its cell: {error}") from None
+        raise FieldError(name, f"must be JSON in its cell: {reason_of(error)}") from None
 
 
 def _json_if_marked(text: str, name: str) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from console.benchmarks.dialogue.rules.mistakes import Mistakes, shown
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.json_text import DEEPEST, read_json
 
 NAME = "cases"
@@ -95,7 +95,7 @@ def _json_list(path: Path, text: str, mistakes: Mistakes) -> Iterator[RawRow]:
     try:
         items = read_json(text)
     except ValueError as error:
-        raise UsageError(f"is not JSON: {error}", where=str(path)) from None
+        raise UsageError(f"is not JSON: {reason_of(error)}", where=str(path)) from None
     if not isinstance(items, list):
         raise UsageError("must be a list of rows", where=str(path))
     decoder, at, line = json.JSONDecoder(), text.index("[") + 1, text.count("\n", 0, text.index("[") + 1) + 1
@@ -120,7 +120,7 @@ def _strict_object(text: str, place: str, mistakes: Mistakes) -> dict[str, Any] 
     try:
         value = read_json(text)
     except ValueError as error:
-        mistakes.add(place, "", f"is not JSON: {error}")
+        mistakes.add(place, "", f"is not JSON: {reason_of(error)}")
         return None
     try:
         msgspec.json.decode(text)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from console.benchmarks.tau2.rules.domain import REFUSED, WORLDS, Domain
 from console.benchmarks.tau2.rules.task import Task
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.ready_type import ready_type
 from console.store.atomic import read_regular, read_regular_text
 
@@ -137,4 +137,4 @@ def _read(path: Path, kind: Any = dict[str, Any]) -> Any:
             return tomllib.loads(raw.decode())
         return msgspec.json.decode(raw, type=ready_type(kind), strict=False)
     except (OSError, EOFError, zlib.error, msgspec.DecodeError, ValueError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path), hint="Pull the data again.") from error
+        raise UsageError(f"cannot be read: {reason_of(error)}", where=str(path), hint="Pull the data again.") from error

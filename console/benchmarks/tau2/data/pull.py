@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path
 
 from console.benchmarks.tau2.data.editions import CHECKOUT, DOMAINS, WHEEL, editions
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.suites.archive import ArchiveLimits, tree_sha256, unpack_tar, unpack_zip, unpacked_pieces
 from console.suites.pull import Pin, Pull, copy_files, write_suite_toml
 from console.suites.wheel import Wheel, find_wheel
@@ -79,7 +79,7 @@ def _unpacked(source: Path, scratch: Path) -> Path:
         unpack_tar(unpacked_pieces(source, _LIMITS.total_bytes), target, _LIMITS, _is_wanted)
     except (UsageError, OSError) as error:
         raise UsageError(
-            f"neither a wheel, a checkout nor a tar archive of one: {error}",
+            f"neither a wheel, a checkout nor a tar archive of one: {reason_of(error)}",
             where=str(source),
             hint="Name the folder of a tau2-bench checkout.",
         ) from error

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.xml_tags import tag_contents
 
 _SECTION = re.compile(r"^(Args|Returns|Raises|Yields|Examples?):[ \t]*$", re.MULTILINE)
@@ -126,4 +126,4 @@ def _tree(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError) as error:
-        raise UsageError(f"official wording cannot be read: {error}", where=str(path), hint=_HINT) from error
+        raise UsageError(f"official wording cannot be read: {reason_of(error)}", where=str(path), hint=_HINT) from error

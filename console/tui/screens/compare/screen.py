@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from console.core.case import Slot
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
@@ -129,7 +129,7 @@ class CompareScreen(BaseScreen):
         try:
             pair = self.controller.read(self.services.paths.data)
         except (UsageError, OSError) as error:
-            self.services.from_thread(self.changes.refuse, str(error))
+            self.services.from_thread(self.changes.refuse, reason_of(error))
             return
         if self.is_running:
             self.services.from_thread(self._use_runs, pair)

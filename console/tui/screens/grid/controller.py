@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.outcome import Outcome
 from console.exchange.suspects import (
     SuiteAnswers,
@@ -373,4 +373,4 @@ def _output(run: OpenedRun, row: GridRow) -> str:
     try:
         return actual_text(run.reader.conversation(rollout.key))[:OUTPUT_LIMIT] or rollout.message
     except (UsageError, OSError) as error:
-        return str(error)[:OUTPUT_LIMIT]
+        return reason_of(error)[:OUTPUT_LIMIT]

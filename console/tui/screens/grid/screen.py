@@ -13,7 +13,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
@@ -104,7 +104,7 @@ class GridScreen(BaseScreen):
         try:
             runs = self.controller.read(self.services.paths.data)
         except (UsageError, OSError) as error:
-            self.services.from_thread(self.categories.refuse, str(error))
+            self.services.from_thread(self.categories.refuse, reason_of(error))
             return
         if self.is_running:
             self.services.from_thread(self._use_runs, runs)

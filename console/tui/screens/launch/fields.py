@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from console.config.preset import read_time
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.looks import Rule, read_margin, read_until
 from console.engine.compute_target import RAY
 from console.store.run_list import name_with_part
@@ -214,7 +214,7 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"not JSON: {error}") from None
+        raise ValueError(f"not JSON: {reason_of(error)}") from None
 
 
 def until_rule(text: str) -> str:

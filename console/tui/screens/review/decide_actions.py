@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.core.outcome import Outcome
 from console.insight.as_sent import Point, points_of
 from console.insight.rollout import Rollout
@@ -137,7 +137,8 @@ class DecideActions:
         try:
             self._search = detach([sys.executable, "-m", "console", *command_words, "--", which], log)
         except OSError as error:
-            self.services.refuse(UsageError(f"the search cannot be started: {error}", where=str(self.run.path)))
+            text = f"the search cannot be started: {reason_of(error)}"
+            self.services.refuse(UsageError(text, where=str(self.run.path)))
             return
         self.controller.views.show(BRANCHES.id)
         while (code := self._search.poll()) is None:

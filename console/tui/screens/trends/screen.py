@@ -10,7 +10,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.exchange.run_reader import RunReader
 from console.insight import number_format
 from console.insight.comparison import compare
@@ -212,7 +212,7 @@ class TrendsScreen(BaseScreen):
         try:
             words = verdict_words(compare(RunReader(before).side, RunReader(last).side))
         except (UsageError, OSError) as error:
-            words = str(error)
+            words = reason_of(error)
         if self.is_running and self.trends.current is trend:
             words = " · ".join(filter(None, (f"last step  {words.replace('B − A: ', '')}", _notes(trend))))
             self.services.from_thread(self.plot.show_trend, trend, words)

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from console.benchmarks.bfcl.conversation.memory.bm25 import Ranking
-from console.core.fault import UsageError, os_errors_as
+from console.core.fault import UsageError, os_errors_as, reason_of
 from console.core.ready_type import ready_type
 from console.llm.web.browsing import NoPage
 
@@ -105,5 +105,5 @@ def _read(path: Path, changed: int) -> RecordedWeb:
     try:
         content = msgspec.convert(json.loads(path.read_bytes()), ready_type(_File))
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"the recorded answers are invalid: {error}", where=str(path)) from None
+        raise UsageError(f"the recorded answers are invalid: {reason_of(error)}", where=str(path)) from None
     return RecordedWeb({_plain(search.keywords): search.results for search in content.searches}, content.pages)

@@ -11,6 +11,7 @@ from console.benchmarks.bfcl.models.decode.prompted import Form
 from console.benchmarks.bfcl.models.decode.python import Undecodable
 from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.variation import read_variation
+from console.core.fault import reason_of
 
 FAILED = "ast_decoder:decoder_failed"
 WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
@@ -105,7 +106,8 @@ def _form(category: str, config: str) -> Form:
 def _error_text(error: BaseException) -> str:
     """Format an error reproducibly, without memory addresses."""
     is_own = isinstance(error, Undecodable | Refused | TooLong)
-    return _ADDRESS.sub("", str(error) if is_own else f"{type(error).__name__}: {error}")[:500]
+    text = reason_of(error) if isinstance(error, SyntaxError) else str(error)  # without the name of a file
+    return _ADDRESS.sub("", text if is_own else f"{type(error).__name__}: {text}")[:500]
 
 
 def is_calls(value: Any) -> bool:
