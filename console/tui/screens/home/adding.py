@@ -120,8 +120,8 @@ class ModelAdding:
         cost = added["cost_usd"]
         paid = [] if not words_of_trial else [number_format.money(cost) if cost is not None else "cost unknown"]
         about = "; ".join([*words_of_trial, *paid])
-        name, file = one_line(added["name"], 60, "bold"), one_line(str(added["file"]), 200)
-        self.services.notify(Content.assemble("Added ", name, " to ", file, ". ", one_line(about, 200, MUTED)))
+        named, written = one_line(added["name"], 60, "bold"), one_line(str(added["file"]), 200)
+        self.services.notify(Content.assemble("Added ", named, " to ", written, ". ", one_line(about, 200, MUTED)))
         return str(added["name"])
 
     async def _run(self, waiting: str, *words: str) -> dict[str, Any] | None:
