@@ -11,7 +11,6 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -125,10 +124,10 @@ def fetch_file(address: str, hint: str) -> bytes:
         raise UsageError(fault.message, hint=fault.hint) from None
     except urllib.error.HTTPError as error:
         raise UsageError(f"{address} cannot be fetched (HTTP {error.code})", hint=hint) from error
-    except (OSError, HTTPException) as error:
+    except OSError as error:
         cause = error.reason if isinstance(error, urllib.error.URLError) else error
-        why = reason_of(cause) if isinstance(cause, OSError) else "the answer is not HTTP"
-        raise UsageError(f"{address} cannot be fetched: {why}", hint=hint) from error
+        why = f": {reason_of(cause)}" if isinstance(cause, OSError) else ""
+        raise UsageError(f"{address} cannot be fetched{why}", hint=hint) from error
     if len(content) > _MOST_BYTES:
         raise UsageError(f"{address} is larger than {_MOST_BYTES >> 20} MB", hint=hint)
     return content
