@@ -1,5 +1,10 @@
 """The evaluator's rules, each by a small case of its own."""
 
+import json
+from collections import Counter, OrderedDict, defaultdict, namedtuple
+from enum import IntEnum
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -224,6 +229,47 @@ def test_foreign_values_keep_what_the_rules_compare() -> None:
     assert for_peer(crossed["when"]) == {"$repr": "datetime.date(2023, 4, 28)"}
     with pytest.raises(EvaluatorError):
         canonical(crossed["huge"])
+
+
+class Titled(dict[str, Any]):
+    """A dictionary with a text of its own, whose items cannot be had."""
+
+    def __repr__(self) -> str:
+        return "titled"
+
+    def items(self) -> Any:
+        raise RuntimeError("no")
+
+
+class Stack(list[Any]):
+    pass
+
+
+Pair = namedtuple("Pair", "x y")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown", "kind", "text"),
+    [
+        (OrderedDict(b=2, a=1), {"b": 2, "a": 1}, "OrderedDict", str(OrderedDict(b=2, a=1))),
+        (defaultdict(list, {"a": [1]}), {"a": [1]}, "defaultdict", "defaultdict(<class 'list'>, {'a': [1]})"),
+        (Counter("aab"), {"a": 2, "b": 1}, "Counter", "Counter({'a': 2, 'b': 1})"),
+        (Titled(a=(1, 2)), {"a": {"$repr": "(1, 2)"}}, "Titled", "titled"),
+        (Stack([Titled(a=1)]), [{"a": 1}], "Stack", "[titled]"),
+        (OrderedDict([(1, 2)]), {"$repr": str(OrderedDict([(1, 2)]))}, "OrderedDict", str(OrderedDict([(1, 2)]))),
+        (Pair(1, 2), {"$repr": "Pair(x=1, y=2)"}, "Pair", "Pair(x=1, y=2)"),
+        (IntEnum("Size", "S")(1), {"$repr": "<Size.S: 1>"}, "Size", "1"),
+    ],
+)
+def test_subclasses_are_shown_as_the_reference_shows_them(value: Any, shown: Any, kind: str, text: str) -> None:
+    """The reference writes subclasses of dict and list as JSON, but judges them by their own class and text."""
+    crossed = decode(json.loads(json.dumps(encode({"a": value}))))
+    assert for_peer(crossed) == {"a": shown}
+    assert fits(crossed["a"], kind)
+    assert not fits(crossed["a"], "dict")
+    assert str(crossed["a"]) == text
+    if not isinstance(value, Titled):
+        assert canonical(crossed["a"]) == canonical(value)
 
 
 def test_a_dictionary_cannot_pose_as_a_foreign_value() -> None:

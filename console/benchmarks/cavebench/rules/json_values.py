@@ -28,13 +28,19 @@ def encode(value: Any, depth: int = 0) -> Any:
         return _plain(value)
     if type(value) is float:
         return value if math.isfinite(value) else _foreign(value)
-    if depth < _DEPTH and type(value) is list:
-        return [encode(item, depth + 1) for item in value]  # pyright: ignore[reportUnknownVariableType]
-    if depth < _DEPTH and type(value) is dict:
-        fields = cast("dict[Any, Any]", value)
-        if MARK not in fields and all(type(key) is str for key in fields):
-            return {key: encode(item, depth + 1) for key, item in fields.items()}
-    return _foreign(value)
+    shown = _parts(value, depth) if depth < _DEPTH else None
+    return shown if type(value) in (list, dict) and shown is not None else _foreign(value, shown)
+
+
+def _parts(value: Any, depth: int) -> Any:
+    """Return a list or dictionary, also of a subclass, with its values as JSON; None for other values and keys."""
+    if issubclass(type(value), list):
+        return [encode(item, depth + 1) for item in cast("Any", list).__iter__(value)]
+    if issubclass(type(value), dict):
+        fields: list[tuple[Any, Any]] = list(cast("Any", dict).items(value))  # not those of the subclass
+        if all(type(key) is str and key != MARK for key, _ in fields):
+            return {key: encode(item, depth + 1) for key, item in fields}
+    return None
 
 
 def decode(data: Any) -> Any:
@@ -55,8 +61,14 @@ def sendable(text: str) -> str:
 
 
 def for_peer(value: Any) -> Any:
-    """Return the JSON for result files of other tools: foreign values as `{"$repr": …}`."""
+    """Return the JSON for result files of other tools: foreign values as `{"$repr": …}`.
+
+    Subclasses of dict and list, such as OrderedDict, defaultdict and Counter, are objects and lists, as the reference
+    writes them.
+    """
     if isinstance(value, Foreign):
+        if value.shown is not None:
+            return for_peer(value.shown)
         return _exact_integer(value) or {"$repr": value.representation}
     if isinstance(value, list):
         return [for_peer(item) for item in cast("list[Any]", value)]
@@ -77,7 +89,7 @@ def _plain(value: Any) -> Any:
     return value if type(value) is not int or abs(value) < 1 << 63 else _foreign(value)
 
 
-def _foreign(value: Any) -> dict[str, Any]:
+def _foreign(value: Any, shown: Any = None) -> dict[str, Any]:
     text, error = "", ""
     try:
         text = _clip(canonical(value))
@@ -92,7 +104,7 @@ def _foreign(value: Any) -> dict[str, Any]:
         "canonical": text,
         "error": error,
     }
-    return {MARK: form}
+    return {MARK: form if shown is None else {**form, "shown": shown}}
 
 
 def _text(make: Any, value: Any) -> str:
@@ -114,4 +126,5 @@ def _read_foreign(form: dict[str, Any]) -> Foreign:
         representation=str(form.get("repr", "")),
         canonical=str(form.get("canonical", "")),
         error=str(form.get("error", "")),
+        shown=decode(form.get("shown")),
     )

@@ -4,7 +4,7 @@ Values that JSON cannot store leave the worker as `Foreign`, with texts computed
 (infinities, mixed dictionary keys) raise `EvaluatorError`, where the reference evaluator crashes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 TypeRule = Literal["compatible", "exact"]
@@ -61,6 +61,8 @@ class Foreign:
     """Canonical text, for the value rule."""
     error: str = ""
     """Reason why there is no canonical text."""
+    shown: Any = field(default=None, compare=False)
+    """The parts of a subclass of list or dict, as they are written to result files."""
 
     def __str__(self) -> str:
         """Return the text of `str()` in the worker."""
