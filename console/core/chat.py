@@ -26,9 +26,10 @@ class MessageToolCall(TypedDict):
 class Native(TypedDict):
     """Content that one API must get back unchanged, such as signed thinking blocks."""
 
-    content: list[Any] | str
+    content: list[Any] | str | dict[str, Any]
+    """The whole content, or fields that are added to the message in tool loops."""
     api: NotRequired[str]
-    """`responses`, `anthropic`, `gemini`, `bedrock` or `cohere`."""
+    """`responses`, `anthropic`, `gemini`, `bedrock`, `cohere`, `chat` or `ollama`."""
     wire: NotRequired[str]
     """Old name of `api` in journals; kept because request digests cover it."""
 

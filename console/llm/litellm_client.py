@@ -29,7 +29,7 @@ from console.llm.transport.deadlines import Deadlines
 from console.llm.transport.faults import ProviderError, fault_of, hint_for, provider_error_of
 from console.llm.wires.chat import ChatAssembly
 from console.llm.wires.completeness import finish_of
-from console.llm.wires.request_body import without_native
+from console.llm.wires.returned_fields import with_returned
 
 _TABLE = "_FINISH_REASON_MAP"
 _PROVEN_VERSION = "1.106"
@@ -149,7 +149,7 @@ class LitellmClient:
 
     def _request_body(self, request: ChatRequest) -> dict[str, Any]:
         body: dict[str, Any] = {
-            "messages": without_native(request.messages),
+            "messages": with_returned(request.messages, self._model.omit),
             "temperature": self._model.temperature,
             "max_tokens": self._model.max_tokens,
             **self._model.params,

@@ -32,14 +32,15 @@ from console.llm.wires.parts import (
 )
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.repeated_arguments import check_pieces, read_once
-from console.llm.wires.request_body import as_accepted, without_native
+from console.llm.wires.request_body import as_accepted
+from console.llm.wires.returned_fields import ReturnedFields, native_of, returned_of_call, with_returned
 from console.llm.wires.text_chunk import read_text_chunk
 from console.llm.wires.usage import read_usage
 
 
 def chat_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
     """Return the body of a chat request: the model's settings, then the request's; settings of None are omitted."""
-    body: dict[str, Any] = {"model": model.model_id, "messages": without_native(request.messages)}
+    body: dict[str, Any] = {"model": model.model_id, "messages": with_returned(request.messages, model.omit)}
     settings = {"temperature": model.temperature, "max_tokens": model.max_tokens, "stream": True}
     body |= settings | model.params | request.params
     if request.tools:
@@ -154,6 +155,7 @@ class ChatAssembly:
             usage=usage,
             model=message["model"],
             flags=(*self._said.flags, *flags),
+            native=native_of(message["returned"], {call["id"]: call["returned"] for call in calls if call["returned"]}),
             logprobs=logprobs,
         )
 
@@ -231,11 +233,13 @@ class _Said:
         """Fields not read by any code here."""
         self._has_content = False
         self._calls = _CallCollector()
+        self._returned = ReturnedFields()
 
     def add(self, part: dict[str, Any], show: _Show, *, is_whole: bool = False) -> bool:
         """Add a delta or a whole message; return True if it had content."""
         is_new = False
         refuse_other_roles(part)
+        self._returned.add(part)
         if not part.keys() <= _SILENT_FIELDS:
             self.unread |= {name: value for name, value in part.items() if name not in _SILENT_FIELDS}
         if thinking := text_in(part, "reasoning_content") or text_in(part, "reasoning"):
@@ -280,7 +284,8 @@ class _Said:
         calls, has_repeated = self._calls.calls(is_cut=is_cut)
         if has_repeated:
             self.flags.add(REPEATED)
-        return {"content": content, "reasoning": "".join(self._texts["reasoning"]), "tool_calls": calls}
+        reasoning, returned = "".join(self._texts["reasoning"]), self._returned.fields()
+        return {"content": content, "reasoning": reasoning, "tool_calls": calls, "returned": returned}
 
     def agrees_with(self, restated: dict[str, Any], *, is_cut: bool) -> bool:
         """Return whether the whole message has the same content, or none."""
@@ -294,11 +299,13 @@ class _Said:
 
     def _add_content(self, content: object, show: _Show) -> bool:
         if isinstance(content, str):
+            self._returned.add_text(content)
             return self.add_text("text", content, show)
         if not isinstance(content, list):
             raise unread(f"the answer's content is {type(content).__name__}, not text")
         if not content:
             raise unread("the answer's content is an empty list")
+        self._returned.add_parts(cast(list[Any], content))
         is_new = False
         for part in cast(list[Any], content):
             if isinstance(part, str):
@@ -336,6 +343,8 @@ class _Call:
     arguments: list[str] = field(default_factory=list[str])
     has_object: bool = False
     """True if the arguments arrived as an object, which is complete by itself."""
+    returned: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Fields that go back with the call."""
     unread: dict[str, object] = field(default_factory=dict[str, object])
     """Fields not read by any code here."""
 
@@ -393,6 +402,7 @@ class _CallCollector:
             self._by_id.setdefault(identity, call)
         if name:
             call.add_name(name, is_head=is_head)
+        call.returned |= returned_of_call(delta)
         for fields in (delta, function):
             if not fields.keys() <= _CALL_FIELDS:
                 call.unread |= {name: value for name, value in fields.items() if name not in _CALL_FIELDS}
@@ -426,12 +436,12 @@ class _CallCollector:
         self._calls.append(call)
         return call
 
-    def calls(self, *, is_cut: bool) -> tuple[list[dict[str, str]], bool]:
+    def calls(self, *, is_cut: bool) -> tuple[list[dict[str, Any]], bool]:
         """Return the calls, and whether arguments that arrived twice were read once.
 
         A missing id is replaced by the call's number, since its result must name it.
         """
-        calls: list[dict[str, str]] = []
+        calls: list[dict[str, Any]] = []
         has_repeated = False
         for number, call in enumerate(self._calls):
             if not call.arguments:
@@ -443,7 +453,8 @@ class _CallCollector:
             if arguments == joined and not is_cut:
                 check_pieces(call.arguments)
             has_repeated = has_repeated or arguments != joined
-            calls.append({"id": call.id or f"call_{number}", "name": "".join(call.name), "arguments": arguments})
+            head = {"id": call.id or f"call_{number}", "name": "".join(call.name)}
+            calls.append({**head, "arguments": arguments, "returned": call.returned})
         return calls, has_repeated
 
 

@@ -24,9 +24,11 @@ from console.llm.wires.parts import (
     unread,
 )
 from console.llm.wires.provider_api import ProviderApi
-from console.llm.wires.request_body import as_accepted, call_arguments, without_native
+from console.llm.wires.request_body import as_accepted, call_arguments
+from console.llm.wires.returned_fields import in_tool_loops
 from console.llm.wires.usage import token_count
 
+NATIVE = "ollama"
 _TOP = frozenset({"format", "keep_alive", "stream", "think"})
 """Top-level parameters; all others go into `options`."""
 _MESSAGE_FIELDS = frozenset({"role", "content", "thinking", "tool_calls", "tool_name", "images"})
@@ -90,6 +92,7 @@ class _MessageAssembly:
             finish="tool_calls" if calls and finish == "stop" else finish,
             usage=_usage(self._last),
             model=str(message["model"] or ""),
+            native={"api": NATIVE, "content": {"thinking": message["thinking"]}} if message["thinking"] else None,
         )
 
 
@@ -118,13 +121,16 @@ def _messages(request: ChatRequest) -> list[dict[str, Any]]:
     """Return the messages, with arguments as objects and results that name their function."""
     names: dict[str, str] = {}
     messages: list[dict[str, Any]] = []
-    for message in without_native(request.messages):
+    for message, is_in_loop in zip(request.messages, in_tool_loops(request.messages), strict=True):
         parts = list(parts_of(message))
         pictures = [part for part in parts if not isinstance(part, str)]
         if strange := next((part for part in pictures if part.kind != "image" or part.is_link), None):
             raise refused(strange, "the Ollama API")
         texts = [part for part in parts if isinstance(part, str)]
         out: dict[str, Any] = {"role": message["role"], "content": "\n".join(texts)}
+        native = message.get("native")
+        if is_in_loop and native is not None and native.get("api") == NATIVE and isinstance(native["content"], dict):
+            out |= native["content"]
         if pictures:
             out["images"] = [part.data for part in pictures]
         if calls := message.get("tool_calls"):

@@ -1,11 +1,11 @@
 """Parts of request bodies shared by several APIs."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 from console.config.model import ModelConfig
-from console.core.chat import Message, Native
+from console.core.chat import Native
 from console.core.fault import Fault, FaultKind
 
 
@@ -16,14 +16,9 @@ def native_content(message: Mapping[str, Any], api: str) -> list[Any] | str | No
     `native` in replies and messages, and thus in the journal. Other APIs ignore it and read the plain fields.
     """
     native = cast(Native | None, message.get("native"))
-    return native["content"] if native is not None and native.get("api", native.get("wire")) == api else None
-
-
-def without_native(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages in the plain format that every API reads."""
-    if not any("native" in message for message in messages):
-        return list(messages)
-    return [cast(Message, {key: value for key, value in message.items() if key != "native"}) for message in messages]
+    if native is None or native.get("api", native.get("wire")) != api or isinstance(native["content"], dict):
+        return None
+    return native["content"]
 
 
 def call_arguments(function: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,9 @@ class ReplyReading:
 
 
 def _chat_message(reply: Reply, service: Service) -> Turn:
+    """Return the answer as the official code sends it back, which also decides about the thoughts."""
     message: Turn = {**cast(Turn, reply.message()), **service.answer_fields}
+    message.pop("native", None)
     if service.hides_text:
         return {**message, "content": "", "tool_calls": message.get("tool_calls", [])}
     if service.keeps_reasoning and reply.reasoning:
