@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from console.core.case import Slot
 from console.core.experiment import REPLY, Applied, Arm, Beginning, Request
@@ -311,8 +311,8 @@ class _Recordings:
             places.append((turn, steps[turn]))
             steps[turn] += 1
         between = [
-            sum((self._price(effect) for effect in effects if reply.n < effect.n < following), self._nothing)
-            for reply, following in zip(replies, [*(reply.n for reply in replies[1:]), math.inf], strict=True)
+            sum((self._price(effect) for effect in effects if number < effect.n < following), self._nothing)
+            for number, following in pairwise([*(reply.n for reply in replies), math.inf])
         ]
         category, case_id, size = "", "", 0.0
         if case is not None:

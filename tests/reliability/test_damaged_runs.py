@@ -226,6 +226,22 @@ def test_a_run_with_a_damaged_manifest_is_named_and_hides_no_other(console, run:
         assert "run.json" in refused.err
 
 
+@pytest.mark.parametrize(
+    "verb", [("branch",), ("branch", "--decide"), ("try", "--set", "params.temperature=0.2")], ids=" ".join
+)
+def test_what_follows_a_run_plays_though_a_graded_case_has_no_reply(console, run: Path, verb: tuple[str, ...]) -> None:
+    journal = run / "journal.jsonl"
+    asked = [json.loads(line)["key"][0] for line in journal.read_bytes().splitlines() if b'"t":"asked"' in line]
+    failed = next(case for case, outcome in outcomes(console, run).items() if outcome == "failed")
+    silent = next(case for case in asked if case != failed)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    kept = [line for line in lines if b'"t":"asked"' not in line or json.loads(line)["key"][0] != silent]
+    journal.write_bytes(b"".join(kept))
+    of = run.name if verb[0] == "try" else f"{run.name}#{failed}"
+    ended = console(verb[0], of, *verb[1:], "--yes", "--quiet")
+    assert ended.code == 0, ended.err
+
+
 def test_a_note_after_a_cut_one_is_whole(run: Path) -> None:
     notes = Notes(run)
     first = notes.add(Note(Key("a"), "comment", "first"))
