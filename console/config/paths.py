@@ -85,7 +85,7 @@ def presets_files() -> list[Path]:
     """
     named = _from_environment("EVAL_CONSOLE_PRESETS")
     if named is not None:
-        return [named.expanduser().absolute()]
+        return [expanded(named).absolute()]
     return [Path("presets.toml").absolute(), _user_folder("config") / "presets.toml"]
 
 
@@ -107,7 +107,7 @@ def find_data_roots(explicit: Path | str | None = None) -> DataRoots:
 def find_own_data(explicit: Path | str | None = None) -> Path:
     """Return the folder for new suites: --data, EVAL_CONSOLE_DATA, else ./data. It may not exist yet."""
     named = Path(explicit) if explicit else _from_environment("EVAL_CONSOLE_DATA")
-    return (named or Path("data")).expanduser().absolute()
+    return expanded(named or Path("data")).absolute()
 
 
 def find_runs_root(explicit: Path | str | None = None, *, may_be_new: bool = False) -> Path:
@@ -121,7 +121,7 @@ def find_runs_root(explicit: Path | str | None = None, *, may_be_new: bool = Fal
         UsageError: the given path is missing or not a folder.
     """
     named, where = (Path(explicit), "--runs") if explicit else (_from_environment(_RUNS), _RUNS)
-    path = (_usual_runs() if named is None else named).expanduser().absolute()
+    path = expanded(_usual_runs() if named is None else named).absolute()
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is not a folder", where=where, hint="Give a folder; it is created if needed.")
     if named is not None and not may_be_new and not path.exists():
@@ -154,11 +154,26 @@ def cache_dir() -> Path:
     return _user_folder("cache")
 
 
+def expanded(path: Path | str) -> Path:
+    """Return a path that a user named, with `~` or `~NAME` at its beginning replaced by a home folder.
+
+    Raises:
+        UsageError: there is no such user, or its home is unknown.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        user = Path(path).parts[0]
+        raise UsageError(
+            f"{user} has no home folder", where=str(path), hint=f"Write ./{user} for a name with ~."
+        ) from None
+
+
 def _explicit_path(explicit: Path | str | None, flag: str, name: str) -> Path | None:
     path, where = (Path(explicit), flag) if explicit else (_from_environment(name), name)
     if path is None:
         return None
-    path = path.expanduser().absolute()
+    path = expanded(path).absolute()
     if not path.exists():
         raise UsageError(f"{path} does not exist", where=where, hint=f"Check the path, or omit {where}.")
     return path

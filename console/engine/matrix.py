@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from console.config.paths import WorkspacePaths, find_data_roots, find_runs_root
+from console.config.paths import WorkspacePaths, expanded, find_data_roots, find_runs_root
 from console.config.preset import Preset
 from console.core.case import Setting
 from console.core.experiment import Experiment, shared_change
@@ -118,7 +118,7 @@ def read_ids(words: Iterable[str]) -> tuple[str, ...]:
     """
     ids: dict[str, None] = {}
     for word in words:
-        text = _file_of_ids(Path(word[1:]).expanduser()) if word.startswith("@") else word
+        text = _file_of_ids(expanded(word[1:])) if word.startswith("@") else word
         ids |= dict.fromkeys(case_id for part in text.split(",") if (case_id := part.strip()))
     return tuple(ids)
 

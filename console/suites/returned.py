@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import NoneType
 from typing import Any, cast
 
+import msgspec
+
 from console.core.case import Case
 from console.core.comparison import Comparison
 from console.core.outcome import Verdict
 from console.core.ranges import is_amount
+from console.core.ready_type import ready_type
 from console.suites.suite import Category, Estimate, Report
 
 _LONGEST_REPR = 80
@@ -40,6 +43,8 @@ def checked(name: str, method: Callable[..., Any], value: Any) -> Any:
         raise WrongType(f"it returned {_short(value)}, not a {_RETURNS[name][0].__name__}", method)
     if isinstance(value, Verdict):
         _check_scores(method, value.scores)
+    if isinstance(value, Comparison):
+        _check_texts(method, value)
     if name not in _RETURNS_MANY or isinstance(value, Iterator) or (name == "roles_of" and value is None):
         return cast(Any, value)
     if not isinstance(value, Iterable) or isinstance(value, str | bytes):
@@ -54,6 +59,16 @@ def _check_scores(method: Callable[..., Any], scores: Mapping[str, Any]) -> None
     for name, score in scores.items():
         if not isinstance(score, int | float) or not is_amount(score):
             raise WrongType(f"its score {name!r} is {_short(score)}, not a number that can be recorded", method)
+
+
+def _check_texts(method: Callable[..., Any], comparison: Comparison) -> None:
+    """Check every part of a comparison: ground truths and tools' schemas may hold anything where texts are expected."""
+    try:
+        msgspec.convert(msgspec.to_builtins(comparison), ready_type(Comparison))
+    except (TypeError, msgspec.ValidationError) as error:
+        place = str(error).rpartition(" - at `$.")[2].removesuffix("`")
+        where = f" at {place}" if place else ""
+        raise WrongType(f"its comparison has a value of the wrong type{where}", method) from None
 
 
 def checked_cases(method: Callable[..., Any], cases: Any) -> Iterator[Case]:

@@ -8,7 +8,7 @@ import asyncio
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -262,10 +262,14 @@ class ConsoleApp(App[int]):
                 self.services.exports.find_offered(screen.where, taken, menu.add)
 
     async def action_perform(self, method: str) -> None:
-        action_method = find_method(method, responders_on(self.screen, self._responders))
+        action_method = find_method(method, self._responders_now())
         if action_method is None:
             raise SkipAction  # let bindings further up handle the key
         await do_action(action_method)
+
+    def _responders_now(self) -> Iterable[object]:
+        """Return what may handle an action: with a screen that is not mounted yet, only what is not part of it."""
+        return responders_on(self.screen, self._responders) if self.screen.is_mounted else self._responders
 
     def perform(self, action: Action | None) -> None:
         """Perform an action that was chosen or clicked, if any."""
@@ -274,7 +278,7 @@ class ConsoleApp(App[int]):
         if action.opens_menu:
             self.action_menu(action.id)
             return
-        action_method = find_method(action.method, responders_on(self.screen, self._responders))
+        action_method = find_method(action.method, self._responders_now())
         if action_method is not None:
             self.call_next(action_method)
 

@@ -89,3 +89,12 @@ def test_nothing_is_created_by_looking(home):
     paths.find_runs_root(None)
     assert paths.state_dir() == home / "state" / "eval-console"
     assert sorted(path.name for path in home.iterdir()) == ["work"]
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    "find", [paths.find_runs_root, paths.find_data_roots, paths.find_own_data, paths.find_models_file, paths.expanded]
+)
+def test_the_home_of_nobody_is_named(find) -> None:
+    with pytest.raises(UsageError, match="~nosuchuser has no home folder"):
+        find("~nosuchuser/x")

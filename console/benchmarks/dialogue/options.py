@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 from console.benchmarks.dialogue.rules.script import Variants
+from console.config.paths import expanded
 from console.core.fault import UsageError
 from console.store.atomic import read_regular_text
 from console.suites.options import read_values
@@ -92,7 +92,7 @@ def _read_files(names: list[str]) -> dict[str, str]:
     """Return the texts of files by name without suffix."""
     texts: dict[str, str] = {}
     for name in names:
-        path = Path(name).expanduser()
+        path = expanded(name)
         if path.stem in texts:
             raise UsageError(f"two variants would be named {path.stem}", where="--vary", hint="Rename a file.")
         try:

@@ -1,11 +1,14 @@
 """Registry of export formats, those of benchmarks included. Cheap to import."""
 
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from console.core.fault import UsageError
 from console.suites.benchmark import built_in
 from console.suites.benchmarks import loaded_parts
 
@@ -61,9 +64,11 @@ class ExportFormat(NamedTuple):
         """Return the file.
 
         Raises:
-            UsageError: the format comes from another package that cannot be loaded.
+            UsageError: the format comes from another package that cannot be loaded, or cannot hold the run's records.
         """
-        content: str | bytes = self._load()(document)
+        write = self._load()
+        with self._unfit_records_refused(document.manifest.id):
+            content: str | bytes = write(document)
         return content.encode() if isinstance(content, str) else content
 
     def write_folder(
@@ -78,8 +83,21 @@ class ExportFormat(NamedTuple):
         Raises:
             UsageError: the run is of another benchmark, or something cannot be read or written.
         """
-        more = (progress,) if self.has_progress else ()
-        return self._load()(run, root or Path(self.folder), data, *more)
+        write, more = self._load(), (progress,) if self.has_progress else ()
+        with self._unfit_records_refused(run.name):
+            return write(run, root or Path(self.folder), data, *more)
+
+    @contextmanager
+    def _unfit_records_refused(self, run: str) -> Generator[None]:
+        """Name the run if a writer fails on its records, which may hold anything in crafted journals."""
+        try:
+            yield
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{Path(last.filename).name}:{last.lineno}"
+            message = f"a record of the run has another shape than the format {self.name} needs"
+            hint = "Export it as json, which holds any."
+            raise UsageError(f"{message} ({type(error).__name__} at {place})", where=run, hint=hint) from error
 
 
 _FILES = (

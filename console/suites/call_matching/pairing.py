@@ -111,7 +111,7 @@ class Pairing:
         rows = [self._row(key, arguments, values, properties, required) for key, values in allowed.items()]
         rows += [_extra(key, value, properties) for key, value in arguments.items() if key not in allowed]
         rows += [
-            Row(Mark.MISSING, key, note="required by the function, unknown to the ground truth")
+            Row(Mark.MISSING, str(key), note="required by the function, unknown to the ground truth")
             for key in required
             if key not in allowed and key not in arguments
         ]

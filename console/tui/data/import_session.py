@@ -4,6 +4,7 @@ import shlex
 import threading
 from pathlib import Path
 
+from console.config.paths import expanded
 from console.core.fault import UsageError
 from console.exchange.imports.formats import ImportItem, ImportSettings, find_items
 from console.exchange.imports.importing import ImportReport
@@ -45,7 +46,7 @@ class ImportSession:
             UsageError: no path was given, or one does not exist or is in no known format.
         """
         try:
-            paths = [Path(word).expanduser() for word in shlex.split(text)]
+            paths = [expanded(word) for word in shlex.split(text)]
         except ValueError as error:
             raise UsageError(f"cannot be read: {error}", hint="Put a path with spaces in quotes.") from None
         if not paths:

@@ -239,6 +239,8 @@ class BaseScreen(Screen[None]):
 
     def sync_help(self) -> None:
         """Show or remove the help pane, depending on the user's choice and the width."""
+        if not self.is_mounted:
+            return
         is_wanted = self.services.shows_help and self.size.width >= ROOM_FOR_HELP
         if is_wanted and self._help is None:
             from console.tui.dialogs.help import HelpPane

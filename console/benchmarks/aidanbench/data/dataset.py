@@ -14,6 +14,7 @@ import msgspec
 
 from console.benchmarks.aidanbench.data.hub import read_dataset
 from console.benchmarks.aidanbench.options import AidanOptions
+from console.config.paths import expanded
 from console.core.fault import UsageError, reason_of
 from console.core.json_text import read_json
 from console.store.atomic import read_regular_text
@@ -65,7 +66,7 @@ def load_questions(folder: Path, name: str, options: AidanOptions) -> QuestionSe
     if values["questions"] is not None:
         question_set = _question_set("custom", list(_texts(values["questions"], "questions")))
     elif values["questions_path"] is not None:
-        path = Path(values["questions_path"]).expanduser()
+        path = expanded(values["questions_path"])
         question_set = _question_set(path.name, read_list(path))
     elif values["dataset"] is not None:
         question_set = _question_set(values["dataset"], read_dataset(values["dataset"], values["dataset_split"]))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from console.config.paths import expanded
 from console.core.fault import UsageError, reason_of
 from console.core.json_text import read_json
 from console.core.suggestion import nearest
@@ -31,7 +32,7 @@ def read_dataset(name: str, split: str) -> list[str]:
     Raises:
         UsageError: unreadable, no such field, an empty value (names the row), or a missing package.
     """
-    path = Path(name).expanduser()
+    path = expanded(name)
     read = _READERS.get(path.suffix.lower())
     if read is None and path.exists():
         raise UsageError("has an unsupported format", where=str(path), hint=f"Known: {', '.join(_READERS)}.")

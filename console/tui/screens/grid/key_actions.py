@@ -4,11 +4,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from textual.content import Content
 
+from console.config.paths import expanded
 from console.core.fault import UsageError
 from console.exchange.exports.files import write_file
 from console.exchange.suspects import decision_on, errata_file, errata_markdown
@@ -123,7 +123,7 @@ def _read_shared(typed: str) -> dict[str, Erratum]:
     Raises:
         UsageError: it cannot be read.
     """
-    path = Path(typed).expanduser()
+    path = expanded(typed)
     if not path.is_file():
         raise UsageError("there is no such file", where=str(path))
     return read_errata(path)

@@ -9,9 +9,9 @@ import importlib.util
 import json
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
+from console.config.paths import expanded
 from console.config.preset import read_time
 from console.core.fault import UsageError, reason_of
 from console.core.looks import Rule, read_margin, read_until
@@ -355,6 +355,6 @@ def refused_field(refusal: UsageError, fields: Sequence[Field]) -> str:
 
 def _is_file(name: str) -> bool:
     try:
-        return Path(name).expanduser().is_file()
-    except (OSError, ValueError, RuntimeError):
+        return expanded(name).is_file()
+    except (OSError, ValueError, UsageError):
         return False

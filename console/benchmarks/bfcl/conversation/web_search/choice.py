@@ -1,11 +1,11 @@
 """Selects the source of web answers for a run: recorded answers of the user or dataset, or the live web."""
 
-from pathlib import Path
 from typing import Any
 
 from console.benchmarks.bfcl.conversation.web_search.recorded import read_recorded
 from console.benchmarks.bfcl.data.dataset import Dataset
 from console.config.environment import variable
+from console.config.paths import expanded
 from console.core.fault import UsageError
 from console.llm.web.browsing import SEARCH_KEY, WebAccess
 from console.suites.suite import Option
@@ -29,7 +29,7 @@ def with_absolute_path(options: dict[str, Any], dataset: Dataset) -> dict[str, A
     chosen = _chosen(options)
     if chosen in ("", LIVE):
         return options
-    named = Path(chosen).expanduser()
+    named = expanded(chosen)
     candidates = [named.absolute(), dataset.folder / named]
     recorded_file = next((place for place in candidates if place.is_file()), None)
     if recorded_file is None:
@@ -66,7 +66,7 @@ def choose_web(options: dict[str, Any], dataset: Dataset) -> WebAccess:
 
         return Web()
     chosen = _chosen(options)
-    return read_recorded(Path(chosen).expanduser() if chosen else dataset.folder / str(dataset.recorded_web))
+    return read_recorded(expanded(chosen) if chosen else dataset.folder / str(dataset.recorded_web))
 
 
 def _chosen(options: dict[str, Any]) -> str:
