@@ -14,7 +14,7 @@ from console.core.ranges import Amount, Count, Duration, Moment
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Counts, Sample, sample_of_counts
 
-COUNTING = 1
+COUNTING = 2
 """Version of the rules by which records are counted; what was derived by other rules is derived again."""
 SIMULATED = "simulated"
 RECORDED = "recorded"
@@ -283,6 +283,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     score_interval: Interval | None = None
     """Mean of the headline score with its interval over cases; None if there are no repeats."""
     reasons: dict[str, Count] = {}
+    """Rollouts by `core.tally.group_reason`."""
     cut: dict[str, Count] = {}
     """Rollouts whose last reply was cut off, by reason: `length` or `content_filter`."""
     served: dict[str, Count] = {}

@@ -27,6 +27,7 @@ from console.core.record import (
     Started,
     Steered,
     Tried,
+    call_notation,
 )
 from console.core.run import Manifest, Summary, Tally
 from console.core.spending import RoleSpending, add_call
@@ -58,6 +59,8 @@ _SETUP_COUNTED = {
 }
 
 
+CUT, WRITTEN = "cut:", "written_call"
+"""Reasons of failed answers that were cut off, with `length` or `content_filter`, or that have a call as text."""
 _NO_SCORES: dict[str, float] = {}
 _NO_NUMBERS: dict[str, Any] = {}
 _VERDICTS: dict[tuple[Outcome, str | None, tuple[tuple[str, float], ...]], Verdict] = {}
@@ -116,6 +119,18 @@ class Ended(Counted, Protocol):
     def cost_usd(self) -> float | None: ...
     @property
     def calls(self) -> int: ...
+
+
+def group_reason(ended: Counted) -> str:
+    """Return the reason under which lists and tables count a rollout: the verdict's, or what it does not apply to.
+
+    A failed answer that was cut off, or has a call as text, is grouped by that.
+    """
+    if ended.verdict.outcome is Outcome.FAILED and ended.cut:
+        return f"{CUT}{ended.cut}"
+    if ended.verdict.outcome is Outcome.FAILED and call_notation(ended.written):
+        return WRITTEN
+    return ended.verdict.reason or ""
 
 
 def has_grade(ended: Counted | None) -> bool:
@@ -296,7 +311,7 @@ class RunFold(msgspec.Struct):
         if name in ("passed", "failed"):
             passed = sign if outcome is Outcome.PASSED else 0
             self.cases.count(record.key.case, passed, sign, (self.tally, category))
-        _add(self.reasons, record.verdict.reason, sign)
+        _add(self.reasons, group_reason(record), sign)
         _add(self.cut, record.cut, sign)
         _add(self.served, record.model, sign)
         for server in record.server.split("; ") if record.server else ():

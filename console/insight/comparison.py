@@ -21,6 +21,7 @@ from console.core.run import Manifest, simulated_note_of
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.paired import SIGNIFICANT, Difference, holm, paired_observations, paired_rates, resampled
 from console.core.statistics.sample import Observation, sample_of
+from console.core.tally import group_reason
 from console.insight.comparison_side import ComparisonSide
 from console.insight.number_format import plural
 from console.insight.pairing import Pairing, pair_slots
@@ -419,10 +420,10 @@ def _cluster(pair: RolloutPair) -> str:
 def _failed_cases(pairs: Iterable[RolloutPair], name: Callable[[str], str] = str) -> list[tuple[str, int, int]]:
     """Return (reason, cases in A, cases in B), largest change first; a case counts once for each of its reasons."""
     failed = {
-        (side, rollout.key.case, name(rollout.reason))
+        (side, rollout.key.case, name(reason))
         for pair in pairs
         for side, rollout in (("a", pair.a), ("b", pair.b))
-        if rollout.reason
+        if rollout.outcome is not None and (reason := group_reason(rollout))
     }
     in_a, in_b = (Counter(reason for of, _, reason in failed if of == side) for side in ("a", "b"))
     names = sorted(

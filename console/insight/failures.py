@@ -17,8 +17,8 @@ from operator import attrgetter
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
 from console.core.outcome import BLAME_PREFIX, Outcome
-from console.core.record import call_notation
-from console.insight.reasons import WRITTEN_GROUP, cut_group, reason_words
+from console.core.tally import group_reason
+from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout
 from console.insight.rollouts import RolloutList
 
@@ -253,12 +253,7 @@ def _by_label(annotation: Annotation) -> tuple[str, str]:
 
 
 def _by_reason(rollout: Rollout) -> tuple[str, str]:
-    """Keep wrong answers separate if they were cut or contain a call as text: the grader's reason does not apply."""
-    if rollout.cut and rollout.outcome is Outcome.FAILED:
-        return cut_group(rollout.cut), cut_group(rollout.cut)
-    if rollout.outcome is Outcome.FAILED and call_notation(rollout.written):
-        return WRITTEN_GROUP, WRITTEN_GROUP
-    words = reason_words(rollout.reason, rollout.outcome)
+    words = reason_words(group_reason(rollout) if rollout.outcome else "", rollout.outcome)
     return words, words
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from console.core.outcome import Outcome
+from console.core.tally import CUT, WRITTEN
 from console.suites.reason_words import all_words, own_words
 
 _WORDS = {
@@ -35,6 +36,9 @@ _WORDS = {
     "cancelled": "stopped by you",
     "suite": "fault in the suite's code",
     "internal": "internal error",
+    f"{CUT}length": "answer cut at the token limit",
+    f"{CUT}content_filter": "answer withheld by the provider's filter",
+    WRITTEN: "call written as text",
 }
 
 _BARE = {
@@ -77,15 +81,6 @@ _CUTS = {
 def cut_words(cut: str) -> str:
     """Return the limit that cut an answer, worded as the end of *an answer that was …*."""
     return _CUTS.get(cut, f"ended by {cut}")
-
-
-def cut_group(cut: str) -> str:
-    """Return the group name of failures whose answer was cut off by this limit."""
-    return "answer cut at the token limit" if cut == "length" else "answer withheld by the provider's filter"
-
-
-WRITTEN_GROUP = "call written as text"
-"""Group name of failures with a call in the model's text, as passed on by servers without a tool parser."""
 
 
 def sentence(reason: str, subject: str, outcome: Outcome | None = None) -> str:

@@ -1,6 +1,6 @@
 """Report metrics from the results of rollouts, with intervals and sample sizes. Pure."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -25,7 +25,10 @@ def rate_metric(name: str, results: Iterable[Result], note: str = "") -> Metric:
 
 
 def score_metrics(
-    results: Sequence[Result], scales: Mapping[str, tuple[float, float]] = _NONE, units: Mapping[str, str] = _NONE
+    results: Sequence[Result],
+    scales: Mapping[str, tuple[float, float]] = _NONE,
+    units: Mapping[str, str] = _NONE,
+    rates: Collection[str] | None = None,
 ) -> list[Metric]:
     """Return the mean of each score: a rate if all are 0 or 1, else with an interval that stays on its scale, if known.
 
@@ -33,16 +36,24 @@ def score_metrics(
         results: the graded results.
         scales: lowest and highest value by score; ignored for a score that has other values.
         units: unit by score.
+        rates: scores that may be rates; None for all. Others may be counts that happen to be 0 or 1.
     """
     metrics: list[Metric] = []
     for name in dict.fromkeys(name for result in results for name in result.verdict.scores):
         scored = [result for result in results if name in result.verdict.scores]
         sample = sample_of_results(scored, lambda result, name=name: result.verdict.scores[name])
-        is_rate = is_yes_or_no((result.verdict.scores[name] for result in scored), scales.get(name))
+        is_rate = (rates is None or name in rates) and is_yes_or_no(
+            (result.verdict.scores[name] for result in scored), scales.get(name)
+        )
         interval = rate_interval(sample) if is_rate else score_interval(sample, scales.get(name))
         unit = units.get(name) or ("rate" if is_rate else "mean")
         metrics += [] if interval is None else [interval_metric(name, interval, unit=unit)]
     return metrics
+
+
+def first_scores(results: Iterable[Result]) -> set[str]:
+    """Return the first score of each result, which decides in harnesses whose suite names none."""
+    return {next(iter(result.verdict.scores)) for result in results if result.verdict.scores}
 
 
 def is_yes_or_no(values: Iterable[float], scale: tuple[float, float] | None) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from console.core.case import Case, Setting
@@ -88,7 +88,12 @@ class SimpleSuite(Suite):
 
     def _metrics(self, results: Sequence[Result]) -> tuple[Metric, ...]:
         graded = [result for result in results if result.graded]
-        return (rate_metric("accuracy", graded), *score_metrics(graded, self.scales, self.units))
+        return (rate_metric("accuracy", graded), *score_metrics(graded, self.scales, self.units, self._rates(graded)))
+
+    def _rates(self, graded: Sequence[Result]) -> Collection[str] | None:
+        """Return the scores that may be rates; None for all."""
+        del graded
+        return None
 
 
 def _text(value: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from console.cli.history import read_history, report_of
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
@@ -121,6 +122,20 @@ def test_traces_of_verifiers(tmp_path: Path):
         ("reasoning", "hm"),
         ("assistant", "It is 2"),
     ]
+
+
+def test_a_metric_of_verifiers_that_is_always_one_is_no_rate(tmp_path: Path):
+    traces = [trace({"right": {"score": score}}, metrics={"num_turns": 1.0}) for score in (1.0, 0.0, 1.0)]
+    row = {"example_id": 0, "prompt": CHAT[:1], "completion": CHAT[1:], "reward": 1.0, "metrics": {"num_turns": 1}}
+    write_json(tmp_path / "metadata.json", {"env_id": "owner/wordle", "model": "m", "avg_reward": 1.0})
+    for path, form in (
+        (write_lines(tmp_path / "traces.jsonl", *map(episode, traces)), "verifiers-traces"),
+        (write_lines(tmp_path / "results.jsonl", row, row), "verifiers-results"),
+    ):
+        (run,) = imports(path, form)
+        metrics = {metric.name: metric for metric in report_of(read_history(run.folder), None).metrics}
+        assert metrics["reward"].unit == "rate"
+        assert (metrics["num_turns"].unit, metrics["num_turns"].value) == ("mean", 1.0)
 
 
 def test_a_graph_of_messages_that_leads_in_a_circle_ends(tmp_path: Path):
@@ -485,10 +500,10 @@ def test_lines_that_are_damaged_cost_nothing_else(tmp_path: Path):
     assert [problem.where for problem in run.report.problems] == ["line 2", "line 3", "line 4", "line 6"]
 
 
-@pytest.mark.parametrize("value", [1e400, float("nan")])
-def test_a_score_that_is_not_finite_breaks_the_case(tmp_path: Path, value: float):
+@pytest.mark.parametrize(("value", "outcome"), [(1e400, Outcome.BROKEN), (float("nan"), Outcome.UNDECIDED)])
+def test_an_infinite_score_breaks_the_case_and_nan_is_none(tmp_path: Path, value: float, outcome: Outcome):
     (run,) = imports(write_lines(tmp_path / "mine.jsonl", {"messages": CHAT, "score": value}), "chat")
-    assert run.outcomes == [Outcome.BROKEN]
+    assert run.outcomes == [outcome]
 
 
 @pytest.mark.parametrize("value", [-1e300, 2**70, "x" * 100, [], {"a": "b"}, None])

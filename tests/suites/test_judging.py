@@ -63,6 +63,22 @@ def test_a_share_of_each_category_is_a_score_and_full_credit_passes() -> None:
 
 
 @pytest.mark.parametrize(
+    "doubled",
+    [
+        '{"grades": [{"name": "rubric", "grade": "WRONG"}], "grades": [{"name": "rubric", "grade": "RIGHT"}]}',
+        '{"grades": [{"name": "rubric", "grade": "WRONG", "why": "so", "grade": "RIGHT"}]}',
+        '```json\n{"grades": [{"name": "rubric", "grade": "RIGHT", "why": "a", "why": "b"}]}\n```',
+    ],
+)
+async def test_a_reply_with_a_key_twice_is_no_grade(doubled: str) -> None:
+    with pytest.raises(UnreadableReply, match=r"has the key '\w+' twice"):
+        read_grades(doubled, QA)
+    judgement = await Judge(Judged(doubled, doubled)).judge(QA, "2000")
+    assert not judgement.grades
+    assert "twice" in judgement.problem
+
+
+@pytest.mark.parametrize(
     ("urgent", "drugs", "kind", "clip", "mean"),
     [(1, 0, 1, True, 1.0), (1, 1, 0, True, 0.2), (0, 1, 0, True, 0.0), (0, 1, 0, False, -0.5), (1, 0, 0, True, 0.7)],
 )

@@ -11,9 +11,10 @@ from console.benchmarks.harness.listing import Listing, check_versions, find_lis
 from console.benchmarks.harness.verdict import decide
 from console.core.case import Case, Setting
 from console.core.outcome import Verdict
+from console.suites.metrics import first_scores
 from console.suites.simple import SimpleSuite
 from console.suites.stage import Stage
-from console.suites.suite import AFTER_REPLY, BEFORE_FIRST, EarlierOutput, SuiteEntry
+from console.suites.suite import AFTER_REPLY, BEFORE_FIRST, EarlierOutput, Result, SuiteEntry
 
 if TYPE_CHECKING:
     from console.benchmarks.harness.driver_process import HarnessSession
@@ -92,6 +93,10 @@ class HarnessSuite(SimpleSuite):
         """Return the harness's own verdict."""
         result = cast("dict[str, Any]", output) if isinstance(output, dict) else {}
         return decide(case, result, self.definition.score, self.definition.threshold)
+
+    def _rates(self, graded: Sequence[Result]) -> Collection[str]:
+        """Return the deciding score: the harness's other numbers may be counts, such as turns."""
+        return {self.definition.score, *first_scores(graded)}
 
     def grading(self, setting: Setting) -> Mapping[str, Any]:
         """Return the deciding score and its threshold."""

@@ -10,9 +10,10 @@ from console.core.case import Case, Setting
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
+from console.core.source import DECISIVE
 from console.suites.judging.judge import Judge, scripted_grades
 from console.suites.judging.rubric import Rubric
-from console.suites.metrics import rate_metric, score_metrics
+from console.suites.metrics import first_scores, rate_metric, score_metrics
 from console.suites.stage import Stage
 from console.suites.suite import Category, EarlierOutput, Estimate, Metric, Option, Report, Result, Suite
 
@@ -100,8 +101,8 @@ class RecordedSuite(Suite):
         by_category = {name: [result for result in results if result.category == name] for name in names}
         is_divided = len(by_category) > 1
         return Report(
-            metrics=(*_metrics(results), *_reported(setting)),
-            categories={name: _metrics(part) for name, part in by_category.items()} if is_divided else {},
+            metrics=(*_metrics(results, setting), *_reported(setting)),
+            categories={name: _metrics(part, setting) for name, part in by_category.items()} if is_divided else {},
             outcomes=_counts(results),
         )
 
@@ -154,8 +155,14 @@ def _whole(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else msgspec.json.encode(value).decode()
 
 
-def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
-    return (rate_metric("passed", results), *score_metrics(results))
+def _metrics(results: Sequence[Result], setting: Setting) -> tuple[Metric, ...]:
+    """Return pass rate and mean scores; where the tool also counts, only what decides or is an accuracy is a rate."""
+    rates: set[str] | None = None
+    if DECISIVE in setting.extras:
+        reported = cast("dict[str, dict[str, float]]", setting.extras.get("reported") or {})
+        rates = {name for name, metrics in reported.items() if "accuracy" in metrics}
+        rates |= {str(setting.extras[DECISIVE]), *first_scores(results)}
+    return (rate_metric("passed", results), *score_metrics(results, rates=rates))
 
 
 def _reported(setting: Setting) -> tuple[Metric, ...]:

@@ -19,7 +19,6 @@ from uuid import UUID
 from console import __version__
 from console.core.names import slug
 from console.core.outcome import Outcome
-from console.core.run import Manifest
 from console.core.statistics.intervals import Interval, rate_interval, score_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.exchange.document import Item, RunDocument
@@ -120,7 +119,7 @@ def _aggregate(document: RunDocument, graded: Sequence[Item]) -> Json:
             "additional_details": _details({"mode": manifest.setting.mode, **manifest.versions}),
         },
         "model_info": _model_info(document),
-        "evaluation_results": [_result(document, *part) for part in _intervals(graded, document.manifest)],
+        "evaluation_results": [_result(document, *part) for part in _intervals(graded, document)],
     }
 
 
@@ -135,17 +134,20 @@ def _model_info(document: RunDocument) -> Json:
     }
 
 
-def _intervals(graded: Sequence[Item], manifest: Manifest) -> Iterator[tuple[str, Interval, Scale | None]]:
+def _intervals(graded: Sequence[Item], document: RunDocument) -> Iterator[tuple[str, Interval, Scale | None]]:
     """Yield each score with its mean and scale, passing first; cases have equal weight."""
     passing = rate_interval(sample_of(_observation(item, float(item.graded is Outcome.PASSED)) for item in graded))
     if passing is not None:
         yield PASSED, passing, (0.0, 1.0)
+    manifest, report = document.manifest, document.report
+    units = {metric.name: metric.unit for metric in report.metrics} if report is not None else dict[str, str]()
     for name in _score_names(graded):
         having = [item for item in graded if name in item.rollout.scores]
         sample = sample_of(_observation(item, item.rollout.scores[name]) for item in having)
         scale = manifest.scales.get(name)
         values = [item.rollout.scores[name] for item in having]
-        is_rate = is_yes_or_no(values, scale) and not is_count(manifest.format, name)
+        is_rate = (units[name] == "rate") if name in units else is_yes_or_no(values, scale)
+        is_rate = is_rate and not is_count(manifest.format, name)
         interval = rate_interval(sample) if is_rate else score_interval(sample, scale)
         if interval is not None:
             yield name, interval, (0.0, 1.0) if is_rate else scale

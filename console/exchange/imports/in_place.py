@@ -138,7 +138,7 @@ def _portions(log: EvalLog, head: LogHead, summaries: Sequence[Summary]) -> Iter
     """Yield the records of the samples: first those up to the first failure, then the rest in batches."""
     records, portion, is_first, listed = SampleRecords(head), list[AnyRecord](), True, 0
     for summary in summaries:
-        sample = _brief_sample(log, summary)
+        sample = _brief_sample(log, head, summary)
         of_sample = list(records.records(sample, sample.id))
         portion += of_sample
         listed += 1
@@ -161,10 +161,14 @@ def _differing(summaries: Sequence[Summary]) -> list[Summary]:
     return list(first.values())
 
 
-def _brief_sample(log: EvalLog, summary: Summary) -> LogSample:
+def _brief_sample(log: EvalLog, head: LogHead, summary: Summary) -> LogSample:
     """Return a sample's list data; its case has the location of the sample."""
     member = None if summary.is_in_parts else log.member(summary.member)
-    return brief_sample(summary, None if member is None else {IN_PLACE: member})
+    sample = brief_sample(summary, None if member is None else {IN_PLACE: member})
+    if head.rest.get("invalidated") and member is not None:  # which sample it is, summaries do not say
+        with contextlib.suppress(KeyError, ValueError):
+            return msgspec.structs.replace(sample, invalidated=log.sample(summary).invalidated)
+    return sample
 
 
 def _decisive(head: LogHead, samples: Sequence[LogSample]) -> str:

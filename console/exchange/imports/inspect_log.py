@@ -267,6 +267,7 @@ def _head(header: Table, path: Path) -> LogHead:
     used = ("eval", "results", "stats", "version", "status", "plan", "error")
     return LogHead(
         tool=TOOL,
+        has_counts=True,
         version=text(table(spec.get("packages")).get(TOOL)),
         task=text(spec.get("task_display_name") or spec.get("task")) or "task",
         model=text(spec.get("model")) or "unknown",
@@ -448,6 +449,7 @@ def sample_of(record: Table) -> LogSample:
         tail=tuple(after_last_reply(messages)),
         answer=_answer(resolved),
         scores=_scores(resolved),
+        invalidated=_invalidation(resolved),
         error=text(error.get("message")),
         earlier_errors=tuple(text(item.get("message")) for item in tables(resolved.get("error_retries"))),
         limit=text(limit.get("type")),
@@ -463,6 +465,13 @@ def sample_of(record: Table) -> LogSample:
             ),
         },
     )
+
+
+def _invalidation(sample: Table) -> str:
+    """Return who invalidated a sample, and why; empty if it is valid."""
+    if not (invalidation := table(sample.get("invalidation"))):
+        return ""
+    return f"invalidated by {text(invalidation.get('author')) or 'somebody'}: {text(invalidation.get('reason'))}"
 
 
 class _Attachments:

@@ -64,6 +64,8 @@ class LogSample(msgspec.Struct, frozen=True):
     """The tool's own verdict; if None, the decisive score decides."""
     unscored: str = ""
     """Reason why the tool gave no score; empty if unknown, or if it gave one."""
+    invalidated: str = ""
+    """Who declared its result invalid, and why; empty if it is valid."""
     error: str = ""
     """Reason why it did not finish; empty if it did."""
     earlier_errors: tuple[str, ...] = ()
@@ -106,6 +108,8 @@ class LogHead(msgspec.Struct, frozen=True):
     """Aggregates reported by the tool, by score and metric."""
     no_judge: str = ""
     """Reason why no judge can grade the answers; empty if a judge can."""
+    has_counts: bool = False
+    """True if scores may be counts, such as turns, so that only the deciding one and accuracies are rates."""
     recipes: dict[str, dict[str, Recipe]] = {}
     """How the aggregates are computed, by score and metric; if it is missing, only means are compared with ours."""
     simulated: bool = False

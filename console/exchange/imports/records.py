@@ -4,16 +4,17 @@ The run belongs to the suite `TOOL/TASK` of the format `recorded`, which needs n
 again. Data that our records lack is kept as a `Performed` of the kind `source`, which Review shows under Raw.
 """
 
+import math
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from console.core.case import Case, Key, Setting
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Finished, Noted, Performed, Started
 from console.core.request import Thread, digest
 from console.core.run import RECORDED, Manifest, ModelFacts
-from console.core.source import NO_JUDGE, SOURCE
+from console.core.source import DECISIVE, NO_JUDGE, SOURCE
 from console.exchange.imports.log import LogHead, LogSample
 from console.exchange.imports.verdict import RECORDED_ERROR, verdict_of
 
@@ -48,7 +49,9 @@ class SampleRecords:
             at=self._time(sample.at),
             key=key,
             verdict=verdict_of(sample, self._decisive),
-            output={"answer": sample.answer, "scores": {name: score.value for name, score in sample.scores.items()}},
+            output=_kept(
+                {"answer": sample.answer, "scores": {name: score.value for name, score in sample.scores.items()}}
+            ),
             seconds=sample.seconds,
             input_tokens=sample.input_tokens,
             output_tokens=sample.output_tokens,
@@ -83,6 +86,15 @@ class SampleRecords:
     def _time(self, at: float | None) -> float:
         self._at = max(self._at, at or 0.0)
         return self._at
+
+
+def _kept(value: Any) -> Any:
+    """Return a JSON value with NaN, which tools give for no score and no journal keeps, as a word."""
+    if isinstance(value, dict):
+        return {name: _kept(part) for name, part in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_kept(part) for part in cast("list[Any]", value)]
+    return str(value) if isinstance(value, float) and math.isnan(value) else value
 
 
 def started_at(head: LogHead) -> float:
@@ -120,6 +132,8 @@ def manifest_of(head: LogHead, run_id: str, *, file: str, headline: str, rollout
     """
     at = started_at(head)
     extras: dict[str, Any] = {"reported": head.reported, "log": head.rest}
+    if head.has_counts:
+        extras[DECISIVE] = head.decisive
     if head.no_judge:
         extras[NO_JUDGE] = head.no_judge
     return Manifest(

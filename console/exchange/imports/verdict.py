@@ -5,6 +5,7 @@
 it fails, with its own reason, unless the tool says whether it passed. A rollout without a score is undecided.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, cast
@@ -18,6 +19,8 @@ RECORDED_ERROR = "error in the log"
 """Reason of a sample that ended with an error."""
 NOT_SCORED = "no score in the log"
 """Reason of a sample without a score."""
+INVALIDATED = "invalidated in the log"
+"""Reason of a sample whose result somebody declared invalid."""
 RIGHT = 1 - 1e-9
 """Lowest score that passes; the tolerance is for sums of weighted parts."""
 PARTIAL = "partial score"
@@ -45,16 +48,30 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def decisive_name(sample: LogSample, decisive: str) -> str:
-    """Return the name of the score that decides whether a sample passed; empty if there is none."""
+    """Return the name of the score that decides whether a sample passed; empty if there is none.
+
+    If the score named `decisive` is there but no number, such as NaN in Inspect, no other score decides in its place.
+    """
     numbers = named_numbers(sample.scores)
-    return decisive if decisive in numbers else next(iter(numbers), "")
+    if decisive in numbers:
+        return decisive
+    parts = [part for name, score in sample.scores.items() for part in _parts(name, score.value)]
+    if decisive and (decisive in sample.scores or any(name == decisive for name, _ in parts)):
+        return ""
+    first = next((value for _, value in parts if score_number(value) is not None or _is_nan(value)), None)
+    return "" if _is_nan(first) else next(iter(numbers), "")
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def verdict_of(sample: LogSample, decisive: str) -> Verdict:
     """Return the verdict on a sample; `decisive` names the score that decides whether it passed."""
-    numbers = named_numbers(sample.scores)
-    name = decisive if decisive in numbers else next(iter(numbers), "")
-    messages = tuple(filter(None, (sample.error, sample.unscored, *_explanations(sample))))
+    numbers, name = named_numbers(sample.scores), decisive_name(sample, decisive)
+    messages = tuple(filter(None, (sample.invalidated, sample.error, sample.unscored, *_explanations(sample))))
+    if sample.invalidated:
+        return Verdict(Outcome.UNDECIDED, reason=INVALIDATED, messages=messages, scores=numbers)
     if not name:
         outcome = Outcome.BROKEN if sample.error else Outcome.UNDECIDED
         error_name = _ERROR_NAME.match(sample.error)
@@ -63,6 +80,7 @@ def verdict_of(sample: LogSample, decisive: str) -> Verdict:
             reason=RECORDED_ERROR if sample.error else NOT_SCORED,
             subject=error_name[0] if error_name else "",
             messages=messages,
+            scores=numbers,
         )
     if numbers[name] >= RIGHT if sample.passed is None else sample.passed:
         return Verdict(Outcome.PASSED, messages=messages, scores=numbers)

@@ -67,6 +67,7 @@ def _open_traces(path: Path) -> list[Log]:
     )
     head = LogHead(
         tool=TOOL,
+        has_counts=True,
         version=text(table(trace.get("verifiers")).get("version")),
         task=text(table(first.get("env")).get("id")) or text(table(first.get("task")).get("type")) or "environment",
         model=model,
@@ -246,6 +247,7 @@ def _open_results(path: Path) -> list[Log]:
     reported = {name: {"mean": value} for name, value in averages.items() if value is not None}
     head = LogHead(
         tool=TOOL,
+        has_counts=True,
         version=text(metadata.get("version")),
         task=text(metadata.get("env_id") or metadata.get("env")) or "environment",
         model=text(metadata.get("model")) or "unknown",

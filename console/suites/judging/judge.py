@@ -8,6 +8,7 @@ import asyncio
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
@@ -264,7 +265,7 @@ def read_grades(text: str, rubric: Rubric) -> list[Grade]:
     For a single criterion, a reply without JSON may name its category.
 
     Raises:
-        UnreadableReply: not JSON, missing or extra criteria, or a grade off the scale.
+        UnreadableReply: not JSON, a key twice, missing or extra criteria, or a grade off the scale.
     """
     criteria = [item.name for item in criteria_of(rubric)]
     if len(criteria) == 1 and rubric.categories and "{" not in text:
@@ -274,8 +275,12 @@ def read_grades(text: str, rubric: Rubric) -> list[Grade]:
         if rubric.response_format == "category":
             raise UnreadableReply(f"it does not name one of {', '.join(rubric.categories)[:200]}")
     fenced = _FENCE.match(text)
+    text = fenced[1] if fenced else text
     try:
-        value = read_json(fenced[1] if fenced else text)
+        value = read_json(text)
+        json.loads(text, object_pairs_hook=_refuse_doubles)
+    except UnreadableReply:
+        raise
     except ValueError as error:
         raise UnreadableReply(f"it is not JSON: {str(error)[:200]}") from None
     listed = cast(dict[str, Any], value).get("grades") if isinstance(value, dict) else None
@@ -286,6 +291,13 @@ def read_grades(text: str, rubric: Rubric) -> list[Grade]:
     if sorted(names) != sorted(criteria):
         raise UnreadableReply(f"it grades {', '.join(names)[:200] or 'nothing'} instead of {', '.join(criteria)[:200]}")
     return sorted(grades, key=lambda grade: criteria.index(grade.name))
+
+
+def _refuse_doubles(pairs: list[tuple[str, Any]]) -> None:
+    """Refuse an object with a key twice: which of its values is meant, nobody can tell."""
+    names = Counter(name for name, _ in pairs)
+    if doubled := [name for name, count in names.items() if count > 1]:
+        raise UnreadableReply(f"it has the key {doubled[0][:60]!r} twice")
 
 
 def category_in(text: str, categories: Iterable[str]) -> str:
