@@ -53,7 +53,7 @@ def play(
             player=player,
             on_start=progress.count_by,
             on_record=see,
-            on_signal=progress.info,
+            on_signal=progress.warn,
             beside=progress.beat,
         )
     finally:

@@ -47,12 +47,12 @@ class Progress:
         """Show the progress line if it is due."""
         self._failing.apply(record)
         if isinstance(record, Tried) and self._is_worth_a_line(record):
-            self.info(f"{record.key}: {reason_words(record.kind)}: {record.message}")
+            self._info(f"{record.key}: {reason_words(record.kind)}: {record.message}")
         plan = self._manifest.looks
         if isinstance(record, Looked) and plan is not None and plan.until is not None:
-            self.info(look_words(record.look, plan.until, self._manifest.headline))
+            self._info(look_words(record.look, plan.until, self._manifest.headline))
         if isinstance(record, Batched) and record.id and not (record.done or record.ended):
-            self.info(f"waits for {batch_words([record])}")
+            self._info(f"waits for {batch_words([record])}")
         due = time.monotonic() - self._last >= _EVERY_S[self._output.rewrites]
         if isinstance(record, Finished | Closed | Tried) and due:
             self._show()
@@ -62,11 +62,15 @@ class Progress:
         self._has_stalled = self._has_stalled or is_first_stall
         return is_first_stall or record.wait_s is None or record.kind in _HALTING
 
-    def info(self, text: str) -> None:
-        """Write a line above the progress line."""
+    def warn(self, text: str) -> None:
+        """Write a line above the progress line, even when quiet."""
         if self._output.rewrites:
             self._output.rewrite("")
-        self._output.info(text)
+        self._output.warn(text)
+
+    def _info(self, text: str) -> None:
+        if not self._output.quiet:
+            self.warn(text)
 
     def close(self) -> None:
         self._closed = True

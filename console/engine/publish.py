@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import socket
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from console.core.case import Key
 from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
 from console.core.ready_type import ready_type
 from console.engine.background import start_task, stop
+from console.sandbox.scratch import SOCKET, make_scratch, remove_scratch
 
 FLUSH_S = 0.1
 STATUS_S = 0.5
@@ -78,8 +78,8 @@ class Publisher:
         """Return a path within the limit of 107 bytes, linking a longer one to a private folder."""
         if len(os.fsencode(self._path)) <= 100:
             return self._path
-        self._private = Path(tempfile.mkdtemp(prefix="eval-console-"))
-        place = self._private / "live.sock"
+        self._private = Path(make_scratch())
+        place = self._private / SOCKET
         self._path.symlink_to(place)
         return place
 
@@ -96,8 +96,7 @@ class Publisher:
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
         if self._private is not None:
-            (self._private / "live.sock").unlink(missing_ok=True)
-            self._private.rmdir()
+            remove_scratch(str(self._private))
 
     def began(self, frame: Began) -> None:
         """Publish that a call was sent."""

@@ -1,16 +1,22 @@
-"""Scratch folders of workers, removed with them; the next engine removes those left behind by a killed engine."""
+"""Scratch folders of workers and of engines' sockets; the next engine removes those left behind by a killed one."""
 
+import contextlib
 import os
 import shutil
+import socket
 import tempfile
+import time
 from functools import cache
 from pathlib import Path
 
 _PREFIX = "eval-console-"
+SOCKET = "live.sock"
+"""Name of an engine's socket in its folder."""
+_YOUNG_S = 60.0
 
 
 def make_scratch() -> str:
-    """Create an empty folder for one worker, with the engine's process id in its name."""
+    """Create an empty folder, with the process id in its name."""
     _remove_stale()
     return tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
 
@@ -22,11 +28,33 @@ def remove_scratch(folder: str) -> None:
 
 @cache
 def _remove_stale() -> None:
-    """Remove the user's scratch folders whose engine has ended, once per process."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        owner = folder.name.removeprefix(_PREFIX).split("-")[0]
-        if owner.isdigit() and not _is_alive(int(owner)) and _is_ours(folder):
-            remove_scratch(str(folder))
+    """Remove the user's scratch folders whose process has ended, once per process."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if _is_ours(folder) and _is_stale(folder):
+                remove_scratch(str(folder))
+
+
+def _is_stale(folder: Path) -> bool:
+    """Return whether a folder's process has ended, and no process with another view of ids serves its socket."""
+    owner, has_owner, _ = folder.name.removeprefix(_PREFIX).partition("-")
+    if has_owner:
+        return owner.isdigit() and not _is_alive(int(owner)) and not _is_served(folder / SOCKET)
+    is_socket = os.listdir(folder) == [SOCKET]  # of earlier versions, which did not name the process
+    is_young = time.time() - folder.stat().st_mtime < _YOUNG_S
+    return is_socket and not is_young and not _is_served(folder / SOCKET)
+
+
+def _is_served(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.setblocking(False)  # a process that is stopped accepts nobody
+        try:
+            client.connect(os.fspath(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except OSError:
+            return True
+    return True
 
 
 def _is_ours(folder: Path) -> bool:

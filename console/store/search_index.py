@@ -46,7 +46,18 @@ _WAIT_S = 5.0
 _BATCH = 200
 WASTE = 20_000
 """Minimum number of unused rows that justifies building a new index."""
-_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR})
+_OF_SYSTEM = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+    }
+)
+"""Errors of disk and locks; all others are due to damage, such as duplicate numbers or an impossible length."""
 
 
 class IndexDamaged(Exception):
@@ -122,10 +133,10 @@ def _damage_reported() -> Generator[None]:
     """Raise `IndexDamaged` for errors that mean damage; even reading SQLite's own message may fail on it."""
     try:
         yield
-    except (sqlite3.DatabaseError, ValueError, TypeError) as error:
-        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _DAMAGED:
-            raise IndexDamaged(str(error)) from error
-        raise
+    except (sqlite3.DatabaseError, msgspec.MsgspecError, ValueError, TypeError) as error:
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OF_SYSTEM:
+            raise
+        raise IndexDamaged(str(error)) from error
 
 
 class SearchReader:

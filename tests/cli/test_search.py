@@ -1,10 +1,14 @@
 """`search` and `history` look into all runs, and say so where there is nothing."""
 
+import os
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from console.cli import search_index
 from console.cli.exitcode import Exit
+from console.store.lock import RunLock
 from console.store.search_index import search_path
 
 RUN = ("run", "-s", "dialogue-starter", "--quiet")
@@ -74,5 +78,42 @@ def test_facts_that_are_no_text_are_indexed_again(console, home: Path):
     expected = console("search", "booking")
     index = search_path(home / "runs")
     index.write_bytes(index.read_bytes().replace(b"_missing", b"\xff" * 8))
-    assert console("search", "booking").code == Exit.USAGE
     assert console("search", "booking").out == expected.out
+
+
+def test_every_search_is_answered_whatever_byte_of_the_index_is_changed(console, home: Path):
+    """Each search has to write as well, since a run has been added."""
+    console(*RUN, "-m", "sim/hasty")
+    console("search", "booking")
+    index = search_path(home / "runs")
+    whole = index.read_bytes()
+    added = console(*RUN, "-m", "sim/careful", "--json").data["run"]
+    draw = Random(4)
+    for _ in range(40):
+        for end in ("", "-wal", "-shm"):
+            index.with_name(index.name + end).unlink(missing_ok=True)
+        damaged = bytearray(whole)
+        for _ in range(draw.choice((1, 1, 40))):
+            damaged[draw.randrange(len(damaged))] ^= 1 << draw.randrange(8)
+        index.write_bytes(damaged)
+        ended = console("search", "booking", "-n", "1")
+        assert ended.code == Exit.OK, ended.err
+        assert added in ended.out
+        assert console("history", "dialogue-starter", "nothing").code == Exit.USAGE
+
+
+def test_an_index_whose_writer_is_stopped_is_used_as_it_is(console, home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(search_index, "PATIENCE_S", 0.2)
+    console(*RUN, "-m", "sim/hasty")
+    index = search_path(home / "runs")
+    index.parent.mkdir(exist_ok=True)
+    with RunLock(index.with_suffix(".lock")):
+        for line in (("search", "booking"), ("history", "dialogue-starter", "facts")):
+            ended = console(*line)
+            assert ended.code == Exit.LOCKED
+            assert f"process {os.getpid()} holds the search index" in ended.err
+    expected = console("search", "booking").out
+    with RunLock(index.with_suffix(".lock")):
+        ended = console("search", "booking")
+    assert (ended.code, ended.out) == (Exit.OK, expected)
+    assert "The newest conversations may be missing here." in ended.err

@@ -32,7 +32,7 @@ def on_a_disk_that_fills_up(home: Path, start: Start, server: OpenAIServer) -> "
     runs.mkdir()
     data = write_suite(home / "data", CASES, " " + "x" * 20_000)
     write_models(home, server)
-    given = ["--data", str(data), "--runs", str(runs), "-c", "1", "--json"]
+    given = ["--data", str(data), "--runs", str(runs), "-c", "1", "--json", "--quiet"]
     process = start(on_small_disk(runs, 1200, 900, [*COMMAND, "run", "-m", "m", "-s", "lookups", *given]))
     assert process.stderr is not None
     while "No space left on device" not in (line := process.stderr.readline()):

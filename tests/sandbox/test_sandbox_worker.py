@@ -3,8 +3,11 @@
 
 import asyncio
 import os
+import shutil
 import signal
+import socket
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -255,3 +258,40 @@ async def test_what_a_killed_engine_left_is_swept(tmp_path: Path, monkeypatch: p
     await worker.kill()
     assert not stale.exists()
     assert all(folder.exists() for folder in others)
+
+
+async def test_folders_of_sockets_are_swept_only_if_nobody_serves_them(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process id is not enough: containers that share /tmp have others."""
+    from console.sandbox import scratch
+
+    ended = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await ended.wait()
+    place = Path(tempfile.mkdtemp(prefix="w"))  # paths of sockets are short
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    names = {
+        f"eval-console-{ended.pid}-dead": False,
+        f"eval-console-{ended.pid}-live": True,
+        "eval-console-olddead": False,
+        "eval-console-oldlive": True,
+        "eval-console-oldnew": True,
+        "eval-console-0": True,
+    }
+    servers = [socket.socket(socket.AF_UNIX) for _ in names]
+    for name, server in zip(names, servers, strict=True):
+        (place / name).mkdir()
+        server.bind(str(place / name / ("other.sock" if name.endswith("-0") else "live.sock")))
+        if name.endswith("live"):
+            server.listen(1)
+        else:
+            server.close()
+        if not name.endswith("new"):
+            os.utime(place / name, (1.0, 1.0))
+    scratch._remove_stale.cache_clear()
+    made = scratch.make_scratch()
+    assert {name: (place / name).exists() for name in names} == names
+    for server in servers:
+        server.close()
+    assert Path(made).parent == place
+    shutil.rmtree(place)

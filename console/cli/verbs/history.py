@@ -8,10 +8,11 @@ from typing import Any
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.cli.search_index import open_search, reporting_damage
+from console.cli.search_index import IndexHeld, use_search
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 from console.exchange.search.case_history import CaseRun, case_history
+from console.exchange.search.hits import Search
 from console.insight.number_format import moment
 from console.insight.reasons import reason_words
 from console.insight.rollout import outcome_word
@@ -40,12 +41,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: HistoryArguments) -> int:
     """List the runs."""
-    with reporting_damage(), open_search(args.runs_root, args.output) as search:
-        runs = case_history(search, args.suite, args.case)
-        if not runs:
-            suites = ", ".join(search.suites()[:8])
-            hint = f"There are runs of: {suites}." if suites else "Start one with `eval-console run`."
-            raise UsageError(f"no run has played the case {args.case!r} of {args.suite!r}", hint=hint)
+    try:
+        runs, suites = use_search(args.runs_root, args.output, lambda search: _read(search, args))
+    except IndexHeld as held:
+        return args.output.error(str(held), Exit.LOCKED)
+    if not runs:
+        hint = f"There are runs of: {', '.join(suites[:8])}." if suites else "Start one with `eval-console run`."
+        raise UsageError(f"no run has played the case {args.case!r} of {args.suite!r}", hint=hint)
     if args.json:
         rows = [_as_json(case_run) for case_run in runs]
         args.output.data(HISTORY, {"suite": args.suite, "case": args.case, "runs": rows})
@@ -54,6 +56,12 @@ def run(args: HistoryArguments) -> int:
     rows = [_row(case_run, runs[0].digest) for case_run in runs]
     args.output.rows(headings, rows, first=("run", "outcome", "passed", "model", "data", "when"))
     return Exit.OK
+
+
+def _read(search: Search, args: HistoryArguments) -> tuple[list[CaseRun], list[str]]:
+    """Return the runs of the case or, if there are none, the suites of all runs."""
+    runs = case_history(search, args.suite, args.case)
+    return runs, [] if runs else search.suites()
 
 
 def _row(case_run: CaseRun, newest: str) -> tuple[object, ...]:

@@ -16,10 +16,10 @@ from typing import Any
 from console.cli.exitcode import Exit
 from console.cli.output import Output, terminal_width
 from console.cli.parser import Arguments
-from console.cli.search_index import open_search, reporting_damage
+from console.cli.search_index import IndexHeld, use_search
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
-from console.exchange.search.hits import FEW_HITS, Hit, RunHits
+from console.exchange.search.hits import FEW_HITS, Coverage, Hit, RunHits, Search
 from console.insight.conversation import speaker_of
 from console.insight.number_format import moment, plural
 from console.insight.rollout import outcome_word
@@ -57,16 +57,19 @@ def run(args: SearchArguments) -> int:
     query = read_query(" ".join(args.words), args.filter)
     if not query.terms:
         raise UsageError("there is no word to search for", hint="Name one that is not excluded: search refund -n 5.")
-    with reporting_damage(), open_search(args.runs_root, args.output) as search:
-        runs = _whole(search.run(query, max(args.limit, 0)))
-        if args.json:
-            args.output.data(SEARCH, {"query": query.text, "runs": [_as_json(run, query) for run in runs]})
-            return Exit.OK
-        count = sum(_show(args.output, run, query) for run in runs)
-        if not count:
-            conversations = plural(search.coverage.conversations, "conversation")
-            among = f"{conversations} in {plural(search.coverage.runs, 'run')}"
-            args.output.info(f"none of {among} matches; word* also finds longer words")
+
+    def find(search: Search) -> tuple[list[RunHits], Coverage]:
+        return list(_whole(search.run(query, max(args.limit, 0)))), search.coverage
+
+    try:
+        runs, coverage = use_search(args.runs_root, args.output, find)
+    except IndexHeld as held:
+        return args.output.error(str(held), Exit.LOCKED)
+    if args.json:
+        args.output.data(SEARCH, {"query": query.text, "runs": [_as_json(run, query) for run in runs]})
+    elif not sum(_show(args.output, run, query) for run in runs):
+        among = f"{plural(coverage.conversations, 'conversation')} in {plural(coverage.runs, 'run')}"
+        args.output.info(f"none of {among} matches; word* also finds longer words")
     return Exit.OK
 
 

@@ -26,7 +26,15 @@ from console.store.journal_file import journal_status
 from console.store.journal_index import JournalIndex
 from console.store.run_list import list_runs
 from console.store.runs import RunFolder
-from console.store.search_index import Entry, IndexDamaged, IndexedRun, OpenConversation, Place, SearchWriter
+from console.store.search_index import (
+    Entry,
+    IndexDamaged,
+    IndexedRun,
+    OpenConversation,
+    Place,
+    SearchWriter,
+    discard_index,
+)
 
 COMMIT_AFTER_S = 1.0
 _PIECE_BYTES = 1 << 20
@@ -106,7 +114,8 @@ class IndexUpdate:
             try:
                 self._update()
             except IndexDamaged:
-                self._update()  # replaced by an empty one when it is opened
+                discard_index(self._root)
+                self._update()
         except (IndexDamaged, OSError, sqlite3.Error, Fault) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise UsageError(
