@@ -22,6 +22,7 @@ from console.core.json_text import as_object, as_objects
 from console.core.provider import PROVIDERS
 from console.core.ranges import LARGEST_COUNT
 from console.llm.limits.limiter import limiter_of
+from console.llm.paused_turns import PAUSED, pause_in_batch
 from console.llm.reply import ReplyBuilder
 from console.llm.servers.refused_parameters import refused_parameter, what_to_write
 from console.llm.transport.deadlines import Deadlines
@@ -344,6 +345,8 @@ class BatchClient:
             builder.add_chunk(answer.body)
             builder.mark_end_of_body()
             reply = builder.reply(seconds, None)
+            if reply.finish == PAUSED:
+                raise pause_in_batch()
         except Fault as fault:
             fault.partial = fault.partial or builder.partial
             raise

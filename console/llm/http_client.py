@@ -17,6 +17,7 @@ from console.core.fault import Fault, FaultKind
 from console.llm.embedding.vectors import VectorReader, embedding_body, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.limits.limiter import limiter_of
+from console.llm.paused_turns import MOST_PAUSES, PAUSED, continued, endless_pause, joined
 from console.llm.reply import ReplyBuilder
 from console.llm.servers.model_list import served_models_hint
 from console.llm.servers.prompt_budget import UNCOUNTED, budget_of
@@ -90,6 +91,8 @@ class HttpClient:
             body = self._api.body(self._model, request)
             try:
                 reply = await self._exchange(body, watch)
+                if reply.finish == PAUSED:
+                    reply = await self._continued(request, reply, watch)
                 return reply if has_asked or not (reply.logprobs or reply.flags) else without_logprobs(reply)
             except ErrorResponse as error_response:
                 provider_error = read_provider_error(error_response.body, self._redact)
@@ -103,6 +106,14 @@ class HttpClient:
                 if refused.name not in self._api.body(self._model, request):
                     continue
                 raise fault from None
+
+    async def _continued(self, request: ChatRequest, reply: Reply, watch: Watch) -> Reply:
+        """Let a paused turn go on until it ends, and return it as one reply."""
+        for _ in range(MOST_PAUSES):
+            reply = joined(reply, await self._exchange(self._api.body(self._model, continued(request, reply)), watch))
+            if reply.finish != PAUSED:
+                return reply
+        raise endless_pause()
 
     async def _learn_refused(self, refused: RefusedParameter, fault: Fault, watch: Watch) -> None:
         """Report a refused parameter once, and drop it from now on if it does not affect the question."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from console.core.chat import Reply
 from console.core.fault import Fault, FaultKind
 from console.core.json_text import DEEPEST, TooDeepError, read_json
+from console.llm.paused_turns import PAUSED
 from console.llm.wires.parts import NONE_ACCEPTED, Accepted, unread
 from console.llm.wires.repeated_arguments import read_once
 
@@ -93,6 +94,7 @@ class Ends:
 CHAT = Ends(STANDARD | {quirk.reason: quirk.finish for quirk in QUIRKS}, _FAILURES, marked=True)
 ANTHROPIC = Ends(
     {
+        "pause_turn": PAUSED,
         "end_turn": "stop",
         "stop_sequence": "stop",
         "tool_use": "tool_calls",
@@ -173,6 +175,10 @@ def agreed_finish(before: str | None, now: str) -> str:
     return "tool_calls"
 
 
+COMMENTARY = "commentary"
+"""Flag of a reply whose commentary is kept with its thoughts, though it was streamed as text."""
+
+
 def check(reply: Reply, streamed: Callable[[str], str]) -> None:
     """Compare a reply with its finish reason and with the streamed text.
 
@@ -197,7 +203,12 @@ def check(reply: Reply, streamed: Callable[[str], str]) -> None:
         raise unread("the arguments of a tool call are nested too deeply")
     if any(read_once(call.arguments, is_cut=is_cut) != call.arguments for call in calls):
         raise unread("the arguments of a call were sent twice")
-    if not (agree(streamed("text"), reply.content or "") and agree(streamed("reasoning"), reply.reasoning)):
+    if COMMENTARY in reply.flags:
+        is_same = "".join(streamed("text").split()).endswith("".join((reply.content or "").split()))
+        is_same = is_same or not streamed("text")
+    else:
+        is_same = agree(streamed("text"), reply.content or "") and agree(streamed("reasoning"), reply.reasoning)
+    if not is_same:
         raise unread("what the server streamed differs from its final message")
 
 

@@ -11,7 +11,7 @@ from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall
 from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of
-from console.llm.wires.completeness import RESPONSES, agree
+from console.llm.wires.completeness import COMMENTARY, RESPONSES, agree
 from console.llm.wires.content_parts import MediaData, mapped, text_only
 from console.llm.wires.live_texts import LiveTexts
 from console.llm.wires.logprobs import for_responses, openai_tokens, read_logprobs
@@ -43,6 +43,8 @@ _SILENT_ITEMS = (
     *("mcp_list_tools", "mcp_call", "compaction"),
 )
 """Items added by the provider; those of any other unknown type may be answers."""
+_FINAL = "final_answer"
+"""Phase of the messages that are the answer; without one, all messages are but those of the phase `commentary`."""
 _NAME = "the Responses API"
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 _WHOLE_TEXTS = {"response.output_text.done": "text", "response.function_call_arguments.done": "arguments"}
@@ -109,7 +111,9 @@ def read_response(message: Mapping[str, Any], finish: str, accepted: Accepted = 
     if message.get("output") is None:
         raise unread("the response has no output")
     items = objects_in(message, "output")
-    reading = _Reading(accepted, is_whole=finish == "stop")
+    phases = {item.get("phase") for item in items if item.get("type") == "message"}
+    of_answer = {_FINAL} if _FINAL in phases else phases - {COMMENTARY} or phases
+    reading = _Reading(accepted, is_whole=finish == "stop", of_answer=of_answer)
     for item in items:
         reading.add(item)
     calls = tuple(reading.calls)
@@ -121,7 +125,7 @@ def read_response(message: Mapping[str, Any], finish: str, accepted: Accepted = 
         finish="tool_calls" if calls and finish == "stop" else finish,
         usage=read_usage(message.get("usage")),
         model=str(message.get("model", "")),
-        flags=(*(("refusal",) if reading.has_refused else ()), *flags),
+        flags=(*reading.flags, *flags),
         native={"api": NATIVE, "content": [_without_logprobs(item) for item in items] if reading.logprobs else items},
         logprobs=logprobs,
     )
@@ -138,14 +142,20 @@ def _without_logprobs(item: dict[str, Any]) -> dict[str, Any]:
 class _Reading:
     """Reads the items of an output."""
 
-    def __init__(self, accepted: Accepted, *, is_whole: bool) -> None:
+    def __init__(self, accepted: Accepted, *, is_whole: bool, of_answer: set[Any]) -> None:
         self.texts: list[str] = []
+        self.has_commentary = False
+        """True if texts before the final answer are among the thoughts."""
         self.thoughts: list[str] = []
         self.calls: list[ToolCall] = []
         self.logprobs: list[object] = []
         self.has_refused = False
-        self._accepted, self._is_whole = accepted, is_whole
+        self._accepted, self._is_whole, self._of_answer = accepted, is_whole, of_answer
         self._by_id: dict[str, dict[str, Any]] = {}
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return ("refusal",) * self.has_refused + (COMMENTARY,) * self.has_commentary
 
     def add(self, item: dict[str, Any]) -> None:
         kind, identity = item.get("type"), text_in(item, "id")
@@ -157,7 +167,12 @@ class _Reading:
                 raise unread(f"the response is complete, but a {kind} in it is not")
         if kind == "message":
             refuse_other_roles(item)
+            before = len(self.texts)
             self._add_message(objects_in(item, "content"))
+            if item.get("phase") not in self._of_answer:
+                self.has_commentary = True
+                self.thoughts += [f"{text}\n" for text in self.texts[before:]]
+                del self.texts[before:]
         elif kind == "function_call":
             self._add_call(item)
         elif kind == "reasoning":

@@ -61,12 +61,20 @@ def _mistral_native(reply: Reply, service: Service) -> Answer:
 
 def _responses_native(reply: Reply, service: Service) -> Answer:
     del service
-    return Answer(_calls_as_text(reply) or reply.content, cast(Turn, reply.message()))
+    return Answer(_calls_as_text(reply) or _output_text(reply), cast(Turn, reply.message()))
+
+
+def _output_text(reply: Reply) -> str | None:
+    """Return the text that the official client reads: commentary and final answer, without a space between them."""
+    items = [item for item in _content(reply) if item.get("type") == "message"]
+    if not any("phase" in item for item in items):
+        return reply.content
+    return "".join(part.get("text") or part.get("refusal", "") for item in items for part in item["content"])
 
 
 def _responses_prompting(reply: Reply, service: Service) -> Answer:
     del service
-    return Answer(reply.content, cast(Turn, reply.message()))
+    return Answer(_output_text(reply), cast(Turn, reply.message()))
 
 
 def _anthropic_native(reply: Reply, service: Service) -> Answer:
