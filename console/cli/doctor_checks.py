@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from console.cli import open_files
+from console.config.extras import install_command
 from console.config.model_entry import entry_of
 from console.config.models import ModelConfig, facts, key_state, load_models
 from console.config.paths import find_data_roots, find_models_file, find_runs_root
@@ -87,7 +88,7 @@ def check_extras() -> list[Finding]:
 def _check_extra(name: str, module: str, use: str) -> Finding:
     if importlib.util.find_spec(module) is not None:
         return Finding("extras", name, GOOD, use)
-    return Finding("extras", name, ABSENT, f"not installed; for {use}", f"pip install 'eval-console[{name}]'")
+    return Finding("extras", name, ABSENT, f"not installed; for {use}", install_command(name))
 
 
 def check_terminal() -> list[Finding]:

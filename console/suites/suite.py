@@ -62,6 +62,8 @@ class DemoRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cases: int
     categories: tuple[str, ...] = ()
     """Categories to play; empty for all."""
+    other_mode: str = ""
+    """Mode in which all categories that have it are played where the usual mode lacks its extra."""
 
 
 class SuiteEntry(msgspec.Struct, frozen=True):

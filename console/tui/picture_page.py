@@ -19,7 +19,7 @@ from textual.content import Content
 
 from console.core.fault import UsageError
 from console.insight.passage import ShownMedia
-from console.tui.render.picture import MISSING_EXTRA, open_picture
+from console.tui.render.picture import missing_extra, open_picture
 from console.tui.services import Services
 
 _LARGEST = 2000
@@ -52,7 +52,7 @@ def _show_all(pictures: Sequence[ShownMedia]) -> None:
         with _unasked() if "TMUX" in os.environ else nullcontext():
             from textual_image.renderable import Image, SixelImage, TGPImage
     except ImportError:
-        raise UsageError(MISSING_EXTRA) from None
+        raise missing_extra() from None
     # In kitty's protocol, colors name the picture.
     console = Console(file=sys.__stdout__, color_system="truecolor" if Image is TGPImage else "auto", no_color=False)
     for place, shown in enumerate(pictures, 1):

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from console.config.extras import install_command
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.engine.background import start_task
@@ -75,7 +76,7 @@ def serve(paths: WorkspacePaths, options: list[str], port: int, report: Callable
     except ModuleNotFoundError as error:
         raise UsageError(
             f"the browser needs the package {(error.name or 'textual_serve').replace('_', '-')}",
-            hint="Install the extra: pip install 'eval-console[serve]'.",
+            hint=f"Install the extra: {install_command('serve')}",
         ) from None
     try:
         server.serve()

@@ -185,13 +185,13 @@ def test_two_packages_with_one_format_are_named(places: Places, monkeypatch: pyt
 
 
 def test_demo_runs_are_read_and_play_simulated_models_only(places: Places):
-    demo = '[[demo]]\norder = 2\nmodel = "{}"\ncases = 3\ncategories = ["a"]\n'
+    demo = '[[demo]]\norder = 2\nmodel = "{}"\ncases = 3\ncategories = ["a"]\nother_mode = "fc"\n'
     _dataset(places.bundled, "shown", 'format = "bfcl"\n' + demo.format("sim/hasty"))
     _dataset(places.bundled, "paid", 'format = "bfcl"\n' + demo.format("gpt-x"))
     _dataset(places.bundled, "odd", 'format = "bfcl"\ndemo = 1\n')
     catalog = Catalog(places)
     (entry,) = catalog.entries()
-    assert entry.demo == (DemoRun(2, "sim/hasty", 3, ("a",)),)
+    assert entry.demo == (DemoRun(2, "sim/hasty", 3, ("a",), "fc"),)
     odd, paid = catalog.warnings
     assert "`demo` is invalid" in odd
     assert "'gpt-x'" in paid

@@ -1,8 +1,11 @@
 """Home through its keys: what is there, what stands in the way, and where Enter leads."""
 
+import importlib.util
 import os
 import re
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -326,6 +329,20 @@ async def test_the_demo_starts_engines_and_goes_to_live(opened: Any, workspace: 
         assert manifest.model.name == "sim/hasty"
         assert manifest.simulated
         assert manifest.cases == 1
+
+
+async def test_the_demo_of_a_suite_without_its_extra_plays_the_other_mode(
+    opened: Any, workspace: Any, settle: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(Path(__file__).parents[2] / "data" / "cave-starter", workspace.root / "data" / "cave-starter")
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: find_spec(name) if name != "cave_agent" else None)
+    async with opened() as (app, pilot):
+        await pilot.press("enter")
+        await settle(app, pilot)
+        await assert_until(pilot, lambda: len(app.navigator.launched) == 1)
+        manifest = app.navigator.launched[0].manifest()
+        assert (manifest.suite, manifest.setting.mode, manifest.cases) == ("cave-starter", "json", 4)
 
 
 def test_no_foreign_escape_reaches_a_real_terminal(

@@ -23,7 +23,7 @@ def test_without_the_extra_it_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "textual_serve", None)
     with pytest.raises(UsageError, match="textual-serve") as caught:
         serve.serve(WorkspacePaths(), [], 8765, [].append)
-    assert "eval-console[serve]" in caught.value.hint
+    assert ".[serve]" in caught.value.hint
 
 
 def test_paths_go_to_the_app_as_they_were_given(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 
 from console.cli.doctor_checks import BAD, GOOD, WARNING, Finding
+from console.config.extras import install_command
 from console.core.fault import UsageError, reason_of
 
 _SANDBOX_HINT = (
@@ -29,5 +30,5 @@ def check_sandbox() -> list[Finding]:
     if trial.failure:
         return [confinement, Finding("sandbox", name, BAD, trial.failure, trial.hint or _SANDBOX_HINT)]
     text = f"run and graded in {trial.seconds:.1f} s"
-    hint = "" if trial.mode == "cave" else "Cave mode needs the extra: pip install 'eval-console[cave]'."
+    hint = "" if trial.mode == "cave" else f"Cave mode needs the extra: {install_command('cave')}"
     return [confinement, Finding("sandbox", name, GOOD, text, hint)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from console.benchmarks.cavebench.data.dataset import Scenario, read_scenarios
 from console.benchmarks.cavebench.options import OPTIONS, mode_of, read_options
+from console.config.extras import install_command
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
@@ -205,5 +206,5 @@ def _insist_on_agent() -> None:
         raise UsageError(
             "cave mode needs the package cave-agent, which is not installed",
             where="--mode",
-            hint="Install it with pip install 'eval-console[cave]', or use --mode json.",
+            hint=f"Use --mode json, or install it: {install_command('cave')}",
         )

@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from console.config.extras import install_command
 from console.core.fault import UsageError
 from console.engine.background import start_task
 from console.engine.forced_exit import skip_shutdown
@@ -48,7 +49,7 @@ try:
     exceptions: Any = importlib.import_module("ray.exceptions")
 except ImportError:
     raise UsageError(
-        "Ray is not installed", where="--on ray", hint="Install the extra: pip install 'eval-console[ray]'."
+        "Ray is not installed", where="--on ray", hint=f"Install the extra: {install_command('ray')}"
     ) from None
 
 KNOCK_S = 10.0

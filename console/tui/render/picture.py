@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual.content import Content
 
+from console.config.extras import install_command
 from console.core.fault import UsageError
 from console.insight.passage import ShownMedia
 from console.tui.symbols import muted
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 COLUMNS, ROWS = 48, 16
 """Largest size of a picture, in cells."""
 _MOST_PIXELS = 40_000_000
-MISSING_EXTRA = "pip install 'eval-console[images]' shows it here"
 GONE = "its file is gone from the run's folder"
 
 
@@ -26,6 +26,11 @@ def picture_lines(shown: ShownMedia) -> tuple[Content, ...]:
     if shown.media.kind != "image":
         return ()
     return _lines(shown.read())
+
+
+def missing_extra() -> UsageError:
+    """Return the error that the extra for pictures is not installed."""
+    return UsageError(f"{install_command('images')} shows it here")
 
 
 def open_picture(data: bytes | None, size: tuple[int, int]) -> "Image":
@@ -39,7 +44,7 @@ def open_picture(data: bytes | None, size: tuple[int, int]) -> "Image":
     try:
         from PIL import Image
     except ImportError:
-        raise UsageError(MISSING_EXTRA) from None
+        raise missing_extra() from None
     try:
         with warnings.catch_warnings(action="error"), Image.open(io.BytesIO(data)) as opened:
             if opened.width * opened.height > _MOST_PIXELS:

@@ -175,7 +175,7 @@ def test_a_package_that_is_missing_is_named_with_its_extra(
     for name in (str(tmp_path / "a.parquet"), "someone/questions"):
         with pytest.raises(UsageError, match=r"is needed to read this dataset") as caught:
             suite.settle({"dataset": name}, {})
-        assert "eval-console[datasets]" in str(caught.value)
+        assert ".[datasets]" in str(caught.value)
 
 
 def test_parquet_when_it_can_be_read(suite: AidanBenchSuite, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from console.config.extras import install_command
 from console.config.paths import expanded
 from console.core.fault import UsageError, reason_of
 from console.core.json_text import read_json
@@ -116,7 +117,7 @@ def _optional(module: str, package: str, where: str) -> Any:
         raise UsageError(
             f"the package {package} is needed to read this dataset",
             where=where,
-            hint=f"Install eval-console[datasets], or give a local file ({endings}).",
+            hint=f"Give a local file ({endings}), or install it: {install_command('datasets')}",
         ) from error
 
 

@@ -29,6 +29,7 @@ from console.benchmarks.cavebench.rules.record import (
     read_question,
     read_turn,
 )
+from console.config.extras import install_command
 from console.core.case import Case, Setting
 from console.core.chat import Message
 from console.core.fault import Fault, FaultKind
@@ -278,7 +279,7 @@ async def _now() -> str:
 
 def _hint(message: str) -> str:
     if "cave_agent" in message or "IPython" in message:
-        return "Install the extra for cave mode: pip install 'eval-console[cave]'."
+        return f"Install the extra for cave mode: {install_command('cave')}"
     if "pandas" in message:
-        return "This scenario needs pandas: pip install pandas."
+        return f"This scenario needs pandas, which is in the extra for cave mode: {install_command('cave')}"
     return ""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from console.benchmarks.dialogue.rules.mistakes import Mistakes, shown
+from console.config.extras import install_command
 from console.core.fault import UsageError, reason_of
 from console.core.json_text import DEEPEST, read_json
 
@@ -198,7 +199,7 @@ def _yaml(path: Path, text: str, mistakes: Mistakes) -> Iterator[RawRow]:
     try:
         value = msgspec.yaml.decode(text)
     except ImportError:
-        hint = "Install it with pip install 'eval-console[yaml]', or write the rows as JSON lines."
+        hint = f"Write the rows as JSON lines, or install it: {install_command('yaml')}"
         raise UsageError("needs the package pyyaml, which is not installed", where=str(path), hint=hint) from None
     except (msgspec.DecodeError, UnicodeError, ValueError, RecursionError) as error:
         raise UsageError(f"is not YAML: {' '.join(str(error).split())}", where=str(path)) from None

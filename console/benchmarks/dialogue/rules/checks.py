@@ -23,6 +23,7 @@ from console.benchmarks.dialogue.rules.row import (
     Range,
     Regex,
 )
+from console.config.extras import install_command
 from console.suites.judging.rubric import Rubric, problem_in
 
 CheckT = TypeVar("CheckT", bound=msgspec.Struct)
@@ -222,7 +223,7 @@ def _verify_instructions(instructions: Instructions, where: str) -> None:
         if amount.max is not None and amount.max < amount.min:
             raise FieldError(where, f"has a count from {amount.min} to {amount.max}", "The smaller is `min`.")
     if instructions.language and not has_detector():
-        hint = "Install it with pip install 'eval-console[language]'."
+        hint = f"Install it: {install_command('language')}"
         raise FieldError(f"{where}.language", "needs a language detector, which is not installed", hint)
 
 

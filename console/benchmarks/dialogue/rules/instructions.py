@@ -9,6 +9,7 @@ from typing import Any
 
 from console.benchmarks.dialogue.rules.finding import Finding
 from console.benchmarks.dialogue.rules.row import Amount, Instructions
+from console.config.extras import install_command
 from console.core.comparison import Mark, Pair
 
 FOLLOWED = "instructions"
@@ -239,7 +240,7 @@ def check_instructions(instructions: Instructions, text: str) -> Finding:
         strict = [_follows(part, [text]) for part in parts]
         loose = [_follows(part, variants_of(text)) for part in parts]
     except NoDetector:
-        hint = "the language detector is not installed: pip install 'eval-console[language]'"
+        hint = f"the language detector is not installed: {install_command('language')}"
         return Finding(FOLLOWED, None, _listed(parts), text, "no_detector", hint)
     counted = loose if instructions.loose else strict
     followed = sum(counted)

@@ -113,7 +113,7 @@ class Instructions(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     ends_with: str = ""
     one_of: list[Text] = []
     language: Annotated[str, Meta(pattern="^([a-z]{2})?$")] = ""
-    """ISO 639-1 code; needs `eval-console[language]`."""
+    """ISO 639-1 code; needs the extra `language`."""
     loose: bool = False
     """Also accept the answer without its first or last line, or without asterisks."""
 

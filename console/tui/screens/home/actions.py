@@ -4,9 +4,11 @@ Deleting asks first, then moves the run to `.trash` in the runs folder.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partialmethod
+from typing import TYPE_CHECKING
 
+import msgspec
 from textual.content import Content
 
 from console.core.fault import UsageError
@@ -22,8 +24,24 @@ from console.tui.screens.resuming import resume_run
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 
+if TYPE_CHECKING:
+    from console.engine.plan import Plan
+
 _DEMO_CONCURRENCY = 6
 _DEMO_SEED = 7
+
+
+def _start_demo(plan: "Plan", other_mode: str) -> RunFolder:
+    """Start a demo in its usual mode or, where that lacks its extra, in the other mode, if any."""
+    from console.engine.launch import spawn
+
+    try:
+        return spawn([plan])[0]
+    except UsageError:
+        if not other_mode:
+            raise
+        all_categories = msgspec.structs.replace(plan.selection, categories=())
+        return spawn([replace(plan, mode=other_mode, selection=all_categories)])[0]
 
 
 @dataclass
@@ -295,7 +313,6 @@ class EngineActions:
 
     def _spawn_demo(self) -> None:
         from console.core.run import Selection
-        from console.engine.launch import spawn
         from console.engine.plan import Plan
         from console.tui.data.suites import read_suites
 
@@ -312,7 +329,7 @@ class EngineActions:
                 paths=paths,
             )
             try:
-                run = spawn([plan])[0]
+                run = _start_demo(plan, demo.other_mode)
             except UsageError as error:
                 workspace.hand_over(self.services.refuse, error)
             else:
