@@ -650,7 +650,7 @@ MUTATIONS = (
     ),
     Mutation(
         "results of which nothing can be read are paid again",
-        "console/engine/batches.py", "if damage and not answered:", "if False:",
+        "console/engine/batches.py", "if not answered and (damage or state.ended == \"completed\"):", "if False:",
         "tests/cli/test_batches.py::test_answers_of_which_none_is_readable_end_the_run_and_are_not_paid_again",
     ),
     Mutation(

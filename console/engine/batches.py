@@ -389,8 +389,8 @@ class BatchedEndpoint:
                 raise Fault(FaultKind.BAD_ANSWER, damage)
 
         await self._persist(batch, read)
-        if damage and not answered:
-            words = f"its answers cannot be read: {damage}"
+        if not answered and (damage or state.ended == "completed"):
+            words = f"its answers cannot be read: {damage or 'there are none'}"
             await self._ask_to_resubmit(batch, words, "Resume the run to read them again, at no cost;")
         return [answer for answer in answers.values() if answer is not None]
 

@@ -76,7 +76,7 @@ def change_file(
         UsageError: it cannot be read or written, or another process keeps the folder locked.
     """
     with os_errors_as(failure, where=path, hint=hint):
-        target = path.resolve()
+        target = Path(os.path.realpath(path))  # `resolve` raises no OSError for links in a circle
         target.parent.mkdir(parents=True, exist_ok=True)
         with locked(target):
             try:

@@ -251,6 +251,21 @@ def test_only_the_providers_own_word_makes_a_batch_missing(console, home: Path, 
     assert len(records(home, Asked)) == CASES
 
 
+@pytest.mark.parametrize("provider", ["openai"])
+def test_a_completed_batch_without_any_answer_is_not_asked_again(console, serve) -> None:
+    class Empty(BatchServer):
+        def _do(self, exchange: Any, step: str, path: str, query: str) -> object:
+            reply = super()._do(exchange, step, path, query)
+            if step == "poll" and isinstance(reply, dict):
+                return {**reply, "request_counts": None}
+            return b"" if step == "answers" else reply
+
+    server = serve(kind=Empty)
+    for command in (RUN, ["resume", "latest"]):
+        assert "its answers cannot be read: there are none" in console(*command).out
+    assert len(server.batches) == 1
+
+
 def test_a_list_that_is_none_does_not_mean_that_there_is_no_batch(console, serve) -> None:
     hung_up = iter([True])
     server = serve(kind=ElsewhereServer, on_step=lambda step: step == "after create" and next(hung_up, False))

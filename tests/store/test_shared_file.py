@@ -114,6 +114,13 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere" / "real").read_bytes() == b"new"
 
 
+def test_links_in_a_circle_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").symlink_to(tmp_path / "other")
+    (tmp_path / "other").symlink_to(tmp_path / "file")
+    with pytest.raises(UsageError, match="symbolic links"):
+        change_file(tmp_path / "file", lambda before: b"new")
+
+
 def test_a_pipe_in_place_of_a_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "file")
     with pytest.raises(UsageError, match="not an ordinary file"):
