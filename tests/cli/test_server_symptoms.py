@@ -74,6 +74,19 @@ def test_a_run_warns_and_doctor_finds_it(console, home: Path, name: str) -> None
     assert (found["state"], name in found["text"], remedy in found["hint"]) == ("bad", True, True)
 
 
+def test_two_different_arguments_of_one_call_break_the_case(console, home: Path) -> None:
+    answer = calling(lambda text: f"{{}}{text}")
+    shown = play(console, home, answer)
+    assert "2 broken" in shown
+    assert "failed" not in shown
+    assert "unreadable answer from the server" in shown
+    with OpenAIServer(answer) as server:
+        models(home, server)
+        findings = console("doctor", "--try", "m", "--json").data["findings"]
+    # the first question of all has tools already, and is not answered
+    assert any("bad_answer: a call has two different arguments" in item["text"] for item in findings)
+
+
 def test_text_that_ends_with_a_special_token(console, home: Path) -> None:
     assert "2 rollouts had special tokens in the text" in play(console, home, saying("It is 7.<|im_end|>"))
 
