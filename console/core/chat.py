@@ -79,6 +79,10 @@ class TokenLogprob(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The most probable tokens at this position with their log probabilities, as the server sent them."""
 
 
+SENT_TWICE = "sent twice"
+"""Flag of a reply whose request was sent again after its connection was closed; both may have been charged."""
+
+
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One complete answer of a model. Incomplete answers are faults with a `partial`."""
 

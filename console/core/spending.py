@@ -2,6 +2,7 @@
 
 import msgspec
 
+from console.core.chat import SENT_TWICE
 from console.core.price import price_of
 from console.core.provider import provider_of
 from console.core.record import Asked, Embedded
@@ -20,7 +21,7 @@ class RoleSpending(msgspec.Struct):
     reported_tokens: tuple[int, int, int] = (0, 0, 0)
     """Input, cached and output tokens of the calls with a reported cost."""
     uncounted: int = 0
-    """Calls without a token count."""
+    """Calls without a token count, or sent twice."""
 
     def add(self, record: Asked | Embedded) -> None:
         """Add one finished call."""
@@ -30,6 +31,7 @@ class RoleSpending(msgspec.Struct):
             self.uncounted += record.tokens is None
             return
         usage = record.reply.usage
+        self.uncounted += SENT_TWICE in record.reply.flags
         if usage is None:
             self.uncounted += 1
             return
@@ -57,7 +59,8 @@ class RoleSpending(msgspec.Struct):
         if facts.simulated or provider_of(facts.provider).is_free or not self.calls:
             return False
         whole = self.reported_tokens == (self.input_tokens, self.cached_tokens, self.output_tokens)
-        return self.uncounted > 0 or (not whole and price_of(facts, 0, 0, 0) is None)
+        is_lower_bound = self.uncounted > 0 and self.cost_usd(facts) != 0
+        return is_lower_bound or (not whole and price_of(facts, 0, 0, 0) is None)
 
 
 def add_call(spending: dict[str, RoleSpending], record: Asked | Embedded) -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from console.config.model import ModelConfig
-from console.core.chat import ChatRequest, Reply
+from console.core.chat import SENT_TWICE, ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
 from console.llm.embedding.vectors import VectorReader, embedding_body, tokens_of
 from console.llm.endpoint import Watch
@@ -133,12 +133,17 @@ class HttpClient:
             body, is_counted = await self._budget.limited(body)
             if not is_counted:
                 builder.flag(UNCOUNTED)
+
+        def on_resent() -> None:
+            builder.flag(SENT_TWICE)
+            watch.on_resent()
+
         streamed = self._api.is_streamed(body)
         deadlines = Deadlines(self._limits, streamed=streamed, partial=lambda: builder.partial)
         try:
             async with (
                 deadlines,
-                self._session.request("POST", self._path, encode(body), on_resent=watch.on_resent) as response,
+                self._session.request("POST", self._path, encode(body), on_resent=on_resent) as response,
             ):
                 builder.read_headers(response.headers)
                 await receive(response, self._api.events(), builder, deadlines)

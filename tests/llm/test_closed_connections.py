@@ -8,10 +8,19 @@ from server.batch_server import BatchServer
 from server.http1 import Connection
 from server.openai_server import OpenAIServer, Scripted
 
-from console.config.model import ModelConfig
+from console.config.model import ModelConfig, Price
+from console.config.models import facts
+from console.core.case import Key
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind
+from console.core.record import Asked
+from console.core.run import ModelFacts
+from console.core.spending import RoleSpending
 from console.llm.batches import BatchClient
+
+
+def at_price(usd: float) -> ModelFacts:
+    return facts(ModelConfig(name="m", model_id="m", price=Price(usd, usd)))
 
 
 @pytest.fixture(params=[False, True], ids=["closed", "reset"])
@@ -28,6 +37,11 @@ async def test_a_request_on_a_closed_connection_is_sent_again(connect, question,
         endpoint = connect(base_url=server.base_url, params={} if streamed else {"stream": False})
         replies = [await endpoint.ask(question(f"question {number}"), seen) for number in range(8)]
         assert [reply.tries for reply in replies] == [1] * 8
+        sums = RoleSpending()
+        for reply in replies:
+            sums.add(Asked(0.0, Key("a", 0, 1), 1, "", reply))
+        assert sums.is_partial(at_price(1.0)), "a request that was sent twice may have been charged twice"
+        assert not sums.is_partial(at_price(0.0))
         assert server.counts["chat"] == 8
     assert seen.failed == []
     assert seen.resent > 0
@@ -64,7 +78,8 @@ async def test_other_apis(connect, question, seen, api):
 
 @pytest.mark.usefixtures("closing")
 async def test_batches(key):
-    with BatchServer(lambda request: "yes") as server:
+    server = BatchServer(lambda request: "yes")
+    with server:
         client = BatchClient(ModelConfig(name="m", model_id="m", base_url=server.base_url, api_key_env="TEST_KEY"))
         try:
             for _ in range(4):
