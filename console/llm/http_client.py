@@ -9,8 +9,6 @@ which lines to add to models.toml.
 from collections.abc import Awaitable
 from typing import Any, TypeVar
 
-import msgspec
-
 from console.config.model import ModelConfig
 from console.core.chat import SENT_TWICE, ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
@@ -23,7 +21,7 @@ from console.llm.servers.model_list import served_models_hint
 from console.llm.servers.prompt_budget import UNCOUNTED, budget_of
 from console.llm.servers.queue import ServerQueue
 from console.llm.servers.refused_parameters import RefusedParameter, refused_parameter, what_to_write, without_refused
-from console.llm.transport.deadlines import Deadlines
+from console.llm.transport.deadlines import Deadlines, TimeLimits
 from console.llm.transport.faults import fault_of, hint_for, read_provider_error
 from console.llm.transport.http import LARGEST_BODY, ErrorResponse, HttpSession, read
 from console.llm.transport.response_reader import decode, receive
@@ -45,8 +43,7 @@ class HttpClient:
         self._session = HttpSession(model, self._api.headers)
         self._redact = self._session.redact
         self._budget = budget_of(model, self._session)
-        self._limits = model.limits
-        """Limits of the model, with more time for the first token once it was too short."""
+        self._limits = TimeLimits(model.limits)
         self._queue = ServerQueue(self._session)
         self.limiter = limiter_of(model, self._session.address, self._session.key)
         self._vectors = VectorReader()
@@ -139,7 +136,7 @@ class HttpClient:
             watch.on_resent()
 
         streamed = self._api.is_streamed(body)
-        deadlines = Deadlines(self._limits, streamed=streamed, partial=lambda: builder.partial)
+        deadlines = Deadlines(self._limits.current, streamed=streamed, partial=lambda: builder.partial)
         try:
             async with (
                 deadlines,
@@ -157,11 +154,8 @@ class HttpClient:
         return builder.reply(deadlines.elapsed_s, deadlines.first_token_s if streamed else None)
 
     async def _learn_silence(self, fault: Fault) -> None:
-        """Allow twice the time for the first token from now on, and find out how many requests the server takes."""
-        if self._limits is self._model.limits:
-            more_s = self._limits.first_token_s
-            longer = {"first_token_s": 2 * more_s, "timeout_s": self._limits.timeout_s + more_s}
-            self._limits = msgspec.structs.replace(self._limits, **longer)
+        """Lengthen the limits, and find out how many requests the server works on."""
+        self._limits.learn(fault)
         fault.at_once = await self._queue.at_once()
         if fault.at_once is not None:
             fault.hint = f"The server works on {fault.at_once} at once: play with -c {fault.at_once}."

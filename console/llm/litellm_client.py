@@ -25,7 +25,7 @@ from console.llm.embedding.vectors import VectorReader, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.limits.limiter import limiter_of
 from console.llm.reply import ReplyBuilder
-from console.llm.transport.deadlines import Deadlines
+from console.llm.transport.deadlines import Deadlines, TimeLimits
 from console.llm.transport.faults import ProviderError, fault_of, hint_for, provider_error_of
 from console.llm.wires.chat import ChatAssembly
 from console.llm.wires.completeness import finish_of
@@ -98,6 +98,7 @@ class LitellmClient:
         self._key = resolve_key(model)
         self._redact = redactor_for([model])
         self._vectors = VectorReader()
+        self._limits = TimeLimits(model.limits)
         address = model.base_url or f"litellm:{model.model_id.split('/')[0]}"
         self.limiter = limiter_of(model, address, self._key)
 
@@ -107,13 +108,14 @@ class LitellmClient:
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
         litellm = await asyncio.to_thread(load_litellm)
         builder = ReplyBuilder(ChatAssembly(), watch.on_text, self._redact, self._model.accept)
-        deadlines = Deadlines(self._model.limits, streamed=True, partial=lambda: builder.partial)
+        deadlines = Deadlines(self._limits.current, streamed=True, partial=lambda: builder.partial)
         try:
             async with deadlines:
                 stream = await litellm.acompletion(**self._settings(), **self._request_body(request))
                 is_reported_usage = await _receive(stream, builder, deadlines)
             reply = builder.reply(deadlines.elapsed_s, deadlines.first_token_s)
         except Fault as fault:
+            self._limits.learn(fault)
             raise self._completed_fault(fault, builder) from None
         except Exception as error:
             if _is_filter(error):
@@ -142,7 +144,7 @@ class LitellmClient:
             "api_key": self._key,
             "api_base": self._model.base_url,  # litellm's embeddings ignore `base_url` and send the key elsewhere
             "extra_headers": self._model.headers or None,
-            "timeout": self._model.limits.timeout_s,
+            "timeout": self._limits.current.timeout_s,
             "max_retries": 0,
         }
         return {name: value for name, value in settings.items() if value is not None}
@@ -164,7 +166,7 @@ class LitellmClient:
 
     def _completed_fault(self, fault: Fault, builder: ReplyBuilder | None) -> Fault:
         partial = fault.partial or (builder.partial if builder is not None else "")
-        return Fault(
+        completed = Fault(
             fault.kind,
             fault.message,
             partial=partial,
@@ -172,6 +174,8 @@ class LitellmClient:
             status=fault.status,
             hint=fault.hint or hint_for(fault.kind, self._model),
         )
+        completed.is_silent = fault.is_silent
+        return completed
 
 
 async def _receive(stream: Any, builder: ReplyBuilder, deadlines: Deadlines) -> bool:
@@ -214,6 +218,16 @@ def _is_filter(error: Exception) -> bool:
     return is_named and status == 400
 
 
+def _reason_of_system(error: Exception) -> str:
+    """Return why the system broke a connection, to follow other words; empty if it was not the system."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return f": {cause.strerror}"
+        cause = cause.__cause__ or cause.__context__
+    return ""
+
+
 def fault_from(error: Exception, redact: Redactor, *, begun: bool) -> Fault:
     """Return the fault for an exception of litellm's.
 
@@ -229,11 +243,11 @@ def fault_from(error: Exception, redact: Redactor, *, begun: bool) -> Fault:
     status = getattr(attributes, "status_code", None)
     headers: Any = getattr(attributes, "litellm_response_headers", None)
     if begun and (name == "MidStreamFallbackError" or _BROKE_OFF.search(message)):
-        return Fault(FaultKind.BROKEN_STREAM, f"the connection was lost: {message}")
+        return Fault(FaultKind.BROKEN_STREAM, f"the connection was lost{_reason_of_system(error)}")
     if _NO_ANSWER.search(message):
-        return Fault(FaultKind.BAD_ANSWER, f"the answer is not JSON: {message}")
+        return Fault(FaultKind.BAD_ANSWER, "the answer is not JSON")
     if _NO_CONNECTION.search(message):
-        return Fault(FaultKind.CONNECT, f"no connection: {message}")
+        return Fault(FaultKind.CONNECT, f"no connection{_reason_of_system(error)}")
     body: Any = getattr(attributes, "body", None)
     provider_error = (
         provider_error_of(redact.value(body)) if isinstance(body, dict) and body else ProviderError(message)

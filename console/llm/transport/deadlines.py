@@ -12,6 +12,8 @@ from collections.abc import Callable
 from math import inf
 from types import TracebackType
 
+import msgspec
+
 from console.config.model import Limits
 from console.core.fault import Fault, FaultKind
 
@@ -21,6 +23,20 @@ _LATE_S = 0.02
 """Delay in seconds at which the event loop counts as busy, so that content may be unread."""
 _LONGEST_PUT_OFF_S = 5.0
 """Maximum total delay, in seconds, by which late timers extend one wait for content."""
+
+
+class TimeLimits:
+    """Time limits of a model at one address; the first request that is cut in silence lengthens them."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._configured = self.current = limits
+
+    def learn(self, fault: Fault) -> None:
+        """Allow twice the time for the first token from now on, if a fault shows that it was too short."""
+        if fault.is_silent and self.current is self._configured:
+            more_s = self.current.first_token_s
+            longer = {"first_token_s": 2 * more_s, "timeout_s": self.current.timeout_s + more_s}
+            self.current = msgspec.structs.replace(self.current, **longer)
 
 
 class Deadlines:
