@@ -37,7 +37,7 @@ class Progress:
         self._output, self._manifest = output, manifest
         self._began = self._last = time.monotonic()
         self._shown = ""
-        self._closed = self._has_stalled = False
+        self._closed = self._was_silent = False
 
     def count_by(self, fold: RunFold) -> None:
         """Use the engine's counts, which are updated in place."""
@@ -58,9 +58,9 @@ class Progress:
             self._show()
 
     def _is_worth_a_line(self, record: Tried) -> bool:
-        is_first_stall = record.kind == FaultKind.STALLED and not self._has_stalled
-        self._has_stalled = self._has_stalled or is_first_stall
-        return is_first_stall or record.wait_s is None or record.kind in _HALTING
+        is_first_silence = record.kind == FaultKind.SILENT and not self._was_silent
+        self._was_silent = self._was_silent or is_first_silence
+        return is_first_silence or record.wait_s is None or record.kind in _HALTING
 
     def warn(self, text: str) -> None:
         """Write a line above the progress line, even when quiet."""

@@ -3,7 +3,7 @@
     Fault
     ├── halting    auth, quota, not_found, bad_request, bad_tool_schema: retrying cannot help
     ├── final      context, refused_by_us, data, suite, worker, internal, unanswered: the rollout ends broken
-    └── retryable  rate_limit, server, connect, stalled, deadline, broken_stream, truncated, bad_answer
+    └── retryable  rate_limit, server, connect, no_first_token, stalled, deadline, broken_stream, truncated, bad_answer
 
 A fault is never the model's answer and never a score (specs: reliability §1.3–1.4).
 """
@@ -26,6 +26,7 @@ class FaultKind(StrEnum):
     RATE_LIMIT = "rate_limit"
     SERVER = "server"
     CONNECT = "connect"
+    SILENT = "no_first_token"
     STALLED = "stalled"
     DEADLINE = "deadline"
     BROKEN_STREAM = "broken_stream"
@@ -51,6 +52,7 @@ RETRYABLE = frozenset(
         FaultKind.RATE_LIMIT,
         FaultKind.SERVER,
         FaultKind.CONNECT,
+        FaultKind.SILENT,
         FaultKind.STALLED,
         FaultKind.DEADLINE,
         FaultKind.BROKEN_STREAM,

@@ -21,7 +21,7 @@ async def test_a_model_that_thinks_in_silence_is_cut_once_and_then_given_twice_t
         assert (await endpoint.ask(question(), seen)).tries == 1, "the time stays doubled"
         assert server.counts["chat"] == 3
     ((fault, _),) = seen.failed
-    assert fault.kind is FaultKind.STALLED
+    assert fault.kind is FaultKind.SILENT
     assert "first_token_s" in fault.message
     assert "first_token_s" in fault.hint
 
@@ -51,7 +51,7 @@ async def test_time_in_the_server_s_queue_is_no_silence(connect, question, seen,
         if lists_slots:
             assert server.most_in_flight == slots
     faults = [fault for fault, _ in seen.failed]
-    assert {fault.kind for fault in faults} == {FaultKind.STALLED}
+    assert {fault.kind for fault in faults} == {FaultKind.SILENT}
     if lists_slots:
         assert all(f"-c {slots}" in fault.hint for fault in faults)
         assert any(f"no first token in time, so {slots} at once" in why for why, _ in seen.waits)

@@ -437,6 +437,7 @@ _OF_TRANSPORT = frozenset(
     {
         FaultKind.CONNECT,
         FaultKind.BROKEN_STREAM,
+        FaultKind.SILENT,
         FaultKind.STALLED,
         FaultKind.DEADLINE,
         FaultKind.RATE_LIMIT,

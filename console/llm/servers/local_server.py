@@ -27,7 +27,7 @@ POLL_S = 1.0
 """Seconds between two polls of a starting server."""
 _STOP_S = 20.0
 """Seconds that a server has to exit before it is killed."""
-_NOT_YET = (FaultKind.CONNECT, FaultKind.SERVER, FaultKind.BROKEN_STREAM, FaultKind.DEADLINE, FaultKind.STALLED)
+_NOT_YET = (FaultKind.CONNECT, FaultKind.SERVER, FaultKind.BROKEN_STREAM, FaultKind.DEADLINE, FaultKind.SILENT)
 """Faults of an address where no server runs, or where one is still loading."""
 _SERVER_KEYS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "MODELSCOPE_API_TOKEN")
 """Keys that servers need to fetch weights; no other secrets are passed on."""

@@ -136,7 +136,7 @@ class Deadlines:
         elif self._first is None:
             text = f"no first token within {limits.first_token_s:g} s (first_token_s)"
             hint = "Raise limits.first_token_s, or lower -c if the server works on few requests at once."
-            fault = Fault(FaultKind.STALLED, text, hint=hint)
+            fault = Fault(FaultKind.SILENT, text, hint=hint)
         else:
             text, hint = f"no new text for {limits.idle_s:g} s (idle_s)", "Raise limits.idle_s."
             fault = Fault(FaultKind.STALLED, text, partial=self._partial(), hint=hint)
