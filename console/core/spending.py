@@ -59,8 +59,9 @@ class RoleSpending(msgspec.Struct):
         if facts.simulated or provider_of(facts.provider).is_free or not self.calls:
             return False
         whole = self.reported_tokens == (self.input_tokens, self.cached_tokens, self.output_tokens)
-        is_lower_bound = self.uncounted > 0 and self.cost_usd(facts) != 0
-        return is_lower_bound or (not whole and price_of(facts, 0, 0, 0) is None)
+        if RoleSpending(input_tokens=1, output_tokens=1).cost_usd(facts) == 0:
+            return False  # nothing has a price
+        return self.uncounted > 0 or (not whole and price_of(facts, 0, 0, 0) is None)
 
 
 def add_call(spending: dict[str, RoleSpending], record: Asked | Embedded) -> None:
