@@ -22,6 +22,7 @@ from console.insight.judging import Judging, judging_of
 from console.insight.looks import looks_sections, sequential_fields
 from console.insight.number_format import metric_value, plural, setup_words, terms_words
 from console.insight.report import outcome_counts, reason_sections, report_sections
+from console.insight.run_number import scored_by
 from console.insight.servers import server_words
 from console.insight.warnings import run_warnings
 from console.store.notes import Notes
@@ -76,7 +77,7 @@ def exit_code(summary: Summary, report: Report | None, fail_under: float | None,
         return Exit.INCONCLUSIVE
     if fail_under is not None and report is not None:
         value = report.metrics[0].value if report.metrics else None
-        if value is None:
+        if value is None or scored_by(summary) in summary.partial_scores:
             return Exit.INCONCLUSIVE
         return Exit.BELOW if value < fail_under else Exit.OK
     return Exit.OK

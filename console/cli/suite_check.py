@@ -59,7 +59,8 @@ def check_one(args: Arguments, name: str) -> int:
         if not args.json:
             _write_played(args, played[-1])
     prices = _prices(args, suite, setting, cases, played)
-    warnings = [*_misspelled_keys(suite), *_unknown_scores(suite, played)]
+    warnings = [*_misspelled_keys(suite), *(_unknown_scores(suite, played) or _headline_gaps(suite, played))]
+    warnings += suite.notices(setting)
     is_sound = not any(item.problems for item in played)
     if args.json:
         args.output.data(
@@ -196,6 +197,16 @@ def _unknown_scores(suite: Suite, played: Sequence[_Played]) -> list[str]:
         for name in names
         if name not in known
     ]
+
+
+def _headline_gaps(suite: Suite, played: Sequence[_Played]) -> list[str]:
+    """Warn if some of the cases played lack the score that runs of a Python suite are ranked by."""
+    name = headlines_of(suite.headline)[0]
+    if not name or not isinstance(suite, SimpleSuite) or any(item.problems for item in played):
+        return []
+    lacking = sum(name not in item.scores for item in played)
+    words = f"headline: {lacking} of {len(played)} cases tried here have no score {name!r}"
+    return [f"{words}, so runs are not ranked by it"] if lacking else []
 
 
 def _spread_over(cases: Sequence[Case]) -> list[Case]:

@@ -14,7 +14,7 @@ from console.core.ranges import Amount, Count, Duration, Moment
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Counts, Sample, sample_of_counts
 
-COUNTING = 2
+COUNTING = 3
 """Version of the rules by which records are counted; what was derived by other rules is derived again."""
 SIMULATED = "simulated"
 RECORDED = "recorded"
@@ -353,6 +353,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """All looks at a run that looks may end; empty for other runs."""
     rerolled: Count = 0
     """Rollouts that versions before this rule played again although they had been graded; the first grade counts."""
+    partial_scores: dict[str, Count] = {}
+    """Number of graded rollouts that have each score, for scores that some of them lack."""
     counting: Count = 0
     """`COUNTING` when it was saved; in summary.json only."""
     checksum: int = 0

@@ -184,6 +184,8 @@ class RunFold(msgspec.Struct):
         default_factory=dict[str, dict[str, tuple[float, int]]]
     )
     """Sum and number of each named score, by case."""
+    graded_scores: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    """Number of graded rollouts that have each named score."""
     _score_sums: dict[str, tuple[float, int]] = msgspec.field(default_factory=dict[str, tuple[float, int]])
     """Sum of the case means of each named score, and the number of cases that have it."""
 
@@ -321,6 +323,8 @@ class RunFold(msgspec.Struct):
             if name == "failed" or (name == "passed" and symptom in SYMPTOMS):
                 _add(self.written, symptom, sign)
         for score, value in record.verdict.scores.items():
+            if name in ("passed", "failed"):
+                self.graded_scores[score] = self.graded_scores.get(score, 0) + sign
             self._count_score(score, record.key.case, sign * value, sign)
 
     def _count_score(self, score: str, case: str, value: float, count: int) -> None:
@@ -385,6 +389,12 @@ class RunFold(msgspec.Struct):
     def scores(self) -> dict[str, float]:
         """Mean over cases of every named score, each case averaged over its rollouts first."""
         return {name: total / count for name, (total, count) in self._score_sums.items() if count > 0}
+
+    @property
+    def partial_scores(self) -> dict[str, int]:
+        """Number of graded rollouts that have each score, for scores that some of them lack."""
+        counts = {name: self.graded_scores.get(name, 0) for name in self.scores}
+        return {name: count for name, count in counts.items() if count < self.tally.graded}
 
     @property
     def rerolled_rollouts(self) -> int:
@@ -453,6 +463,7 @@ class RunFold(msgspec.Struct):
             judge_repeats=manifest.judge_repeats,
             category=manifest.category,
             rerolled=self.rerolled_rollouts,
+            partial_scores=self.partial_scores,
         )
 
 

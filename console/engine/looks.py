@@ -349,6 +349,8 @@ class Looks:
                 yield rollout
 
         interval = self._headline(graded)
+        if self._manifest.headline and any(self._value(ended.verdict) is None for _, ended in graded()):
+            interval = None  # it would rest on those that have the score
         own = question.rollouts or question.at
         is_partial = not question.category and len(seen) < len(self._categories)
         look = Look(

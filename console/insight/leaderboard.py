@@ -28,6 +28,7 @@ from console.suites.leaderboard import (
     Played,
     RanksPlayers,
     interval_cell,
+    with_basis,
 )
 from console.suites.leaderboard_rules import rules_for
 from console.suites.metrics import is_yes_or_no
@@ -207,6 +208,10 @@ def _row(
     tallies = {category: run.summary.categories[category] for category, run in run_of.items()}
     simulated_note = simulated_note_of(run.summary.simulated_note for run in counting or [newest])
     cells = rules.cells(Played(tallies, cases, newest.summary.scores, bool(simulated_note)))
+    graded = newest.summary.tally.graded
+    if rules.score in cells:
+        scored = newest.summary.partial_scores.get(rules.score)
+        cells = cells | {rules.score: with_basis(cells[rules.score], scored, graded)}
     if words := reroll_words(sum(run.summary.rerolled for run in counting or [newest])):
         cells = {
             name: cell if cell.value is None else replace(cell, note="; ".join(filter(None, (cell.note, words))))

@@ -42,13 +42,22 @@ def headline(*summaries: Summary, brief: bool = False) -> str:
     if weighted:
         total = sum(value * finished for value, finished in weighted)
         mean = total / max(sum(finished for _, finished in weighted), 1)
-        return score_value(mean, name := scored_by(summaries[0]), units.get(name, "")) + star + further
+        words = score_value(mean, name := scored_by(summaries[0]), units.get(name, ""))
+        if len(summaries) == 1 and (basis := score_basis(summaries[0], name)):
+            return f"{words}{mark} {basis}{further}"
+        return words + star + further
     if len(summaries) == 1:
         return cell_number(cells[0], mark) + further
     pooled = _number_of_run(summaries[0], "", _pooled(summaries), {}) if summaries else None
     if pooled is None or pooled.value is None:
         return cell_number(pooled) if pooled is not None else "—"
     return f"{rate(pooled.value)}{star}"
+
+
+def score_basis(run: Summary | RunFold, name: str) -> str:
+    """Return on how many graded rollouts a score rests, such as `(1 of 6)`; empty if on all."""
+    scored = run.partial_scores.get(name)
+    return "" if scored is None else f"({scored:,} of {run.tally.graded:,})"
 
 
 def _mark(summaries: Sequence[Summary]) -> str:
@@ -71,7 +80,11 @@ def _pooled(summaries: Sequence[Summary]) -> dict[str, Tally]:
 
 def ranking_number(summary: Summary) -> "Cell":
     """Return the number by which the leaderboard ranks a run, for the part played so far."""
-    return _number_of_run(summary, scored_by(summary), summary.categories, summary.scores)
+    from console.suites.leaderboard import with_basis  # not for the first frame
+
+    name = scored_by(summary)
+    cell = _number_of_run(summary, name, summary.categories, summary.scores)
+    return with_basis(cell, summary.partial_scores.get(name), summary.tally.graded)
 
 
 def _number_of_run(

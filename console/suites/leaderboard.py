@@ -7,7 +7,7 @@ Rules are pure functions of run summaries (counts by category, mean scores), so 
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -24,7 +24,7 @@ INCOMPLETE = "incomplete"
 """Prefix of the note for a number based on only some of the cases."""
 STAR = "*"
 """Mark of such a number."""
-INCOMPLETE_WORDS = "incomplete: fewer cases than the suite has; such rows are not ranked"
+INCOMPLETE_WORDS = "incomplete: fewer cases than the suite or the run has; such rows are not ranked"
 """Meaning of the mark."""
 
 
@@ -237,6 +237,14 @@ def rate_cell(sample: Sample, cases: int, note: str = "") -> Cell:
         return MISSING
     gap = f"{INCOMPLETE}: {sample.cases} of {cases}" if sample.cases < cases else ""
     return interval_cell(interval, note="; ".join(filter(None, (gap, note))))
+
+
+def with_basis(cell: Cell, scored: int | None, graded: int) -> Cell:
+    """Return the cell of a score, marked as incomplete if only `scored` of the graded rollouts have it (None: all)."""
+    if scored is None or cell.value is None:
+        return cell
+    note = f"{INCOMPLETE}: only {scored} of {graded} graded rollouts have this score"
+    return replace(cell, note="; ".join(filter(None, (note, cell.note))))
 
 
 def interval_cell(interval: Interval, *, unit: str = "rate", note: str = "") -> Cell:

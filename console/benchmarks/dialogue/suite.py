@@ -92,13 +92,27 @@ class DialogueSuite(Suite):
         return settled
 
     def notices(self, setting: Setting) -> list[str]:
-        """Warn about rows that do not use the varied text."""
+        """Warn about rows that lack the headline, or do not use the varied text."""
         variants = read_options(setting.options).variants
         if variants is None:
-            return []
+            return self._headline_gaps()
         plain = sum(not script_of(case).variant for case in self.dataset.cases(variants))
         words = "row has" if plain == 1 else "rows have"
-        return [f"{plain} {words} no prompt to vary, so no variant includes them"] if plain else []
+        gaps = [f"{plain} {words} no prompt to vary, so no variant includes them"] if plain else []
+        return [*self._headline_gaps(), *gaps]
+
+    def _headline_gaps(self) -> list[str]:
+        """Warn if the score that runs are ranked by exists only in some rows."""
+        name = headlines_of(self.headline)[0]
+        if not name:
+            return []
+        from console.benchmarks.dialogue.rules.score import score_names
+
+        names = [score_names([script_of(case)]) for case in self.dataset.cases()]
+        lacking = sum(name not in of_row for of_row in names)
+        others = ", ".join(sorted({other for of_row in names for other in of_row} - {name})) or "none"
+        words = f"headline: {lacking} of {len(names)} rows have no score {name!r}, so runs are not ranked by it"
+        return [f"{words}; other scores: {others}"] if lacking else []
 
     def modes(self) -> Sequence[Mode]:
         """Return only the native mode, because checks apply to calls, not to their format."""

@@ -16,6 +16,7 @@ from console.insight import number_format
 from console.insight.executed_code import Confinement
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
+from console.insight.run_number import score_basis
 from console.insight.warnings import server_warnings
 from console.store.runs import STARTING_S
 from console.suites.headline import headline_of
@@ -414,7 +415,8 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool, now: floa
     first = (headline, *manifest.further_headlines)
     means = [name for name in scores if not name.startswith(BLAME_PREFIX)]  # blame is set for failures only
     for name in sorted(means, key=lambda name: first.index(name) if name in first else len(first))[:4]:
-        facts.append(_fact(name, f"mean {number_format.number(scores[name], manifest.units.get(name, ''))}"))
+        words = f"mean {number_format.number(scores[name], manifest.units.get(name, ''))}"
+        facts.append(_fact(name, f"{words} {score_basis(overview.fold, name)}".rstrip()))
     if overview.status is not None and overview.status.message:
         facts.append(one_line(overview.status.message, 300, "$broken"))
     return [line for fact in facts for line in _wrapped(fact, width)]

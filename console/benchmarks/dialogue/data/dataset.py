@@ -129,7 +129,7 @@ class Defaults:
         self.headlines = texts(table.get("headline", ""))
         """Names of the scores reported in place of the pass rate; empty for the pass rate."""
         if not self.headlines or not all(isinstance(name, str) for name in cast(list[Any], self.headlines)):
-            hint = 'Such as headline = "judge", or ["judge", "tests"].'
+            hint = 'Such as headline = "rubric", or ["rubric", "passed"].'
             mistakes.add(place, "headline", "must be the name of a score, or a list of them", hint)
         self.units: dict[str, str] = {}
         """Unit by score."""
