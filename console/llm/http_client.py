@@ -100,7 +100,7 @@ class HttpClient:
                 if refused is None:
                     raise fault from None
                 await self._learn_refused(refused, fault, watch)
-                if refused.name not in self._api.body(self._model, request):
+                if refused.changes_nothing and refused.name not in self._api.body(self._model, request):
                     continue
                 raise fault from None
 

@@ -7,6 +7,7 @@ import pytest
 from server.api_server import ApiServer, Said
 
 from console.core.chat import ChatRequest, Message, Reply
+from console.core.fault import Fault
 from console.llm.endpoint import Endpoint
 
 Json = dict[str, Any]
@@ -140,6 +141,20 @@ async def test_what_the_server_refuses_is_left_out(loop: Callable[..., Any]) -> 
     events = chunks({"reasoning_content": "Hm", "reasoning": "Hm"}, called())
     _, sent = await loop(events, omit=("reasoning",))
     assert (sent.get("reasoning_content"), "reasoning" in sent) == ("Hm", False)
+
+
+async def test_a_server_that_refuses_a_field_is_told_how_to_omit_it(
+    connect: Callable[..., Endpoint], seen: Any
+) -> None:
+    refusal = {"error": {"message": "messages.1.reasoning_content: Extra inputs are not permitted"}}
+    events = chunks({"reasoning_content": "Hm"}, called())
+    with ApiServer([Said(events=events), Said(status="422 Unprocessable Entity", error=refusal)]) as server:
+        endpoint = connect(base_url=server.base_url)
+        reply = await endpoint.ask(ChatRequest([USER]), seen)
+        with pytest.raises(Fault) as caught:
+            await endpoint.ask(ChatRequest([USER, reply.message(), RESULT]), seen)
+        assert len(server.requests) == 2
+    assert 'Write omit = ["reasoning_content"]' in caught.value.hint
 
 
 async def test_another_api_ignores_them(connect: Callable[..., Endpoint], seen: Any, loop: Callable[..., Any]) -> None:

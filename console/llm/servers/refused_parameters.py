@@ -10,7 +10,9 @@ import msgspec
 from console.config.model import ModelConfig
 from console.config.secrets import mask
 from console.config.toml_text import toml_value
+from console.core.json_text import as_objects
 from console.llm.transport.faults import ProviderError
+from console.llm.wires.returned_fields import RETURNED
 
 _CODES = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter", "unrecognized_parameter"})
 _REFUSED = re.compile(
@@ -41,6 +43,9 @@ def refused_parameter(error: ProviderError, body: Mapping[str, Any]) -> RefusedP
     if not (_CODES & set(error.codes) or _REFUSED.search(error.message)):
         return None
     optional = [name for name in body if name not in _NEEDED]
+    sent_back = [name for name in RETURNED if any(name in message for message in as_objects(body.get("messages")))]
+    if name := _first_named(error.message, sent_back):
+        return RefusedParameter(name)
     if error.param:
         name = error.param.split(".")[0].split("[")[0] if error.param not in body else error.param
         name = name if name in optional else None
