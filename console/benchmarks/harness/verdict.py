@@ -1,10 +1,10 @@
 """Verdicts from a harness's own scores."""
 
-from sys import float_info
 from typing import Any, cast
 
 from console.core.case import Case
 from console.core.outcome import OWN_SCORES, Outcome, Verdict
+from console.core.ranges import is_amount
 
 REASON_WORDS = {
     "scored_low": "scored too low",
@@ -53,7 +53,7 @@ def numbers_of(output: dict[str, Any]) -> dict[str, float]:
     out: dict[str, float] = {}
     for scorer, score in _scores(output).items():
         for part, number in cast("dict[str, Any]", score.get("numbers") or {}).items():
-            if isinstance(number, int | float) and abs(number) <= float_info.max:
+            if isinstance(number, int | float) and is_amount(number):
                 out[f"{scorer}/{part}" if part else scorer] = float(number)
     return out
 

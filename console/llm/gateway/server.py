@@ -216,12 +216,25 @@ def _check(call: GatewayCall) -> None:
             raise CannotConvert("a message has no role")
         if "native" in message:  # our channel for a model's own output; clients must not use it
             raise CannotConvert("`native` of a message cannot be passed on")
+        _check_content(cast("dict[str, Any]", message).get("content"))
     try:
         check_media(call.messages)
     except ValueError as error:
         raise CannotConvert(str(error)) from None
     if not all(isinstance(tool, dict) for tool in cast("list[Any]", call.tools)):
         raise CannotConvert("a tool is not an object")
+
+
+def _check_content(content: Any) -> None:
+    if content is None or isinstance(content, str):
+        return
+    if not isinstance(content, list):
+        raise CannotConvert("the content of a message is neither text nor a list of parts")
+    for part in cast("list[Any]", content):
+        fields: dict[str, Any] = cast("dict[str, Any]", part) if isinstance(part, dict) else {}
+        kind = fields.get("type")
+        if not isinstance(kind, str) or not isinstance(fields.get(kind), str if kind == "text" else object):
+            raise CannotConvert("a part of a message's content has no type, or no text")
 
 
 async def _not_found(request: web.Request) -> web.StreamResponse:

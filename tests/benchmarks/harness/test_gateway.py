@@ -157,6 +157,19 @@ async def test_what_is_no_call_is_refused_before_a_model_is_paid(path: str, body
     assert words.startswith("eval-console cannot pass this call on: ")
 
 
+@pytest.mark.parametrize(
+    "content",
+    [3, True, {"type": "text", "text": "x"}, [None], ["x"], [{}], [{"type": ["text"]}], [{"type": "text"}],
+     [{"type": "text", "text": 5}]],
+)  # fmt: skip
+async def test_content_of_no_form_is_refused(content: object) -> None:
+    async with Clients() as clients:
+        body = {"messages": [{"role": "user", "content": content}]}
+        status, text = await clients.post(f"/c/{clients.token}/v1/chat/completions", body)
+    assert (status, clients.heard) == (400, [])
+    assert "content" in json.loads(text)["error"]["message"]
+
+
 _REFERENCE = f"sha256:{'a' * 64};image/png;5"
 _SOUND = {"type": "input_audio", "input_audio": {"data": "QUJD", "format": "wav"}}
 BAD_MEDIA: dict[str, dict[str, Any]] = {

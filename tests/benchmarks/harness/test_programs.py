@@ -156,6 +156,8 @@ def test_an_error_of_the_program_breaks_its_case_in_its_own_words(console: Any, 
 MISBEHAVED = {
     "a list of scores": ("print('{\"answer\": \"a\", \"scores\": [1]}')", "broken", "`scores` of its last line"),
     "a number too large": ("print('{\"answer\": \"a\", \"score\": 1' + '0' * 400 + '}')", "undecided", "no number"),
+    "a number that no journal holds": ("print('{\"answer\": \"a\", \"score\": 1e308}')", "undecided", "no number"),
+    "killed": ("os.kill(os.getpid(), 11)", "broken", "ended with signal 11"),
     "nested without end": ("print('{\"score\":' + '[' * 100_000)", "undecided", "no number"),
     "more than is read": ("print('x' * ((64 << 20) + 1))", "broken", "printed more than 64 MiB"),
     "a child that stays": (

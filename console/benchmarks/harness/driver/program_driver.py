@@ -29,6 +29,8 @@ _MOST = 2_000_000
 _MOST_COMPLAINTS = 1 << 16
 """Number of bytes kept of the end of a program's errors."""
 _PART = 1 << 16
+_LONGEST_NAME = 200
+"""Maximum number of characters in the name of a score."""
 _LOOKED_EVERY_S = 1.0
 """Seconds between counts of a program's processes."""
 _KEEPER = os.getpid()
@@ -142,8 +144,9 @@ def play(opening: dict[str, Any], token: str, case: dict[str, Any]) -> dict[str,
         finally:
             keeper.end_descendants(_MARK)
         if code:
+            cause = f"signal {code - 128}" if code > 128 else f"code {code}"
             last = (program.complaints.decode("utf-8", "replace").strip().splitlines() or [""])[-1]
-            return {"error": f"ended with code {code}: {last}"[:2000]}
+            return {"error": f"ended with {cause}{': ' if last else ''}{last}"[:2000]}
         printed.seek(0)
         return result_of(printed.read().decode("utf-8", "replace"), case.get("target"))
 
@@ -180,7 +183,7 @@ def result_of(printed: str, target: Any) -> dict[str, Any]:
     if not numbers and target not in (None, "", []):
         targets = target if isinstance(target, list) else [target]
         numbers = {"target": float(any(str(each) in answer for each in targets))}
-    scores = {name: {"value": value, "numbers": {"": value}} for name, value in numbers.items()}
+    scores = {name[:_LONGEST_NAME]: {"value": value, "numbers": {"": value}} for name, value in numbers.items()}
     return {"answer": answer[:_MOST], "scores": scores}
 
 
