@@ -158,6 +158,11 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
         return not self.parent and self.shard is None and self.experiment is None
 
     @property
+    def truths(self) -> str:
+        """Digest of the selected cases; empty if unknown."""
+        return self.grader.truths if self.grader is not None else ""
+
+    @property
     def is_batched(self) -> bool:
         """True if a role is called through a batch API."""
         return any(model.batched for model in (self.model, *self.roles.values()))

@@ -42,12 +42,12 @@ from console.engine.roles import find_role_models, idle_roles, needed_models, pi
 from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import PAIRWISE, Catalog, find_suite, open_pairwise
-from console.suites.grading import GRADING_ROLES, grader_of, truths_digest
+from console.suites.grading import GRADING_ROLES, grader_of
 from console.suites.headline import headlines_of
 from console.suites.modes import find_mode
 from console.suites.options import check_options
 from console.suites.planned_order import planned_order
-from console.suites.selection import select_cases, select_planned
+from console.suites.selection import select_planned
 from console.suites.sharding import part_of
 from console.suites.suite import Suite
 
@@ -136,7 +136,7 @@ def prepare(plan: Plan) -> PreparedRun:
     options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
     mode = find_mode(suite, plan.mode or None, model.mode)
     setting = _recorded_setting(plan, runs_root) or suite.adapt(Setting(mode=mode, options=options), model, plan.mode)
-    cases = _selected_cases(suite, plan, setting)
+    cases = select_planned(suite, plan.selection, setting, plan.truths)
     if not cases:
         raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
@@ -179,14 +179,6 @@ def prepare(plan: Plan) -> PreparedRun:
     warnings = [*book.warnings, *_notices(plan, catalog, suite, manifest), *idle_roles(plan.roles, models, plan.suite)]
     earlier = None if plan.regraded else earlier_run(manifest, runs_root)
     return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings, earlier, baseline)
-
-
-def _selected_cases(suite: Suite, plan: Plan, setting: Setting) -> list[Case]:
-    """Return the cases of a plan; of an earlier one those that it had, if they are still the same."""
-    if not (plan.truths and suite.has_independent_rows):
-        return select_cases(suite, plan.selection, setting)
-    cases = select_planned(suite, plan.selection, setting, lambda cases: truths_digest(cases) == plan.truths)
-    return select_cases(suite, plan.selection, setting) if cases is None else cases
 
 
 def _concurrency(plan: Plan, model: ModelConfig) -> int:
@@ -330,7 +322,7 @@ def _plan_of(run: RunFolder, manifest: Manifest, paths: WorkspacePaths) -> Plan:
         is_batched=manifest.is_batched,
         further_models=tuple(gone_models(manifest, paths)) if manifest.regraded or is_pairwise else (),
         is_pairwise=is_pairwise,
-        truths=manifest.grader.truths if manifest.grader is not None else "",
+        truths=manifest.truths,
     )
 
 
@@ -415,8 +407,7 @@ def _check_same_data(manifest: Manifest, prepared: PreparedRun, run: RunFolder) 
         for name in manifest.dataset.keys() | now.dataset.keys()
         if manifest.dataset.get(name) != now.dataset.get(name)
     )
-    truths = [grader.truths for grader in (manifest.grader, now.grader) if grader is not None]
-    has_same_cases = prepared.suite.has_independent_rows and len(truths) == 2 and truths[0] == truths[1] != ""
+    has_same_cases = prepared.suite.has_independent_rows and manifest.truths == now.truths != ""
     if changed and not (changed == ["digest"] and has_same_cases):
         was = ", ".join(f"{name}: {manifest.dataset.get(name)} → {now.dataset.get(name)}" for name in changed)
         raise UsageError(

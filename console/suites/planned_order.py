@@ -17,7 +17,7 @@ import msgspec
 from console.core.case import Case, Slot
 from console.core.looks import Look
 from console.core.run import Manifest
-from console.suites.selection import select_cases
+from console.suites.selection import select_planned
 from console.suites.sharding import linked_groups, part_of
 from console.suites.suite import Result, Suite
 
@@ -140,7 +140,7 @@ def first_results(suite: Suite, results: Sequence[Result], manifest: Manifest, l
     plan = manifest.looks
     if plan is None or look is None:
         return []
-    cases = select_cases(suite, manifest.selection, manifest.setting)
+    cases = select_planned(suite, manifest.selection, manifest.setting, manifest.truths)
     if manifest.shard is not None:
         cases = part_of(cases, manifest.shard)
     by_case = plan.seed is not None

@@ -6,7 +6,7 @@ selected categories, and only as many cases as the limit.
 
 import contextlib
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
@@ -43,19 +43,28 @@ def select_cases(suite: Suite, selection: Selection, setting: Setting, *, withou
     return _with_prerequisites(chosen, offered)
 
 
-def select_planned(
-    suite: Suite, selection: Selection, setting: Setting, is_planned: Callable[[list[Case]], bool]
-) -> list[Case] | None:
-    """Return the cases of an earlier selection, although others were added behind them; None if they have changed."""
+def select_planned(suite: Suite, selection: Selection, setting: Setting, truths: str) -> list[Case]:
+    """Return the cases of an earlier selection without those added since; as selected now if they have changed.
+
+    Args:
+        suite: the suite.
+        selection: names and limits.
+        setting: mode and options.
+        truths: digest of the cases then (`core.grader`); empty if unknown.
+    """
+    from console.suites.grading import truths_digest  # imported late: lists do not need it
+
+    now = cases = select_cases(suite, selection, setting)
+    if not (truths and suite.has_independent_rows):
+        return now
     added, compared = 0, 0
     with contextlib.suppress(UsageError):  # without the last cases, one that was named is missing
-        while cases := select_cases(suite, selection, setting, without_last=added):
-            if is_planned(cases):
+        while cases and compared <= _MOST_COMPARED:
+            if truths_digest(cases) == truths:
                 return cases
             added, compared = added + 1, compared + len(cases)
-            if compared > _MOST_COMPARED:
-                return None
-    return None
+            cases = select_cases(suite, selection, setting, without_last=added)
+    return now
 
 
 def _find_categories(suite: Suite, categories: Sequence[Category], names: Iterable[str]) -> list[str]:

@@ -155,6 +155,7 @@ SELECTIONS = {
     "a sample": ("--sample", "4", "--seed", "7"),
     "a category": ("--category", "a"),
     "ids": ("--ids", "c1,c4,c5"),
+    "looks": ("-r", "20", "--until", "10pt"),
     "variants": ("--vary", "prompt=why.txt"),
 }
 

@@ -49,7 +49,7 @@ from console.llm.limits.limiter import LIMITERS
 from console.llm.limits.share import LimitShare
 from console.suites.allowed import NotAllowed
 from console.suites.catalog import Catalog
-from console.suites.selection import select_cases
+from console.suites.selection import select_planned
 from console.suites.suite import Suite
 
 BATCH_S = 0.05
@@ -370,7 +370,8 @@ def _find_data(setup: Setup, parts: Iterable[bytes], facts: WorkerFacts) -> tupl
 
 def _open(setup: Setup, roots: DataRoots) -> tuple[Suite, list[Case]]:
     suite = Catalog(roots).open(setup.manifest.suite)
-    return suite, select_cases(suite, setup.manifest.selection, setup.manifest.setting)
+    manifest = setup.manifest
+    return suite, select_planned(suite, manifest.selection, manifest.setting, manifest.truths)
 
 
 def _sandbox_text() -> str:
