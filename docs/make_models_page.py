@@ -7,11 +7,14 @@ A test compares the page with these tables. A row's meaning is the docstring of 
 import ast
 import inspect
 import re
+from itertools import pairwise
 from pathlib import Path
+from typing import Any, cast
 
 from console.config import table
 from console.config.known_servers import KNOWN_SERVERS, KnownServer
-from console.config.model import Limits, ModelConfig, Price
+from console.config.model import Limits, ModelConfig
+from console.core.price import Price
 
 PAGE = Path(__file__).resolve().parent / "models.md"
 _TYPES = {"Keys": ModelConfig, "Prices": Price, "Limits": Limits}
@@ -45,10 +48,12 @@ def _table(type_: type[ModelConfig | Price | Limits]) -> str:
 
 def _docstrings(type_: type) -> dict[str, tuple[str, str]]:
     """Return meaning and default in words of each field."""
-    body = ast.parse(inspect.getsource(type_)).body[0]
-    assert isinstance(body, ast.ClassDef)
+    fields: list[ast.stmt] = []
+    for base in type_.__mro__[::-1]:
+        if base.__module__.startswith("console."):
+            fields += cast(ast.ClassDef, ast.parse(inspect.getsource(base)).body[0]).body
     found: dict[str, tuple[str, str]] = {}
-    for field, text in zip(body.body, body.body[1:], strict=False):
+    for field, text in pairwise(fields):
         if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
             words = re.sub(r"\s+", " ", str(text.value.value))
             meaning, _, default = words.partition(" Default: ")
@@ -59,7 +64,8 @@ def _docstrings(type_: type) -> dict[str, tuple[str, str]]:
 def _defaults(type_: type[ModelConfig | Price | Limits]) -> dict[str, str]:
     """Return the default of each field as the file has it."""
     # Required fields have no default, so the defaults belong to the last fields.
-    values = type_(**({"name": "", "model_id": "x"} if type_ is ModelConfig else {}))
+    required: dict[str, Any] = {"name": "", "model_id": "x"} if type_ is ModelConfig else {}
+    values = type_(**required)
     return {field: _shown(getattr(values, field)) for field in type_.__struct_fields__}
 
 

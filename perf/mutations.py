@@ -43,12 +43,13 @@ MUTATIONS = (
     ),
     Mutation(
         "a call is made without asking the budget",
-        "console/engine/stage.py", "await self._host.before_call(self._key, n, request, role)", "pass",
+        "console/engine/stage.py", "before_call(self._key, n, request, role)\n        self._host.state(self._key, _ST",
+        "wait_while_paused(self._key)\n        self._host.state(self._key, _ST",
         "tests/engine/test_engine.py::test_the_budget_stops_the_run_and_a_higher_one_goes_on",
     ),
     Mutation(
         "the reservation of an ended call is kept",
-        "console/engine/stage.py", "self._host.release_reservation(self._key, n)", "pass",
+        "console/engine/budget.py", "        self.release(holder)\n", "",
         "tests/engine/test_engine.py::test_the_budget_stops_the_run_and_a_higher_one_goes_on",
     ),
     Mutation(
@@ -68,8 +69,8 @@ MUTATIONS = (
     ),
     Mutation(
         "the last cent of a cap is not used",
-        "console/engine/budget.py", "        if caps.cost_usd is not None and self.cost_usd + cost > caps.cost_usd",
-        "        if caps.cost_usd is not None and self.cost_usd + cost >= caps.cost_usd",
+        "console/engine/budget.py", "        if caps.cost_usd is not None and self._spent_usd + cost > caps.cost_usd",
+        "        if caps.cost_usd is not None and self._spent_usd + cost >= caps.cost_usd",
         "tests/engine/test_budget.py",
     ),
     Mutation(
@@ -78,8 +79,28 @@ MUTATIONS = (
         "tests/engine/test_budget.py tests/reliability/test_caps.py::test_errors",
     ),
     Mutation(
+        "a reservation forgets dearer calls",
+        "console/engine/budget.py", "max(cost, costs.most_usd)", "cost",
+        "tests/engine/test_caps_property.py tests/reliability/test_dear_replies.py",
+    ),
+    Mutation(
+        "calls that may be dearer than any before start all at once",
+        "console/engine/budget.py", "costs.unlimited >= most_unlimited", "costs.unlimited > 1 + most_unlimited",
+        "tests/engine/test_caps_property.py",
+    ),
+    Mutation(
+        "calls that were cut off are free",
+        "console/engine/budget.py", "return self.cost_usd + self.cut_usd", "return self.cost_usd",
+        "tests/engine/test_caps_property.py tests/reliability/test_dear_replies.py",
+    ),
+    Mutation(
+        "a tier without rates has the usual price",
+        "console/core/price.py", "UNKNOWN if rates is None", "_cost_by(price, usage, length) if rates is None",
+        "tests/config/test_list_costs.py",
+    ),
+    Mutation(
         "calls in flight reserve nothing",
-        "console/engine/budget.py", " + sum(usd for usd, _ in reserved)", "",
+        "console/engine/budget.py", " + sum(call.usd for call in reserved) > caps.cost_usd:", " > caps.cost_usd:",
         "tests/engine/test_budget.py",
     ),
     Mutation(
@@ -227,7 +248,7 @@ MUTATIONS = (
     ),
     Mutation(
         "cached tokens are paid twice",
-        "console/core/price.py", "max(0, sent - cached)", "sent",
+        "console/core/price.py", "max(0, usage.input - usage.cached - usage.written)", "usage.input",
         "tests/engine/test_budget.py",
     ),
     Mutation(

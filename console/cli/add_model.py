@@ -19,12 +19,12 @@ from console.cli.output import Output
 from console.config.environment import origin
 from console.config.known_servers import KNOWN_SERVERS, OTHER, KnownServer
 from console.config.list_prices import with_list_price
-from console.config.model import ModelConfig, Price
+from console.config.model import ModelConfig
 from console.config.model_entry import entry_of
 from console.config.models import KeyState, key_state, load_models
 from console.config.paths import find_models_file, find_models_file_to_write
 from console.core.fault import Fault, UsageError
-from console.core.price import dollars
+from console.core.price import Price, dollars
 from console.core.suggestion import suggest
 from console.exchange.json_kind import JsonKind
 from console.store.atomic import change_file

@@ -193,7 +193,7 @@ def _cost(summary: Summary) -> str:
     cost = f", {dollars(tally.cost_usd)}{terms_words(summary.batch_terms)}" if tally.cost_usd else ""
     if not tally.cost_unknown:
         return cost
-    unknown = f"no price or no usage for {plural(tally.cost_unknown, 'rollout')}"
+    unknown = f"price or usage of {plural(tally.cost_unknown, 'rollout')} not known in full"
     return f"{cost} or more ({unknown})" if cost else f", cost unknown ({unknown})"
 
 

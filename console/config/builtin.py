@@ -3,8 +3,9 @@
 They need no file, key or network; only the weights of the embedding model must be pulled once.
 """
 
-from console.config.model import Limits, ModelConfig, Price
+from console.config.model import Limits, ModelConfig
 from console.config.weights import LOCAL_EMBEDDING
+from console.core.price import Price
 
 PERSONAS = {
     "careful": "right nine times in ten",

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from console.config.endpoint_address import address_mistake
+from console.core.price import Price
 from console.core.provider import provider_of
 
 USUAL_CONCURRENCY = 8
@@ -38,17 +39,6 @@ class Secret:
 
     def __hash__(self) -> int:
         return hash(self._value)
-
-
-class Price(msgspec.Struct, frozen=True, rename={"input": "in", "output": "out"}):
-    """List price in USD per million tokens."""
-
-    input: _FromZero | None = None
-    """Input tokens. Default: unknown."""
-    output: _FromZero | None = None
-    """Output tokens, reasoning included. Default: unknown."""
-    cached: _FromZero | None = None
-    """Input tokens read from the provider's cache. Default: same as `in`."""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -121,6 +111,8 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     such a reply names the entry; reasons that name a failure (`error`, `abort`) are never accepted."""
     price_source: str = ""
     """Source of a price that is not in the file, such as `litellm 1.92.0`; not set in the file."""
+    longest_reply: int | None = None
+    """Tokens of the model's longest reply in litellm's list; not set in the file."""
     line: int = 0
     """Line of its table in models.toml; 0 for built-in models."""
     other_urls: tuple[str, ...] = ()

@@ -4,12 +4,23 @@ from typing import Any, cast
 
 import msgspec
 
-from console.config.model import Limits, ModelConfig, Price
+from console.config.model import Limits, ModelConfig
 from console.config.models import public_address
 from console.config.secrets import mask
 from console.config.toml_text import toml_key, toml_value
+from console.core.price import Price
 
-_NOT_WRITTEN = ("name", "line", "data", "tokenizer", "api_key", "headers", "other_urls", "price_source")
+_NOT_WRITTEN = (
+    "name",
+    "line",
+    "data",
+    "tokenizer",
+    "api_key",
+    "headers",
+    "other_urls",
+    "price_source",
+    "longest_reply",
+)
 
 
 def entry_of(model: ModelConfig) -> str:

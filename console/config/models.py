@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from console.config.environment import dotenv_warning, origin
-from console.config.model import ModelConfig, Price
+from console.config.model import ModelConfig
 from console.config.secrets import key_variable, mask
 from console.config.toml import Mistake, TomlFile, read_toml
+from console.core.price import BATCH, Price, as_price, scaled
 from console.core.provider import provider_of
 from console.core.run import ModelFacts
 
@@ -136,9 +137,7 @@ def facts(model: ModelConfig, *, is_batched: bool = False) -> ModelFacts:
     changes = {"omit": list(model.omit)} if model.omit else {}
     changes |= {"rename": model.rename} if model.rename else {}
     changes |= {"accept": list(model.accept)} if model.accept else {}
-    price, batched = model.price, ""
-    if is_batched:
-        price, batched = (model.batch_price or _half(price)), "batch price" if model.batch_price else "half price"
+    price, batched = _batch_price(model) if is_batched else (model.price, "")
     return ModelFacts(
         name=model.name,
         model_id=model.model_id,
@@ -146,19 +145,22 @@ def facts(model: ModelConfig, *, is_batched: bool = False) -> ModelFacts:
         base_url=public_address(model.base_url),
         other_urls=tuple(map(public_address, model.other_urls)),
         simulated=model.simulated,
-        price_in=price.input,
-        price_out=price.output,
-        price_cached=price.cached,
+        price=price,
         price_source="" if model.batch_price and is_batched else model.price_source,
         batched=batched,
         params=mask(params) | changes,
+        longest_reply=model.longest_reply,
     )
 
 
-def _half(price: Price) -> Price:
-    """Return the usual price of batches."""
-    halves = (None if usd is None else usd / 2 for usd in (price.input, price.output, price.cached))
-    return Price(*halves)
+def _batch_price(model: ModelConfig) -> tuple[Price, str]:
+    """Return the price of batches, and their terms."""
+    if model.batch_price is not None:
+        return model.batch_price, "batch price"
+    if (listed := model.price.tiers.get(BATCH)) is not None:
+        is_half = (listed.input, listed.output) == (scaled(model.price, 0.5).input, scaled(model.price, 0.5).output)
+        return as_price(listed), "half price" if is_half else "batch price"
+    return as_price(scaled(model.price, 0.5)), "about half price" if model.price_source else "half price"
 
 
 def public_address(address: str | None) -> str:

@@ -8,16 +8,16 @@ from typing import Any, Literal, cast, get_type_hints
 
 import msgspec
 
-from console.config.model import Limits, ModelConfig, Price, Secret
+from console.config.model import Limits, ModelConfig, Secret
 from console.config.toml import TomlFile
+from console.core.price import Price
 from console.core.provider import PROVIDERS
 from console.core.ready_type import ready_type
 from console.core.suggestion import nearest
 
 _FIELDS = ModelConfig.__struct_fields__
-_KEYS = tuple(
-    name for name in _FIELDS if name not in ("name", "line", "data", "tokenizer", "other_urls", "price_source")
-)
+NOT_IN_FILE = ("name", "line", "data", "tokenizer", "other_urls", "price_source", "longest_reply")
+_KEYS = tuple(name for name in _FIELDS if name not in NOT_IN_FILE)
 _KEYS_WITHIN = {
     **dict.fromkeys(("price", "batch_price"), Price.__struct_encode_fields__),
     "limits": Limits.__struct_encode_fields__,
@@ -155,7 +155,8 @@ def _value(file: TomlFile, name: str, table_keys: tuple[str, ...], key: str, val
         for part, part_value in within.items()
         if part in kinds
     }
-    return kind(*(converted.get(part, default) for part, default in zip(kinds, kind.__struct_defaults__, strict=True)))
+    fields = dict(zip(kinds, kind.__struct_fields__, strict=True))
+    return kind(**{fields[part]: part_value for part, part_value in converted.items()})
 
 
 def _convert(
@@ -239,7 +240,7 @@ _HINTS = {
     "provider": "One of " + ", ".join(f'"{name}"' for name in PROVIDERS) + ".",
     "mode": '"fc" for native tools, "prompt" for tools described in the prompt.',
     "bfcl_name": 'bfcl_name = "gpt-4o-2024-11-20-FC", one of `eval-console bfcl models`.',
-    "price": "price = { in = 0.15, out = 0.60 } in USD per million tokens.",
+    "price": "price = { in = 0.15, out = 0.60 } in USD per million tokens; docs/models.md has all keys.",
     "batch_price": "batch_price = { in = 0.08, out = 0.30 } in USD per million tokens.",
     "context": "context = 131072 is the context length in tokens.",
     "limits": f"limits = {{ … }} with {', '.join(Limits.__struct_fields__)}.",

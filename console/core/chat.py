@@ -68,6 +68,12 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     reasoning: Count = 0
     cost_usd: Amount | None = None
     """Cost reported by the provider itself, if any."""
+    written: Count = 0
+    """Input tokens written to the provider's cache."""
+    written_1h: Count = 0
+    """Those that it keeps for an hour."""
+    unpriced: Count = 0
+    """Tokens and searches with rates of their own, such as audio, or of an unknown kind; the cost is then inexact."""
 
 
 class TokenLogprob(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -109,6 +115,8 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Content the API must get back with this reply; None if the plain message is enough."""
     logprobs: tuple[TokenLogprob, ...] = ()
     """Tokens of the answer with their log probabilities, if they were requested and the server provides them."""
+    tier: str = ""
+    """Service tier that the server named, such as `flex`."""
 
     @property
     def server(self) -> str:

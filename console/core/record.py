@@ -68,6 +68,10 @@ class Asked(Record, frozen=True):
     """Address of the model that answered; empty if the model has only one."""
     kept: bool = False
     """True if the reply was reused from an earlier play of the conversation, at no cost."""
+    cost_usd: Amount | None = None
+    """Cost in USD when it was asked; None if unknown, or in journals of earlier versions."""
+    cost_at_least: bool = False
+    """True if the cost is a lower bound."""
 
 
 class Embedded(Record, frozen=True):
@@ -249,6 +253,8 @@ class Closed(Record, frozen=True):
     reason: str
     """`completed`, `decided` (by a look, as planned), `stopped`, `budget` or `halted` (with the fault in `message`)."""
     message: str = ""
+    cut_usd: Amount = 0.0
+    """Highest cost of the calls that this session cut off, which the provider may have charged."""
 
 
 AnyRecord = (

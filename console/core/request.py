@@ -1,4 +1,4 @@
-"""Identity and compact storage of model calls.
+"""Identity, compact storage and settings of model calls.
 
 The digest identifies a request: a resumed conversation gets a journaled reply only for an equal request. Growing chats
 are stored as differences, because n steps would otherwise take n² space.
@@ -6,9 +6,9 @@ are stored as differences, because n steps would otherwise take n² space.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from console.core.record import Asked
 
@@ -51,3 +51,30 @@ class Thread:
         tools = self.tools if asked.tools is None else asked.tools
         self.messages, self.tools = messages, tools
         return Thread(list(messages), list(tools))
+
+
+_LIMITS = (
+    *("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "maxOutputTokens", "maxTokens"),
+    *("num_predict", "n_predict"),
+)
+"""Names of the limit of a reply."""
+_INNER = ("options", "generationConfig", "generation_config", "inferenceConfig", "extra_body")
+"""Objects of a request that contain such parameters."""
+
+
+def asked_tier(params: Mapping[str, Any]) -> str:
+    """Return the service tier that a request asks for; empty if it names none."""
+    tier = params.get("service_tier", params.get("serviceTier"))
+    tier = cast("dict[str, Any]", tier).get("type") if isinstance(tier, dict) else tier
+    return tier.lower() if isinstance(tier, str) else ""
+
+
+def reply_limit(params: Mapping[str, Any]) -> int | None:
+    """Return the maximum number of tokens of a reply, over all requested choices; None if there is no limit."""
+    omitted = params.get("omit", ())
+    limits = [params[name] for name in _LIMITS if name in params and name not in omitted]
+    for inner in (params.get(name) for name in _INNER):
+        limits += [inner[name] for name in _LIMITS if name in inner] if isinstance(inner, dict) else []
+    whole = [limit for limit in limits if isinstance(limit, int) and limit > 0]
+    choices = params.get("n", 1)
+    return max(whole) * max(choices if isinstance(choices, int) else 1, 1) if whole else None

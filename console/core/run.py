@@ -10,6 +10,7 @@ from console.core.case import Setting
 from console.core.experiment import Experiment
 from console.core.grader import Grader
 from console.core.looks import Look, LookPlan
+from console.core.price import Price
 from console.core.ranges import Amount, Count, Duration, Moment
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Counts, Sample, sample_of_counts
@@ -34,15 +35,32 @@ class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Additional addresses."""
     simulated: bool = False
     price_in: Amount | None = None
-    """USD per million input tokens; None if unknown."""
+    """Old form of `price`, as are the two fields below."""
     price_out: Amount | None = None
     price_cached: Amount | None = None
-    """USD per million cached input tokens; None if priced like other input."""
     price_source: str = ""
     """Source of prices that are not from models.toml, such as `litellm 1.92.0`."""
     batched: str = ""
     """Terms of its batches, `half price` or `batch price`, included in the prices above; empty without batches."""
     params: dict[str, Any] = {}
+    price: Price = Price()
+    """All rates; for a run in batches, those of batches."""
+    longest_reply: Count | None = None
+    """Tokens of its longest reply, if litellm's list gives it."""
+
+    def __post_init__(self) -> None:
+        """Convert the old form of the price."""
+        if self.price_in is not None:
+            msgspec.structs.force_setattr(self, "price", Price(self.price_in, self.price_out, self.price_cached))
+            for name in ("price_in", "price_out", "price_cached"):
+                msgspec.structs.force_setattr(self, name, None)
+
+
+def batch_terms(models: Iterable[ModelFacts]) -> str:
+    """Return the terms of a run's batches, such as `half price`; empty if there are no batches."""
+    terms = [model.batched for model in models if not model.simulated]
+    named = dict.fromkeys(filter(None, terms))
+    return f"{', '.join(named)}{', in part' * ('' in terms)}" if named else ""
 
 
 class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -166,6 +184,11 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     def is_batched(self) -> bool:
         """True if a role is called through a batch API."""
         return any(model.batched for model in (self.model, *self.roles.values()))
+
+    @property
+    def most_in_flight(self) -> int:
+        """Maximum number of rollouts in flight."""
+        return max(1, min(self.concurrency, self.cases or self.concurrency))
 
     @property
     def simulated(self) -> bool:

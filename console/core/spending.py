@@ -2,8 +2,8 @@
 
 import msgspec
 
-from console.core.chat import SENT_TWICE
-from console.core.price import price_of
+from console.core.chat import SENT_TWICE, Usage
+from console.core.price import UNKNOWN, cost_of_usage
 from console.core.provider import provider_of
 from console.core.record import Asked, Embedded
 from console.core.run import ModelFacts
@@ -16,12 +16,12 @@ class RoleSpending(msgspec.Struct):
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
-    reported_usd: float = 0.0
-    """Cost reported by the provider; the tokens of those calls are not priced again."""
-    reported_tokens: tuple[int, int, int] = (0, 0, 0)
-    """Input, cached and output tokens of the calls with a reported cost."""
+    known_usd: float = 0.0
+    """Cost of the calls with a known cost; their tokens are not priced again."""
+    known_tokens: tuple[int, int, int] = (0, 0, 0)
+    """Input, cached and output tokens of those calls."""
     uncounted: int = 0
-    """Calls without a token count, or sent twice."""
+    """Calls whose cost is a lower bound, that have no token count, or that were sent twice."""
 
     def add(self, record: Asked | Embedded) -> None:
         """Add one finished call."""
@@ -38,30 +38,35 @@ class RoleSpending(msgspec.Struct):
         self.input_tokens += usage.input
         self.output_tokens += usage.output
         self.cached_tokens += usage.cached
-        if usage.cost_usd is not None:
-            sent, cached, written = self.reported_tokens
-            self.reported_usd += usage.cost_usd
-            self.reported_tokens = sent + usage.input, cached + usage.cached, written + usage.output
+        cost = usage.cost_usd if record.cost_usd is None else record.cost_usd
+        if cost is not None:
+            sent, cached, written = self.known_tokens
+            self.known_usd += cost
+            self.known_tokens = sent + usage.input, cached + usage.cached, written + usage.output
+            self.uncounted += record.cost_at_least
 
     def cost_usd(self, facts: ModelFacts) -> float | None:
         """Return the known cost, or None if unknown. A lower bound if some calls are `uncounted`."""
         if facts.simulated or provider_of(facts.provider).is_free:
             return 0.0
-        sent, cached, written = self.reported_tokens
-        rest = (self.input_tokens - sent, self.cached_tokens - cached, self.output_tokens - written)
-        price = price_of(facts, *rest) if any(rest) else None
-        if price is None:
-            return self.reported_usd if any(self.reported_tokens) else None
-        return self.reported_usd + price
+        sent, cached, written = self.known_tokens
+        rest = Usage(self.input_tokens - sent, self.output_tokens - written, self.cached_tokens - cached)
+        if rest == Usage():
+            return self.known_usd if any(self.known_tokens) else None
+        # No long prompts: journals without the cost of each call have no such rates.
+        price = cost_of_usage(facts.price, rest, prompt=0)
+        if price == UNKNOWN:
+            return self.known_usd if any(self.known_tokens) else None
+        return self.known_usd + price.usd
 
     def is_partial(self, facts: ModelFacts) -> bool:
         """Return whether the cost is unknown or only a lower bound."""
         if facts.simulated or provider_of(facts.provider).is_free or not self.calls:
             return False
-        whole = self.reported_tokens == (self.input_tokens, self.cached_tokens, self.output_tokens)
         if RoleSpending(input_tokens=1, output_tokens=1).cost_usd(facts) == 0:
             return False  # nothing has a price
-        return self.uncounted > 0 or (not whole and price_of(facts, 0, 0, 0) is None)
+        whole = self.known_tokens == (self.input_tokens, self.cached_tokens, self.output_tokens)
+        return self.uncounted > 0 or (not whole and facts.price.input is None)
 
 
 def add_call(spending: dict[str, RoleSpending], record: Asked | Embedded) -> None:

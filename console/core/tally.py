@@ -11,7 +11,6 @@ from console.core.case_counts import CaseCounts
 from console.core.fault import FaultKind
 from console.core.looks import Look, decision_of, latest_look
 from console.core.outcome import SETUP_DEPENDENCY, Outcome, Verdict
-from console.core.price import batch_terms
 from console.core.record import (
     CLOCK,
     SYMPTOMS,
@@ -29,7 +28,7 @@ from console.core.record import (
     Tried,
     call_notation,
 )
-from console.core.run import Manifest, Summary, Tally
+from console.core.run import Manifest, Summary, Tally, batch_terms
 from console.core.spending import RoleSpending, add_call
 from console.core.statistics.intervals import Interval, score_interval
 from console.core.statistics.sample import Observation, sample_of
@@ -284,7 +283,7 @@ class RunFold(msgspec.Struct):
         self._endings.append(self.seconds)
         del self._endings[: -_RECENT - 1]
         category = self.categories.setdefault(self.category_of.get(record.key.case, ""), Tally())
-        self.unsettled.pop(record.key, None)
+        spent = self.unsettled.pop(record.key, {})
         started = self.unfinished.pop(slot, None)
         if record.verdict.reason == SETUP_DEPENDENCY:
             self.ungraded.add(record.key.case)
@@ -303,7 +302,8 @@ class RunFold(msgspec.Struct):
             self._count(older, category, -1)
         self.latest[slot] = record
         self._count(record, category, 1)
-        self._spend(record, category)
+        known_usd = sum(sums.known_usd for sums in spent.values())
+        self._spend(record, known_usd if record.cost_usd is None else record.cost_usd, category)
 
     def _count(self, record: Counted, category: Tally, sign: int) -> None:
         outcome = record.verdict.outcome
@@ -361,12 +361,12 @@ class RunFold(msgspec.Struct):
             scale,
         )
 
-    def _spend(self, record: Finished, category: Tally) -> None:
+    def _spend(self, record: Finished, cost_usd: float, category: Tally) -> None:
         """Add tokens and money; superseded attempts count, as they were paid for."""
         for tally in (self.tally, category):
             tally.input_tokens += record.input_tokens
             tally.output_tokens += record.output_tokens
-            tally.cost_usd += record.cost_usd or 0.0
+            tally.cost_usd += cost_usd
             tally.cost_unknown += record.cost_usd is None and record.verdict.outcome is not Outcome.NOT_RUN
 
     def _with_unsettled(self, manifest: Manifest) -> tuple[Tally, dict[str, Tally]]:

@@ -1,30 +1,71 @@
-"""Run-wide caps. A call's worst case is reserved before the call, so that concurrent calls cannot overshoot together.
+"""Run-wide caps. The highest cost of a call is reserved before the call, so that calls in flight fit together.
 
-A call whose worst case fits only after others release theirs waits for them; the run stops if it would not fit even
-then. Replies without a usage report are estimated from their length, so that caps apply to such providers too.
+A call that fits only after others release their reservations waits for them; the run stops if it would not fit even
+then. Reservations learn: none is lower than the dearest call of its role so far. If nothing limits the replies of a
+role, only a few are in flight at first, since each may be dearer than any before: `core.overspend` says in words by how
+much a cap can be exceeded. Replies without a usage report are estimated from their length, and calls that were cut off
+count as if they had been charged.
 """
 
 import asyncio
 import time
+from collections import defaultdict
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 
 from console.core.case import Key
-from console.core.chat import ChatRequest, Reply, Usage
-from console.core.price import dollars, price_of
+from console.core.chat import SENT_TWICE, ChatRequest, Reply, Usage
+from console.core.fault import FaultKind
+from console.core.overspend import most_unlimited
+from console.core.price import UNKNOWN, Cost, cost_of_usage, dollars, most_of_call, most_of_usage
 from console.core.provider import provider_of
-from console.core.record import Asked, Embedded
+from console.core.record import Asked, Embedded, Tried
+from console.core.request import asked_tier, reply_limit
 from console.core.run import Budget, ModelFacts
 
 CHARS_PER_TOKEN = 3.0
 """Assumed characters per token, below the average so that prompt estimates err on the high side."""
 OUTPUT_TOKENS = 4096
 """Assumed length of the longest reply if neither models.toml nor the request limits it."""
+_FEWEST_FREE = 3
+"""Replies of a model without a price after which its calls count as free, if none of them had a cost."""
+_UNCHARGED = frozenset(
+    {
+        *(FaultKind.AUTH, FaultKind.QUOTA, FaultKind.NOT_FOUND, FaultKind.BAD_REQUEST, FaultKind.BAD_TOOL_SCHEMA),
+        *(FaultKind.RATE_LIMIT, FaultKind.SERVER, FaultKind.CONNECT, FaultKind.CONTEXT),
+    }
+)
+"""Kinds of faults that come instead of an answer. After others, the provider may charge for what was cut off."""
 
 
 class BudgetReached(Exception):
     """A cap is reached; the run stops and can be resumed with a higher one."""
+
+
+class WorstCase(NamedTuple):
+    """Highest expected cost of a call."""
+
+    usd: float
+    tokens: int
+    """Input plus output."""
+    is_limited: bool = True
+    """False if nothing limits the reply, so that the call may cost more."""
+    role: str = "model"
+
+
+@dataclass(slots=True)
+class _RoleCosts:
+    """The calls of one role so far."""
+
+    most_usd: float = 0.0
+    most_tokens: int = 0
+    replies: int = 0
+    unlimited: int = 0
+    """Calls in flight that may cost more than was reserved."""
+    is_surprising: bool = False
+    """True if a call cost more than its limits allow."""
 
 
 @dataclass(slots=True)
@@ -32,40 +73,65 @@ class BudgetMeter:
     """Money, tokens and errors that a run has spent and reserved."""
 
     budget: Budget
+    concurrency: int = 8
     cost_usd: float = 0.0
     tokens: int = 0
+    cut_usd: float = 0.0
+    """Highest cost of calls that were cut off, which the provider may have charged."""
+    cancelled_usd: float = 0.0
+    """The part of it that failed tries in the journal do not show."""
     errors: int = 0
     opened: float = field(default_factory=time.monotonic)
-    _reserved: dict[tuple[Key, int], tuple[float, int]] = field(
-        default_factory=dict[tuple[Key, int], tuple[float, int]]
-    )
+    _roles: dict[str, _RoleCosts] = field(default_factory=lambda: defaultdict(_RoleCosts))
+    _reserved: dict[tuple[Key, int], WorstCase] = field(default_factory=dict[tuple[Key, int], WorstCase])
     _release: asyncio.Event = field(default_factory=asyncio.Event)
     _sent_lengths: dict[Key, dict[str, int]] = field(default_factory=dict[Key, dict[str, int]])
     """Characters sent to each role in conversations whose replies come without a usage report."""
 
-    def reserve(self, holder: tuple[Key, int], cost: float, tokens: int) -> bool:
-        """Reserve the worst case of a call; return False if it may fit after calls in flight have ended.
+    @property
+    def is_capped(self) -> bool:
+        """True if calls need reservations."""
+        return self.budget.cost_usd is not None or self.budget.tokens is not None
+
+    def reserve(
+        self, holder: tuple[Key, int], cost: float, tokens: int, is_limited: bool = True, role: str = "model"
+    ) -> bool:
+        """Reserve the highest cost of a call; return False if it may fit after calls in flight have ended.
 
         Args:
             holder: conversation and number of the call.
             cost: USD, as from `worst_case`.
             tokens: input plus output.
+            is_limited: False if the reply may be longer than expected.
+            role: role of the model.
 
         Raises:
             BudgetReached: the call does not fit; the message names the cap.
         """
+        costs = self._roles[role]
+        cost, tokens = max(cost, costs.most_usd), max(tokens, costs.most_tokens)
         self.check(cost, tokens)
+        if not cost and costs.replies >= _FEWEST_FREE and self.budget.tokens is None:
+            is_limited = True  # it has no price, and its provider reports no costs
+        is_limited = not self.is_capped or (is_limited and not costs.is_surprising)
         if not self._fits(cost, tokens):
             return False
-        self._reserved[holder] = (cost, tokens)
+        if not is_limited and costs.unlimited >= most_unlimited(costs.replies, self.concurrency):
+            return False
+        self._reserved[holder] = WorstCase(cost, tokens, is_limited, role)
+        costs.unlimited += not is_limited
         return True
 
     def _fits(self, cost: float, tokens: int) -> bool:
         """Return whether this amount fits in addition to the reservations, which are summed only under a cap."""
         caps, reserved = self.budget, self._reserved.values()
-        if caps.cost_usd is not None and self.cost_usd + cost + sum(usd for usd, _ in reserved) > caps.cost_usd:
+        if caps.cost_usd is not None and self._spent_usd + cost + sum(call.usd for call in reserved) > caps.cost_usd:
             return False
-        return caps.tokens is None or self.tokens + tokens + sum(count for _, count in reserved) <= caps.tokens
+        return caps.tokens is None or self.tokens + tokens + sum(call.tokens for call in reserved) <= caps.tokens
+
+    @property
+    def _spent_usd(self) -> float:
+        return self.cost_usd + self.cut_usd
 
     @property
     def is_out_of_time(self) -> bool:
@@ -74,9 +140,10 @@ class BudgetMeter:
     def check(self, cost: float = 0.0, tokens: int = 0) -> None:
         """Raise BudgetReached if the caps do not allow this much more."""
         caps = self.budget
-        if caps.cost_usd is not None and self.cost_usd + cost > caps.cost_usd:
+        if caps.cost_usd is not None and self._spent_usd + cost > caps.cost_usd:
+            cut = f" and up to {dollars(self.cut_usd)} on calls that were cut off," if self.cut_usd else ""
             more = f", the next call may cost {dollars(cost)}" if cost else ""
-            raise BudgetReached(f"{dollars(self.cost_usd)} spent of at most {dollars(caps.cost_usd)}{more}")
+            raise BudgetReached(f"{dollars(self.cost_usd)} spent{cut} of at most {dollars(caps.cost_usd)}{more}")
         if caps.tokens is not None and self.tokens + tokens > caps.tokens:
             more = f", the next call may take {tokens}" if tokens else ""
             raise BudgetReached(f"{self.tokens} tokens used of at most {caps.tokens}{more}")
@@ -84,6 +151,12 @@ class BudgetMeter:
             raise BudgetReached(f"{self.errors} broken cases, at most {caps.errors} allowed")
         if self.is_out_of_time:
             raise BudgetReached(f"the time limit of {caps.seconds:g} s is reached")
+
+    def check_retry(self) -> None:
+        """Raise BudgetReached if what was cut off and what is reserved exceed the cap together."""
+        caps, reserved = self.budget, sum(call.usd for call in self._reserved.values())
+        if self.cut_usd and caps.cost_usd is not None and self._spent_usd + reserved > caps.cost_usd:
+            self.check(caps.cost_usd - self._spent_usd + 1e-9)
 
     async def wait_for_release(self) -> None:
         self._release.clear()
@@ -93,8 +166,13 @@ class BudgetMeter:
         """Return whether a conversation has a call in flight."""
         return any(holder[0] == key for holder in self._reserved)
 
-    def release(self, holder: tuple[Key, int]) -> None:
-        self._reserved.pop(holder, None)
+    def release(self, holder: tuple[Key, int], *, is_cut: bool = False) -> None:
+        """Release a reservation; a call that was cut off counts as charged."""
+        if (call := self._reserved.pop(holder, None)) is not None:
+            self._roles[call.role].unlimited -= not call.is_limited
+            if is_cut:
+                self.cut_usd += call.usd
+                self.cancelled_usd += call.usd
         self._release.set()
 
     def end_conversation(self, key: Key) -> None:
@@ -102,17 +180,27 @@ class BudgetMeter:
         self._sent_lengths.pop(key, None)
 
     def add_call(self, record: Asked | Embedded, facts: ModelFacts) -> None:
-        """Count a journaled call unless its reply was reused; a missing usage report is estimated from length."""
+        """Count a journaled call and release its reservation; a missing usage report is estimated from length."""
+        holder = (record.key, record.n)
         if record.kept:
             return
         if isinstance(record, Embedded):
-            self.cost_usd += cost_of_embedding(record, facts) or 0.0
-            self.tokens += record.tokens or 0
-            return
-        reply = record.reply
-        if reply.usage is None and not reply.simulated:
-            reply = msgspec.structs.replace(reply, usage=self._estimate_usage(record))
-        self.add_reply(reply, facts)
+            usd, tokens = cost_of_embedding(record, facts) or 0.0, record.tokens or 0
+        else:
+            reply = record.reply
+            if reply.usage is None and not reply.simulated:
+                reply = msgspec.structs.replace(reply, usage=self._estimate_usage(record))
+            usd, tokens = _counted(reply, facts)
+            self.cut_usd += usd * (SENT_TWICE in reply.flags)
+        self._count(usd, tokens)
+        self._learn(self._roles[record.role], self._reserved.get(holder), usd, tokens)
+        self.release(holder)
+
+    def _learn(self, costs: _RoleCosts, reserved: WorstCase | None, usd: float, tokens: int) -> None:
+        costs.replies += 1
+        costs.most_usd, costs.most_tokens = max(costs.most_usd, usd), max(costs.most_tokens, tokens)
+        if reserved is not None and self.is_capped:
+            costs.is_surprising |= usd > reserved.usd * (1 + 1e-9) or tokens > reserved.tokens
 
     def _estimate_usage(self, record: Asked) -> Usage:
         reply, lengths = record.reply, self._sent_lengths.setdefault(record.key, {})
@@ -121,34 +209,92 @@ class BudgetMeter:
         written = len(reply.content or "") + len(reply.reasoning) + sum(len(str(call)) for call in reply.tool_calls)
         return Usage(int(sent / CHARS_PER_TOKEN) + 1, int(written / CHARS_PER_TOKEN) + 1)
 
+    def add_try(self, record: Tried, facts: ModelFacts) -> None:
+        """Count a failed try as charged if it may have been answered."""
+        if record.kind not in _UNCHARGED:
+            reserved = self._reserved.get((record.key, record.n))
+            self.cut_usd += self._usual(record.role, facts) if reserved is None else reserved.usd
+
+    def add_lost(self, calls: int, facts: ModelFacts) -> None:
+        """Count calls of the model that were in flight when an earlier session was killed."""
+        self.cut_usd += calls * self._usual("model", facts)
+
+    def _usual(self, role: str, facts: ModelFacts) -> float:
+        """Return the highest cost of a call of unknown length."""
+        return max(self._roles[role].most_usd, worst_case(ChatRequest([]), facts).usd)
+
     def add_reply(self, reply: Reply, facts: ModelFacts) -> None:
-        self.cost_usd += cost_of(reply, facts) or 0.0
-        if reply.usage is not None:
-            self.tokens += reply.usage.input + reply.usage.output
+        self._count(*_counted(reply, facts))
+
+    def _count(self, usd: float, tokens: int) -> None:
+        self.cost_usd += usd
+        self.tokens += tokens
 
 
-def worst_case(request: ChatRequest, facts: ModelFacts) -> tuple[float, int]:
-    """Return the maximum cost of a call, in USD and in tokens (input plus output)."""
-    sent = sum(len(str(message)) for message in request.messages) + sum(len(str(tool)) for tool in request.tools)
-    limit = int(request.params.get("max_tokens") or facts.params.get("max_tokens") or OUTPUT_TOKENS)
-    asked = int(sent / CHARS_PER_TOKEN)
-    return (asked * (facts.price_in or 0.0) + limit * (facts.price_out or 0.0)) / 1e6, asked + limit
+def worst_case(request: ChatRequest, facts: ModelFacts, role: str = "model") -> WorstCase:
+    """Return the highest cost that can be expected of a call."""
+    characters = sum(_size(str(message)) for message in request.messages) + sum(
+        _size(str(tool)) for tool in request.tools
+    )
+    params = facts.params | request.params
+    limit, sent = reply_limit(params), int(characters / CHARS_PER_TOKEN)
+    output = limit or OUTPUT_TOKENS
+    if facts.simulated or provider_of(facts.provider).is_free:
+        return WorstCase(0.0, sent + output, True, role)
+    usd = most_of_call(
+        facts.price, sent, output, longest=characters, tier=asked_tier(params), caches=_cache_lifetime(params)
+    )
+    is_limited = facts.batched != "" or (limit is not None and facts.price.input is not None)
+    return WorstCase(usd, sent + output, is_limited, role)
+
+
+def _size(text: str) -> int:
+    """Return the length of a text, in bytes if it has letters that can take several tokens."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _cache_lifetime(params: dict[str, object]) -> str:
+    """Return how long parameters have the prompt cached: `1h`, `minutes`, or nothing."""
+    caches = {name: value for name, value in params.items() if "cache" in name}
+    return "1h" if "1h" in str(caches) else "minutes" if caches else ""
+
+
+def _counted(reply: Reply, facts: ModelFacts) -> tuple[float, int]:
+    """Return the cost of a reply as it counts towards a cap, at most that of any tier, and its tokens."""
+    usage, cost = reply.usage, _cost(reply, facts)
+    if usage is None or reply.simulated or facts.simulated:
+        return 0.0, 0 if usage is None else usage.input + usage.output
+    usd = cost.usd if cost.is_exact else max(cost.usd, most_of_usage(facts.price, usage))
+    return usd, usage.input + usage.output
 
 
 def cost_of(reply: Reply, facts: ModelFacts) -> float | None:
-    """Return a reply's cost in USD: the provider's figure, else by list price, else None if unknown."""
+    """Return a reply's cost in USD: the provider's figure, else by price, else None if part of it is unknown."""
+    return _cost(reply, facts).exact_usd
+
+
+def _cost(reply: Reply, facts: ModelFacts) -> Cost:
     usage = reply.usage
     if reply.simulated or facts.simulated:
-        return 0.0
+        return Cost(0.0, is_exact=True)
     if usage is None:
-        return None
-    if usage.cost_usd is not None:
-        return usage.cost_usd
-    return price_of(facts, usage.input, usage.cached, usage.output)
+        return UNKNOWN
+    return cost_of_usage(facts.price, usage, reply.tier or asked_tier(facts.params))
 
 
 def cost_of_embedding(record: Embedded, facts: ModelFacts) -> float | None:
     """Return the cost of an embedding call in USD by list price, or None if unknown."""
     if facts.simulated or provider_of(facts.provider).is_free:
         return 0.0
-    return None if record.tokens is None else price_of(facts, record.tokens, 0, 0)
+    return None if record.tokens is None else cost_of_usage(facts.price, Usage(record.tokens)).exact_usd
+
+
+def with_cost(record: Asked, facts: ModelFacts) -> Asked:
+    """Return the record of a call with its cost, if it costs anything."""
+    usage = record.reply.usage
+    if record.kept or usage is None or facts.simulated or record.reply.simulated:
+        return record
+    if facts.price.input is None and usage.cost_usd is None:
+        return record
+    cost = _cost(record.reply, facts)
+    return msgspec.structs.replace(record, cost_usd=cost.usd, cost_at_least=not cost.is_exact)

@@ -134,6 +134,7 @@ class Engine:
             host.budget_meter.budget.seconds or LONGEST_TIMER_S, host.check_caps
         )
         if has_jobs:
+            host.notify_overspend()
             await self._open_player(epoch)
             await host.role_warnings.check(host.changed, lambda: host.ending is not None)
         await self._schedule()
@@ -145,7 +146,7 @@ class Engine:
         if reason in ("stopped", "decided") and is_all_played:
             reason, message = "completed", ""  # the jobs in flight were the last ones
         await host.until_durable()  # first, so that a run is never closed while records are not on the disk
-        closed = Closed(at=time.time(), reason=reason, message=message)
+        closed = Closed(at=time.time(), reason=reason, message=message, cut_usd=host.budget_meter.cancelled_usd)
         host.append(closed)
         await host.until_durable()
         return closed

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from console.core.case import Slot
+from console.core.chat import Usage
 from console.core.experiment import REPLY, Applied, Arm, Beginning, Request
-from console.core.price import dollars, price_of
+from console.core.price import dollars, estimated_cost
 from console.core.record import AnyRecord, Asked, Embedded, Started
-from console.core.request import Thread
+from console.core.request import Thread, asked_tier
 from console.core.run import Manifest
 from console.core.statistics.lengths import Length, RepliesLeft, replies_left
 from console.engine.earlier_run import EarlierRun, open_recorded, open_run
@@ -348,17 +349,19 @@ class _Recordings:
     def _tokens(self, sent: float) -> Use:
         """Return the use of sending this many tokens more, or fewer."""
         model = self._manifest.model
-        price = 0.0 if model.simulated else price_of(model, abs(sent), 0, 0)
-        return Use(0, sent, price and math.copysign(price, sent), self._nothing.is_free)
+        rate = 0.0 if model.simulated else model.price.input
+        return Use(0, sent, None if rate is None else sent * rate / 1e6, self._nothing.is_free)
 
     def _price(self, effect: Asked | Embedded) -> Use:
         """Return the use of repeating calls."""
         model = self._manifest.model if effect.role == "model" else self._manifest.roles.get(effect.role)
-        usage = effect.reply.usage if isinstance(effect, Asked) else None
-        sent, cached, written = (usage.input, usage.cached, usage.output) if usage is not None else (0, 0, 0)
-        sent += effect.tokens or 0 if isinstance(effect, Embedded) else 0
-        price = 0.0 if model is None or model.simulated else price_of(model, sent, cached, written)
-        return Use(1, sent + written, price, self._nothing.is_free)
+        reply = effect.reply if isinstance(effect, Asked) else None
+        usage = Usage(effect.tokens or 0) if isinstance(effect, Embedded) else effect.reply.usage or Usage()
+        tokens = usage.input + usage.output
+        if model is None or model.simulated:
+            return Use(1, tokens, 0.0, self._nothing.is_free)
+        tier = (reply.tier if reply else "") or asked_tier(model.params)
+        return Use(1, tokens, estimated_cost(model.price, usage, tier), self._nothing.is_free)
 
 
 def _further_runs(prepared: PreparedRun) -> tuple[list[EarlierRun], str]:

@@ -6,10 +6,13 @@ from dataclasses import dataclass, field, replace
 
 from console.config.model import ModelConfig
 from console.core.case import Case, Setting
+from console.core.chat import Usage
 from console.core.fault import UsageError
 from console.core.looks import LookPlan
-from console.core.price import batch_terms, dollars, price_of
-from console.core.run import ModelFacts
+from console.core.overspend import overspend_words
+from console.core.price import dollars, estimated_cost, most_of_call
+from console.core.request import asked_tier, reply_limit
+from console.core.run import ModelFacts, batch_terms
 from console.core.statistics.power import Detectable
 from console.engine.earlier_runs import detectable, earlier_use
 from console.engine.plan import Plan, PreparedRun, prepare
@@ -20,6 +23,8 @@ ASK_ABOVE_USD = 5.0
 _FROM_SUITE = "as the suite estimates"
 _MOST_ESTIMATED = 400
 """Maximum number of cases estimated one by one; beyond that, an evenly spaced sample is used."""
+_EXACT = 1000
+"""Factor by which fractions of tokens become whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,8 @@ class RunForecast:
     """True if no call costs money."""
     cap_usd: float | None
     """Cost at which the run stops; None if there is no cap."""
+    overspend: str = ""
+    """By how much the cap can be exceeded, as text; empty if there is none. May contain untrusted text."""
     protocols: Mapping[str, "RunForecast"] = field(default_factory=dict[str, "RunForecast"])
     """The same run under each protocol that the suite offers, including the chosen one; empty if it offers only one."""
     most_usd: float | None = None
@@ -143,6 +150,11 @@ class Forecast:
         return any(run.cap_usd is None for run in self._paid)
 
     @property
+    def overspend(self) -> str:
+        """By how much the caps can be exceeded, as text."""
+        return "; ".join(dict.fromkeys(run.overspend for run in self.runs if run.overspend))
+
+    @property
     def is_expensive(self) -> bool:
         """True if it may cost more than should be spent without confirmation."""
         return max(self.cost_usd, self.most_usd or 0.0) > ASK_ABOVE_USD
@@ -160,7 +172,9 @@ class Forecast:
         if self.is_uncapped:
             return f"This will cost {amount}, and no limit stops it."
         if self.is_expensive:
-            return f"This will cost {amount}; it stops at {dollars(sum(caps))}."
+            return (
+                f"This will cost {amount}; it stops at {dollars(sum(caps))}{self.overspend and f' ({self.overspend})'}."
+            )
         if self.unpriced and sum(caps) > ASK_ABOVE_USD:
             return f"The price of {self.unpriced[0]} is unknown; the limit counts only the cost its provider reports."
         return ""
@@ -221,16 +235,16 @@ def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
     sample = cases[::step]
     scale = len(cases) / len(sample) * manifest.rollouts
     estimates, basis = _estimates(prepared, sample, setting)
-    by_role = _by_role(estimates)
     facts = {"model": manifest.model, **manifest.roles}
+    by_role = _by_role(estimates, facts)
     used = _tokens(by_role, scale)
-    costs = {role: _price(facts[role], *tokens) for role, tokens in used.items()}
+    costs = {role: _price(facts[role], parts, scale) for role, parts in by_role.items()}
     unpriced = tuple(dict.fromkeys(facts[role].name for role, cost in costs.items() if cost is None))
+    has_cap = manifest.budget.cost_usd is not None
     longest = [estimate.most for estimate in estimates if estimate.most is not None]
     most_usd = None
     if len(longest) == len(estimates) and not unpriced:
-        most = _tokens(_by_role(longest), scale).items()
-        most_usd = sum(_price(facts[role], *tokens) or 0.0 for role, tokens in most)
+        most_usd = sum(_most(facts[role], parts, scale) for role, parts in _by_role(longest, facts).items())
     return RunForecast(
         model=manifest.model.name,
         suite=manifest.suite,
@@ -248,15 +262,19 @@ def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
         terms=batch_terms(facts.values()),
         simulated=all(facts[role].simulated for role in used),
         cap_usd=manifest.budget.cost_usd,
+        overspend=overspend_words((facts[role] for role in used), manifest.most_in_flight) if has_cap else "",
         basis=basis,
     )
 
 
-def _by_role(estimates: Sequence[Estimate]) -> dict[str, list[Estimate]]:
+def _by_role(estimates: Sequence[Estimate], facts: Mapping[str, ModelFacts]) -> dict[str, list[Estimate]]:
+    """Return the estimates of each role, with replies no longer than its `max_tokens`."""
+    limits = {role: reply_limit(model.params) or math.inf for role, model in facts.items()}
     by_role: dict[str, list[Estimate]] = {}
     for estimate in estimates:
         for role, part in estimate.by_role.items():
-            by_role.setdefault(role, []).append(part)
+            output = min(part.output_tokens, part.calls * limits.get(role, math.inf))
+            by_role.setdefault(role, []).append(Estimate(part.calls, part.input_tokens, output))
     return by_role
 
 
@@ -291,8 +309,31 @@ def _sum(parts: Sequence[Estimate], name: str, scale: float) -> float:
     return sum(getattr(part, name) for part in parts) * scale
 
 
-def _price(model: ModelFacts, input_tokens: float, output_tokens: float) -> float | None:
-    """Return the price of these tokens in USD, or None if a model that is used has no price in models.toml."""
-    if model.simulated or not (input_tokens or output_tokens):
+def _price(model: ModelFacts, parts: Sequence[Estimate], scale: float) -> float | None:
+    """Return the price of conversations in USD, or None if a rate that is used is unknown."""
+    if model.simulated:
         return 0.0
-    return price_of(model, input_tokens, 0, output_tokens)
+    total, tier = 0.0, asked_tier(model.params)
+    for part in parts:
+        use = Usage(round(part.input_tokens * _EXACT), round(part.output_tokens * _EXACT))
+        if use == Usage():
+            continue
+        cost = estimated_cost(model.price, use, tier, part.calls * _EXACT)
+        if cost is None:
+            return None
+        total += cost / _EXACT
+    return total * scale
+
+
+def _most(model: ModelFacts, parts: Sequence[Estimate], scale: float) -> float:
+    """Return the price of conversations in USD by the highest rates that may apply."""
+    if model.simulated:
+        return 0.0
+    tier = asked_tier(model.params)
+    caches = "minutes" if any("cache" in name for name in model.params) else ""
+    return scale * sum(
+        most_of_call(
+            model.price, part.input_tokens, part.output_tokens, longest=part.input_tokens, tier=tier, caches=caches
+        )
+        for part in parts
+    )

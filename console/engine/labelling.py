@@ -15,12 +15,12 @@ from console.config.model import ModelConfig
 from console.config.models import facts
 from console.core.annotation import LABELS, Label
 from console.core.case import Key, Slot
-from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers, Utterance
+from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers, Usage, Utterance
 from console.core.fault import HALTING, Fault, FaultKind
 from console.core.json_text import read_json
-from console.core.price import dollars, price_of
+from console.core.price import dollars, estimated_cost
 from console.core.provider import provider_of
-from console.core.request import digest
+from console.core.request import asked_tier, digest
 from console.engine.budget import CHARS_PER_TOKEN, BudgetReached, cost_of
 from console.engine.forecast import ASK_ABOVE_USD
 from console.llm.endpoint import Endpoint, Watch
@@ -137,7 +137,8 @@ class LabellingPlan:
         """Return the expected cost of these questions, or None if models.toml gives no price."""
         if self.model.simulated or provider_of(self.model.provider).is_free:
             return 0.0
-        return price_of(facts(self.model), _tokens_sent(questions), 0, _REPLY_TOKENS * len(questions))
+        use = Usage(round(_tokens_sent(questions)), _REPLY_TOKENS * len(questions))
+        return estimated_cost(self.model.price, use, asked_tier(self.model.params), len(questions))
 
     @property
     def text(self) -> str:
@@ -194,19 +195,20 @@ async def label_failures(plan: LabellingPlan, notes: Notes, most_usd: float | No
         BudgetReached: the next question, as estimated, would exceed the cap.
         Fault: the model refuses everything, or has failed or sent unreadable replies several times in a row.
     """
-    tries, faults, spent = _tries(notes.all(), plan.model), 0, 0.0
+    tries, faults, spent, dearest = _tries(notes.all(), plan.model), 0, 0.0, 0.0
     problems: list[str] = []
     endpoint = open_endpoint(plan.model)
     try:
         for question in plan.open:
-            estimate = plan.estimate([question]) or 0.0
+            estimate = max(plan.estimate([question]) or 0.0, dearest)
             if most_usd is not None and spent + estimate > most_usd:
                 raise BudgetReached(
                     f"{dollars(spent)} spent of at most {dollars(most_usd)}, the next would cost {dollars(estimate)}"
                 )
             used = tries[question.slot, question.digest(plan.model)]
             answer = await _ask(endpoint, plan.model, question, notes, used)
-            spent += estimate if answer.cost_usd is None else answer.cost_usd
+            cost = estimate if answer.cost_usd is None else answer.cost_usd
+            spent, dearest = spent + cost, max(dearest, cost)
             yield answer
             faults = faults + 1 if answer.fault is not None else 0
             if answer.fault is not None and (answer.fault.kind in HALTING or faults >= FAULTS_IN_A_ROW):

@@ -9,6 +9,7 @@ from console.core.fault import Fault
 from console.core.live import EndpointState, WorkerState
 from console.core.outcome import Verdict
 from console.core.record import Finished
+from console.engine.budget import WorstCase
 from console.engine.endpoints import Endpoints
 from console.engine.local_conversation import EngineContext, LocalConversation
 from console.engine.plan import PreparedRun
@@ -19,12 +20,16 @@ from console.engine.recorded_effects import ConversationEffects
 class PlayerContext(EngineContext, Protocol):
     """The parts of the engine that a player needs."""
 
-    async def reserve(self, key: Key, n: int, cost: float, tokens: int) -> None:
-        """Wait until a call of this worst-case cost, in USD and tokens, may be made, and reserve it.
+    async def reserve(self, key: Key, n: int, call: WorstCase) -> None:
+        """Wait until a call of this highest cost may be made, and reserve it.
 
         Raises:
             BudgetReached: the call does not fit.
         """
+        ...
+
+    def release_reservation(self, key: Key, n: int, *, is_cut: bool = False) -> None:
+        """Release the reservation of a call without an answer; it counts as charged if it was cut off."""
         ...
 
     def notify(self, text: str) -> None:

@@ -11,10 +11,11 @@ from console.core.chat import ChatRequest
 from console.core.endings import Endings
 from console.core.fault import Fault, FaultKind
 from console.core.live import Began
-from console.core.record import AnyRecord, Asked, Embedded, Finished, Tried
+from console.core.overspend import overspend_words
+from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Opened, Tried
 from console.core.run import ModelFacts
 from console.core.tally import RunFold, without_output
-from console.engine.budget import BudgetMeter, BudgetReached, worst_case
+from console.engine.budget import BudgetMeter, BudgetReached, WorstCase, with_cost, worst_case
 from console.engine.circuit_breaker import CircuitBreaker
 from console.engine.endpoints import Endpoints
 from console.engine.journal_buffer import JournalBuffer
@@ -38,6 +39,7 @@ SAID_DAMAGES = 5
 _OVERTIME_S = 10.0
 """Seconds for silent calls to answer after the run's time is up."""
 _DURABLE_S = 0.02
+_UNCAPPED = WorstCase(0.0, 0)
 
 
 class RunHost:
@@ -75,7 +77,7 @@ class RunHost:
         self.running = RunningConversations()
         self.batches = RecordedBatches(self.manifest.id, resubmits=prepared.resubmits)
         self.endpoints = Endpoints(prepared.models, self.manifest, self)
-        self.budget_meter = BudgetMeter(self.manifest.budget)
+        self.budget_meter = BudgetMeter(self.manifest.budget, self.manifest.most_in_flight)
         self.manual_pause, self.provider_pause = ManualPause(), ProviderPause(self.changed.set)
         self.retry_line = RetryLine(self.changed.set)
         self.circuit_breaker = CircuitBreaker(prepared.models, is_batched=self.manifest.is_batched)
@@ -98,21 +100,34 @@ class RunHost:
         recorded = JournalEffects(finished=Endings(self.manifest.rollouts))
         reader = self.folder.reader()
         for record in read_whole(reader):
+            if isinstance(record, Opened):
+                self._count_lost()
             recorded.add(record)
             self.batches.add(record)
             self.fold.apply(without_output(record))
             if isinstance(record, Asked | Embedded):
                 self.budget_meter.add_call(record, self.facts(record.role))
+            elif isinstance(record, Tried):
+                self.budget_meter.add_try(record, self.facts(record.role))
+            elif isinstance(record, Closed):
+                self.budget_meter.cut_usd += record.cut_usd
             elif isinstance(record, Finished):
                 self.budget_meter.end_conversation(record.key)
                 if record.key not in self.fold.rerolled:
                     self._outputs.add(record)
+        self._count_lost()
         damages = self.folder.damages(reader)
         for damage in damages[:SAID_DAMAGES]:
             self.notify(f"{damage}; missing parts are run again")
         if (more := len(damages) - SAID_DAMAGES) > 0:
             self.notify(f"{more} more; `eval-console doctor --deep` lists them all")
         return recorded
+
+    def _count_lost(self) -> None:
+        """Count the calls in flight when the last session was killed; each conversation had at most one."""
+        if self.fold.sessions and self.fold.closed is None:
+            calls = min(len(self.fold.unfinished), self.manifest.concurrency)
+            self.budget_meter.add_lost(calls, self.manifest.model)
 
     def open_journal(self, successor: Callable[[], str]) -> None:
         """Open the journal for writing; `successor` names the engine that has taken over, if one has."""
@@ -142,6 +157,8 @@ class RunHost:
         if self.phase == "closed":
             raise Fault(FaultKind.INTERNAL, "the run is closed")
         record = self._door.admit(record)
+        if isinstance(record, Asked):
+            record = with_cost(record, self.facts(record.role))
         self.journal.append(record)
         match record:
             case Asked() | Embedded():
@@ -149,6 +166,7 @@ class RunHost:
                 self.budget_meter.add_call(record, self.facts(record.role))
             case Tried():
                 self.publisher.restarted(record.key, record.n)
+                self.budget_meter.add_try(record, self.facts(record.role))
             case Finished():
                 self.budget_meter.end_conversation(record.key)
                 self._outputs.add(record)
@@ -244,26 +262,28 @@ class RunHost:
 
     async def before_call(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
         """Wait before a call while the run is paused, the disk fails, or calls in flight may use up the budget."""
-        await self.reserve(key, n, *worst_case(request, self.facts(role)))
+        call = worst_case(request, self.facts(role), role) if self.budget_meter.is_capped else _UNCAPPED
+        await self.reserve(key, n, call)
 
-    async def reserve(self, key: Key, n: int, cost: float, tokens: int) -> None:
+    async def reserve(self, key: Key, n: int, call: WorstCase) -> None:
         await self.wait_while_paused(key)
         if self.journal.blocked_by is not None:
             self.state(key, "waiting", "the disk refuses")
             await self.journal.unblocked.wait()
-        while not self.budget_meter.reserve((key, n), cost, tokens):
+        while not self.budget_meter.reserve((key, n), *call):
             self.state(key, "waiting", "calls in flight may use up the budget")
             await self.budget_meter.wait_for_release()
 
-    def release_reservation(self, key: Key, n: int) -> None:
-        """Release a call's reservation; its real cost follows with its record."""
-        self.budget_meter.release((key, n))
+    def release_reservation(self, key: Key, n: int, *, is_cut: bool = False) -> None:
+        """Release the reservation of a call without an answer; it counts as charged if it was cut off."""
+        self.budget_meter.release((key, n), is_cut=is_cut or self.is_cancelled)
 
     async def wait_to_retry(self, key: Key, seconds: float) -> None:
         """Wait for the next try, giving up the slot unless a model is still unproven."""
         lines_up = partial(self.state, key, "waiting", "for a free slot, to retry")
         await self.retry_line.wait(seconds, lines_up, keeps_slot=self.circuit_breaker.is_careful)
         await self.wait_while_paused(key)
+        self.budget_meter.check_retry()
 
     async def pause_run(self, key: Key, fault: Fault) -> None:
         """Pause the whole run until the time a provider named, or until the user resumes it."""
@@ -271,6 +291,14 @@ class RunHost:
         self.notify(f"{fault.message}: the run waits {self.provider_pause.left_s:.0f} s")
         self.state(key, "waiting", fault.message)
         await self.provider_pause.wait()
+
+    def notify_overspend(self) -> None:
+        """Say by how much the run's cap on money can be exceeded."""
+        manifest = self.manifest
+        if manifest.budget.cost_usd is not None:
+            words = overspend_words([manifest.model, *manifest.roles.values()], manifest.most_in_flight)
+            if words:
+                self.notify(words)
 
     # The end ---------------------------------------------------------------------------------------------------------
 

@@ -385,7 +385,8 @@ class JournaledStage(Stage):
             record = msgspec.structs.replace(earlier, at=time.time(), key=self._key, n=n, kept=True)
             self._host.append(record)
             return self._account_embedding(record)
-        await self._host.wait_while_paused(self._key)
+        request = ChatRequest([{"role": "user", "content": text} for text in listed], params={"max_tokens": 1})
+        await self._host.before_call(self._key, n, request, role)
         self._host.state(self._key, "embedding")
         endpoint, watch = self._host.endpoint(role), self._watch(n, role)
         vectors = await self._answered(role, n, lambda: endpoint.embed(listed, watch))
@@ -420,11 +421,11 @@ class JournaledStage(Stage):
         """Await a call; add the role to a fault, and record that the model has answered."""
         try:
             answer = await call()
-        except Fault as fault:
-            fault.role = role
+        except BaseException as error:
+            self._host.release_reservation(self._key, n)  # that of an answer is released when its record is counted
+            if isinstance(error, Fault):
+                error.role = role
             raise
-        finally:
-            self._host.release_reservation(self._key, n)
         self._host.model_answered(role)
         return answer
 

@@ -6,8 +6,10 @@ recorded, with spaces for separators.
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
 from console.core.outcome import Outcome
+from console.core.request import reply_limit
 from console.core.tally import CUT, WRITTEN
 from console.suites.reason_words import all_words, own_words
 
@@ -73,15 +75,20 @@ def counts_in_words(reasons: Mapping[str, int]) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-_CUTS = {
-    "length": "cut at the token limit (finish: length; raise max_tokens in models.toml)",
-    "content_filter": "cut by the provider's content filter",
-}
+def cut_words(cut: str, params: Mapping[str, Any]) -> str:
+    """Return the limit that cut an answer, worded as the end of *an answer that was …*.
 
-
-def cut_words(cut: str) -> str:
-    """Return the limit that cut an answer, worded as the end of *an answer that was …*."""
-    return _CUTS.get(cut, f"ended by {cut}")
+    Args:
+        cut: the finish reason.
+        params: parameters of the model, which may limit its replies.
+    """
+    if cut == "content_filter":
+        return "cut by the provider's content filter"
+    if cut != "length":
+        return f"ended by {cut}"
+    if reply_limit(params) is not None:
+        return "cut at the token limit (finish: length; raise max_tokens in models.toml)"
+    return "cut at the server's own token limit (finish: length; models.toml sets no max_tokens)"
 
 
 def sentence(reason: str, subject: str, outcome: Outcome | None = None) -> str:

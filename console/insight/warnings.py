@@ -52,7 +52,9 @@ def rollout_warnings(ended: Ended, model: ModelFacts) -> list[tuple[str, str]]:
     """Return (short name, sentence) for each warning; parts are untrusted text."""
     warnings: list[tuple[str, str]] = []
     if ended.cut:
-        warnings.append(("cut off", f"its last answer was {cut_words(ended.cut)}; the partial answer is judged"))
+        warnings.append(
+            ("cut off", f"its last answer was {cut_words(ended.cut, model.params)}; the partial answer is judged")
+        )
     if is_other(ended.model, model.model_id):
         warnings.append(("answered by", f"{ended.model} instead of {model.model_id}"))
     for symptom in ended.written.split("; ") if ended.written else ():
@@ -105,7 +107,8 @@ def run_warnings(summary: Summary, manifest: Manifest) -> list[str]:
     warnings = [weights_warning(manifest.weights)] if weights_warning(manifest.weights) else []
     warnings += [reroll_words(summary.rerolled)] if summary.rerolled else []
     warnings += [
-        f"{_rollouts(count)} ended with an answer that was {cut_words(cut)}" for cut, count in summary.cut.items()
+        f"{_rollouts(count)} ended with an answer that was {cut_words(cut, model.params)}"
+        for cut, count in summary.cut.items()
     ]
     others = {name: count for name, count in summary.served.items() if is_other(name, model.model_id)}
     warnings += [f"{_rollouts(count)} answered by {name} instead of {model.model_id}" for name, count in others.items()]

@@ -9,10 +9,12 @@ from pathlib import Path
 import msgspec
 
 from console.config.paths import state_dir
+from console.core.chat import Usage
 from console.core.fault import os_errors_as
 from console.core.fingerprint import Fingerprint
 from console.core.json_text import decode_as
-from console.core.price import dollars, price_of
+from console.core.price import dollars, estimated_cost
+from console.core.request import asked_tier
 from console.core.run import ModelFacts
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, read_regular, write_atomically
 
@@ -22,7 +24,7 @@ _REQUESTS, _SENT, _WRITTEN = 20, 15_000, 4_500
 
 def check_size(model: ModelFacts) -> str:
     """State the size and the cost of a check."""
-    cost = price_of(model, _SENT, 0, _WRITTEN)
+    cost = estimated_cost(model.price, Usage(_SENT, _WRITTEN), asked_tier(model.params), _REQUESTS)
     price = f"about {dollars(cost)}" if cost is not None else "price unknown"
     return f"up to {_REQUESTS} requests with {_SENT:,} tokens, {price}"
 

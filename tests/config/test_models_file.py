@@ -71,7 +71,7 @@ headers = { "X-A" = "b" }
     assert (model.limits.concurrency, model.limits.timeout_s, model.limits.max_tries) == (4, 9, 7)
     found = facts(model)
     assert found.params == {"temperature": 0, "max_tokens": 10, "top_p": 0.5, "extra": {"a": [1]}}
-    assert (found.price_in, found.price_out, found.price_cached) == (1, 2.5, 0.5)
+    assert found.price.rates[:3] == (1, 2.5, 0.5)
 
 
 def test_the_shipped_file_is_sound():

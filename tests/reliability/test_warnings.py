@@ -44,7 +44,8 @@ def test_answers_cut_at_the_limit_are_a_group_of_their_own_and_are_said(console,
         "answer withheld by the provider's filter": ["simple_python_3"],
     }
     whole = console("show", run.name).out
-    assert "1 rollout ended with an answer that was cut at the token limit (finish: length; raise max_tokens" in whole
+    words = "cut at the server's own token limit (finish: length; models.toml sets no max_tokens)"
+    assert f"1 rollout ended with an answer that was {words}" in whole
     assert "1 rollout ended with an answer that was cut by the provider's content filter" in whole
     assert "cut off: " in console("show", f"{run.name}#simple_python_1").out
     assert "cut off" not in console("show", f"{run.name}#simple_python_2").out
@@ -83,9 +84,9 @@ def test_a_prefix_or_a_date_makes_no_other_model(served: str, asked: str, other:
 
 def test_a_cost_that_is_not_known_is_said_and_not_taken_for_none(console, home: Path) -> None:
     run = play(console, home, lambda request: right(request, usage=None if number_of(request) else "count"))
-    assert " or more (no price or no usage for 3 rollouts)" in console("show", run.name).out
+    assert " or more (price or usage of 3 rollouts not known in full)" in console("show", run.name).out
 
 
 def test_without_a_price_the_cost_is_unknown(console, home: Path) -> None:
     run = play(console, home, right, price=False)
-    assert "cost unknown (no price or no usage for 4 rollouts)" in console("show", run.name).out
+    assert "cost unknown (price or usage of 4 rollouts not known in full)" in console("show", run.name).out

@@ -59,6 +59,7 @@ FORECAST = JsonKind(
         "detectable": "optional: smallest difference that the run can show",
         "until": "optional: cases after which the looks are expected to end the run, and at most",
         "terms": "optional: terms of its batches, such as half price",
+        "overspend": "optional: by how much its cap can be exceeded, in words",
         "protocols": "optional: calls, tokens and cost by each protocol of the suite",
     },
     is_stream=True,
@@ -196,7 +197,8 @@ def _show_forecast(output: Output, forecast: "Forecast") -> int:
     if not output.machine:
         for run in forecast.runs:
             output.prose(_forecast_text(run))
-            for line in (*_basis_lines(run), *_protocol_lines(run), *_detectable_lines(run), *_end_lines(run)):
+            output_lines = (*_basis_lines(run), *_cap_lines(run), *_protocol_lines(run), *_detectable_lines(run))
+            for line in (*output_lines, *_end_lines(run)):
                 output.prose(line)
         if len(forecast.runs) > 1:
             output.prose(f"together: {_total_text(forecast)}")
@@ -219,6 +221,7 @@ def _forecast_fields(run: "RunForecast") -> dict[str, Any]:
         **_numbers(run),
         **({"basis": run.basis} if run.basis else {}),
         **({"terms": run.terms} if run.terms else {}),
+        **({"overspend": run.overspend} if run.overspend else {}),
         **_detectable_numbers(run),
         **_end_numbers(run),
         **({"protocols": protocols} if protocols else {}),
@@ -299,6 +302,10 @@ def _price(run: "RunForecast") -> str:
 
 def _basis_lines(run: "RunForecast") -> list[str]:
     return [f"  estimated {run.basis}"] if run.basis else []
+
+
+def _cap_lines(run: "RunForecast") -> list[str]:
+    return [f"  {run.overspend}"] if run.overspend else []
 
 
 def _protocol_lines(run: "RunForecast") -> list[str]:

@@ -171,8 +171,10 @@ class Reserve(Message, frozen=True):
     job: int
     call: int
     n: int
-    cost: float
+    usd: float
     tokens: int
+    is_limited: bool
+    role: str
 
 
 class Release(Message, frozen=True):

@@ -18,7 +18,7 @@ from console.core.outcome import Verdict
 from console.core.ready_type import ready_type
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Lost
 from console.engine.background import start_task
-from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
+from console.engine.budget import BudgetReached, WorstCase, cost_of, cost_of_embedding
 from console.engine.endpoints import Endpoints
 from console.engine.local_conversation import broken
 from console.engine.plan import PreparedRun, program_versions, weights_digests, weights_folder
@@ -595,7 +595,7 @@ class RemoteConversation:
             for request in list(self._requests):
                 request.cancel()
             for n in list(self._reserved):
-                self._release(n)
+                self._release(n, is_cut=True)
 
     def lose(self, worker: RemoteWorker) -> None:
         self._settle(error=WorkerGone(worker.lost_by, is_alone=worker.is_lost_alone))
@@ -635,16 +635,16 @@ class RemoteConversation:
             case _:
                 pass
 
-    def _release(self, n: int) -> None:
+    def _release(self, n: int, *, is_cut: bool = False) -> None:
         self._reserved.discard(n)
-        self._context.release_reservation(self.job.key, n)
+        self._context.release_reservation(self.job.key, n, is_cut=is_cut)
 
     def _record(self, record: AnyRecord) -> None:
         if getattr(record, "key", None) != self.job.key or isinstance(record, Finished):
             raise Fault(FaultKind.INTERNAL, "a worker sent a record of another conversation")
         if isinstance(record, Asked | Embedded):
             self._worker_called()
-            self._release(record.n)
+            self._reserved.discard(record.n)
         self._note(record)
         if isinstance(record, Asked | Embedded):
             self._context.model_answered(record.role)
@@ -678,8 +678,8 @@ class RemoteConversation:
         key = self.job.key
         try:
             match message:
-                case messages.Reserve(n=n, cost=cost, tokens=tokens):
-                    await self._context.reserve(key, n, cost, tokens)
+                case messages.Reserve(n=n, usd=usd, tokens=tokens, is_limited=is_limited, role=role):
+                    await self._context.reserve(key, n, WorstCase(usd, tokens, is_limited, role))
                     self._reserved.add(n)
                 case messages.WaitToRetry(seconds=seconds):
                     await self._context.wait_to_retry(key, seconds)

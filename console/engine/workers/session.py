@@ -334,8 +334,8 @@ class WorkerContext:
     async def before_call(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
         await self.wait_while_paused(key)
         if self._session.is_capped:
-            cost, tokens = worst_case(request, self.facts(role))
-            await self._request(partial(messages.Reserve, self._job, n=n, cost=cost, tokens=tokens))
+            call = worst_case(request, self.facts(role), role)
+            await self._request(partial(messages.Reserve, self._job, n=n, **call._asdict()))
 
     async def wait_to_retry(self, key: Key, seconds: float) -> None:
         await self._request(partial(messages.WaitToRetry, self._job, seconds=seconds))

@@ -6,10 +6,11 @@ from typing import Any, cast
 
 import msgspec
 
-from console.config.model import Limits, ModelConfig, Price
+from console.config.model import Limits, ModelConfig
 from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
 from console.core.json_text import as_object, as_objects
+from console.core.price import Price
 from console.core.suggestion import nearest
 from console.llm.transport.deadlines import Deadlines
 from console.llm.transport.http import ErrorResponse, HttpSession, read

@@ -28,7 +28,7 @@ from console.llm.wires.parts import (
 )
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, native_content
-from console.llm.wires.usage import token_count
+from console.llm.wires.usage import Counts, tier_of, token_count, uses_of, with_lifetimes
 
 NATIVE = "anthropic"
 MAX_TOKENS = 64_000
@@ -45,6 +45,8 @@ _DELTAS = {
 """Type and field of the block, and kind of live text (empty: not shown), by type of delta."""
 _PAYLOADS = frozenset({"index", "delta", "content_block", "message"})
 """Fields of events that carry part of an answer."""
+_ANYWHERE = ("", "global", "not_available")
+"""Values of `inference_geo` that do not change the price."""
 Block = dict[str, Any]
 _NAME = "the Anthropic API"
 _PDF = "application/pdf"
@@ -159,6 +161,7 @@ def read_message(message: Mapping[str, Any], finish: str, accepted: Accepted = N
         usage=_usage(message.get("usage")),
         model=str(message.get("model", "")),
         native={"api": NATIVE, "content": [_sendable(block) for block in blocks]},
+        tier=_tier(message.get("usage")),
     )
 
 
@@ -198,7 +201,17 @@ def _usage(value: object) -> Usage | None:
     written = token_count(usage.get("cache_creation_input_tokens") or 0)
     if sent is None or output is None or cached is None or written is None:
         return None
-    return Usage(input=sent + cached + written, output=output, cached=cached)
+    used = uses_of(usage.get("server_tool_use"))
+    counts = Counts(sent + cached + written, output, cached, written, unpriced=used)
+    return with_lifetimes(counts, usage.get("cache_creation")).usage()
+
+
+def _tier(value: object) -> str:
+    """Return the service tier, or what else multiplies the price: a faster mode, or a region."""
+    usage = as_object(value)
+    tier, speed, region = (tier_of(usage.get(name)) for name in ("service_tier", "speed", "inference_geo"))
+    others = [*([speed] if speed == "fast" else []), *([] if region in _ANYWHERE else [region])]
+    return " ".join([*([] if tier == "standard" and others else [tier]), *others])
 
 
 class _MessageAssembly:
@@ -234,7 +247,7 @@ class _MessageAssembly:
             self._usage = dict(as_object(self._message.get("usage")))
         elif kind == "message_delta":
             self._add_reason(object_in(chunk, "delta") or {})
-            self._usage |= as_object(chunk.get("usage"))
+            self._usage |= {name: value for name, value in as_object(chunk.get("usage")).items() if value is not None}
         elif kind == "message_stop" and not self._is_ended:
             self._finish()
         elif not _PAYLOADS.isdisjoint(chunk):

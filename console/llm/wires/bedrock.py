@@ -22,7 +22,7 @@ from console.llm.wires.live_texts import LiveTexts
 from console.llm.wires.parts import NONE_ACCEPTED, Accepted, refuse_other_roles
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, native_content
-from console.llm.wires.usage import token_count
+from console.llm.wires.usage import Counts, tier_of, token_count
 from console.llm.wires.whole_objects import whole_objects
 
 NATIVE = "bedrock"
@@ -154,6 +154,7 @@ def read_converse(message: Mapping[str, Any], finish: str, accepted: Accepted = 
         finish=finish,
         usage=_usage(message.get("usage")),
         native={"api": NATIVE, "content": blocks},
+        tier=tier_of(message.get("serviceTier")),
     )
 
 
@@ -173,9 +174,16 @@ def _thought(block: Mapping[str, Any]) -> object:
 
 
 def _usage(value: object) -> Usage | None:
+    """Return the token counts, or None if they are implausible; cache reads and writes count as input."""
     usage = as_object(value)
-    sent, written = token_count(usage.get("inputTokens")), token_count(usage.get("outputTokens"))
-    return None if sent is None or written is None else Usage(sent, written)
+    sent, output = token_count(usage.get("inputTokens")), token_count(usage.get("outputTokens"))
+    if sent is None or output is None:
+        return None
+    cached, written = (token_count(usage.get(name)) or 0 for name in ("cacheReadInputTokens", "cacheWriteInputTokens"))
+    by_lifetime = {
+        part.get("ttl"): token_count(part.get("inputTokens")) or 0 for part in as_objects(usage.get("cacheDetails"))
+    }
+    return Counts(sent + cached + written, output, cached, written, written_1h=by_lifetime.get("1h", 0)).usage()
 
 
 def _show(body: Mapping[str, Any], live: LiveTexts) -> None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
+from console.core.json_text import as_object
 from console.core.record import REPEATED
 from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of, reports_error
@@ -35,7 +36,7 @@ from console.llm.wires.repeated_arguments import check_pieces, read_once
 from console.llm.wires.request_body import as_accepted
 from console.llm.wires.returned_fields import ReturnedFields, native_of, returned_of_call, with_returned
 from console.llm.wires.text_chunk import read_text_chunk
-from console.llm.wires.usage import read_usage
+from console.llm.wires.usage import read_usage, tier_of
 
 
 def chat_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
@@ -83,7 +84,7 @@ class ChatAssembly:
         self._restated: dict[str, Any] | None = None
         """The whole message, as some servers send it next to or after its deltas."""
         self._usage: Usage | None = None
-        self._model = ""
+        self._model = self._tier = ""
         self._logprobs: list[object] = []
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
@@ -94,12 +95,22 @@ class ChatAssembly:
         if (identity := chunk.get("id")) != self._id and isinstance(identity, str) and identity:
             self._change_id(identity)
         self._fingerprint = chunk.get("system_fingerprint")
-        if chunk.get("usage") is not None:
-            self._usage = read_usage(chunk["usage"])
+        self._add_usage(chunk)
         if not self._model and isinstance(chunk.get("model"), str):
             self._model = chunk["model"]
         first = self._choices.first_of(objects_in(chunk, "choices"))
         return first is not None and self._add_choice(first, live)
+
+    def _add_usage(self, chunk: Mapping[str, Any]) -> None:
+        """Take the newest usage and service tier; Groq reports usage in `x_groq`, some servers in the choice."""
+        usage = chunk.get("usage") or as_object(chunk.get("x_groq")).get("usage") or chunk.get("usage")
+        choices = chunk.get("choices")
+        if usage is None and isinstance(choices, list) and choices:
+            usage = as_object(cast("list[object]", choices)[0]).get("usage")
+        if usage is not None:
+            self._usage = read_usage(usage)
+        tier = tier_of(chunk.get("service_tier"), as_object(usage).get("service_tier"))
+        self._tier = tier or self._tier
 
     def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
         texts: list[str] = []
@@ -134,7 +145,8 @@ class ChatAssembly:
         is_cut = CHAT.finishes.get((self.reason or "").strip().lower()) in CUT
         if self._restated is not None and not streamed.agrees_with(self._restated, is_cut=is_cut):
             raise unread("the whole message is not what was streamed")
-        return streamed.message(is_cut=is_cut) | {"model": self._model, "logprobs": self._logprobs}
+        said = streamed.message(is_cut=is_cut)
+        return said | {"model": self._model, "logprobs": self._logprobs, "tier": self._tier}
 
     def read(self, message: dict[str, Any], finish: str, accepted: Accepted) -> Reply:
         for kind in self._said.unknown:
@@ -157,6 +169,7 @@ class ChatAssembly:
             flags=(*self._said.flags, *flags),
             native=native_of(message["returned"], {call["id"]: call["returned"] for call in calls if call["returned"]}),
             logprobs=logprobs,
+            tier=message["tier"],
         )
 
     def _add_choice(self, choice: dict[str, Any], live: LiveTexts) -> bool:

@@ -130,7 +130,8 @@ def _usage(value: object) -> Usage | None:
     usage = as_object(value)
     counts = as_object(usage.get("tokens")) or as_object(usage.get("billed_units"))
     sent, written = token_count(counts.get("input_tokens")), token_count(counts.get("output_tokens"))
-    return None if sent is None or written is None else Usage(sent, written)
+    cached = token_count(usage.get("cached_tokens")) or 0
+    return None if sent is None or written is None else Usage(sent, written, min(cached, sent))
 
 
 def _show(body: Mapping[str, Any], live: LiveTexts) -> None:

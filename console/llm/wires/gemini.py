@@ -30,7 +30,7 @@ from console.llm.wires.parts import (
 )
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, native_content
-from console.llm.wires.usage import token_count
+from console.llm.wires.usage import Counts, media_tokens, tier_of, token_count
 
 NATIVE = "gemini"
 _NAME = "the Gemini API"
@@ -168,6 +168,7 @@ def read_candidates(message: Mapping[str, Any], finish: str, accepted: Accepted 
         flags=flags,
         native={"api": NATIVE, "content": parts},
         logprobs=logprobs,
+        tier=_tier(message),
     )
 
 
@@ -204,11 +205,22 @@ def _usage(value: object) -> Usage | None:
     """Return the token counts, or None if they are implausible; thoughts count as output."""
     usage = as_object(value)
     sent = token_count(usage.get("promptTokenCount"))
-    names = ("candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")
-    written, thoughts, cached = (token_count(usage.get(name) or 0) for name in names)
-    if sent is None or written is None or thoughts is None or cached is None:
+    names = ("candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount", "toolUsePromptTokenCount")
+    written, thoughts, cached, of_tools = (token_count(usage.get(name) or 0) for name in names)
+    if sent is None or written is None or thoughts is None or cached is None or of_tools is None:
         return None
-    return Usage(input=sent, output=written + thoughts, cached=cached, reasoning=thoughts)
+    sent, total = sent + of_tools, token_count(usage.get("totalTokenCount"))
+    media = sum(media_tokens(usage.get(name)) for name in ("promptTokensDetails", "candidatesTokensDetails"))
+    if total != sent + written:  # in some replies, thoughts are part of the candidates
+        written += thoughts
+    return Counts(sent, written, cached, reasoning=thoughts, unpriced=media, total=total).usage()
+
+
+def _tier(message: Mapping[str, Any]) -> str:
+    usage = as_object(message.get("usageMetadata"))
+    return tier_of(usage.get("serviceTier"), message.get("serviceTier"), usage.get("trafficType")).removeprefix(
+        "on_demand_"
+    )
 
 
 class _ContentAssembly:

@@ -28,7 +28,7 @@ from console.llm.wires.parts import (
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, native_content
 from console.llm.wires.surrogates import repair_surrogates
-from console.llm.wires.usage import read_usage
+from console.llm.wires.usage import read_usage, tier_of
 
 NATIVE = "responses"
 _DELTAS = {
@@ -128,6 +128,7 @@ def read_response(message: Mapping[str, Any], finish: str, accepted: Accepted = 
         flags=(*reading.flags, *flags),
         native={"api": NATIVE, "content": [_without_logprobs(item) for item in items] if reading.logprobs else items},
         logprobs=logprobs,
+        tier=tier_of(message.get("service_tier")),
     )
 
 

@@ -1,30 +1,118 @@
-"""Token counts as reported by providers.
+"""Token counts, costs and service tiers as reported by providers.
 
 A missing, negative or absurd count makes the whole report unknown rather than zero: the cost of the run is then shown
 as a lower bound.
 """
 
 import math
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from console.core.chat import Usage
-from console.core.json_text import as_object
+from console.core.json_text import as_object, as_objects
 
 _MOST_TOKENS = 1_000_000_000
+_LARGEST_COST = 1e6
+_CACHED = (
+    *("cached_tokens", "cache_read_input_tokens", "cache_read_tokens"),
+    *("prompt_cache_hit_tokens", "cached_input_tokens"),
+)
+_WRITTEN = ("cache_write_tokens", "cache_write_input_tokens", "cache_creation_input_tokens", "cache_creation_tokens")
+_APART = ("cache_read_input_tokens", "cache_creation_input_tokens")
+"""Fields of Anthropic's API, in which they are not part of `input_tokens`."""
+_OWN_RATES = ("audio_tokens", "image_tokens", "video_tokens", "citation_tokens")
+_SEARCHES = ("server_tool_use", "server_side_tool_usage_details", "num_search_queries", "num_sources_used")
+"""Fields that count uses of the provider's own tools, as a number or as an object of numbers."""
+_TICKS = 1e10
+"""Parts of a dollar in which xAI reports costs."""
+_LONGEST_TIER = 40
+
+
+class Counts(NamedTuple):
+    """Token counts of a call in a provider's terms: reasoning and caches may or may not be part of the others."""
+
+    sent: int
+    output: int
+    cached: int = 0
+    written: int = 0
+    reasoning: int = 0
+    written_1h: int = 0
+    unpriced: int = 0
+    total: int | None = None
+    """Sum reported by the provider, which shows what the other counts include."""
+    cost_usd: float | None = None
+
+    def usage(self) -> Usage:
+        """Return the usage, with reasoning as part of the output and caches as part of the input."""
+        sent, output, unpriced = self.sent, self.output, self.unpriced
+        caches, excess = self.cached + self.written, self._excess
+        if excess == self.reasoning:
+            output += excess
+        elif excess == caches:
+            sent += excess
+        elif excess == caches + self.reasoning:
+            sent, output = sent + caches, output + self.reasoning
+        else:  # Gemini's OpenAI-style API counts thoughts in the total alone
+            output, unpriced = output + excess, unpriced + excess
+        cached = min(self.cached, sent)
+        written = min(self.written, sent - cached)
+        written_1h, reasoning = min(self.written_1h, written), min(self.reasoning, output)
+        return Usage(sent, output, cached, reasoning, self.cost_usd, written, written_1h, unpriced)
+
+    @property
+    def _excess(self) -> int:
+        """Tokens that belong to neither `sent` nor `output`."""
+        if self.total is not None:
+            return max(0, self.total - self.sent - self.output)
+        caches = self.cached + self.written
+        return caches * (caches > self.sent) + self.reasoning * (self.reasoning > self.output)
 
 
 def read_usage(value: object) -> Usage | None:
     """Return the usage in an OpenAI-style report (either API), or None if it is implausible."""
     usage = as_object(value)
-    sent = token_count(usage.get("prompt_tokens", usage.get("input_tokens")))
-    default = 0 if "prompt_tokens" in usage else None
-    written = token_count(usage.get("completion_tokens", usage.get("output_tokens", default)))
-    if sent is None or written is None:
+    sent = _first(("prompt_tokens", "input_tokens"), usage)
+    output = _first(("completion_tokens", "output_tokens"), usage)
+    if output is None and "prompt_tokens" in usage and usage.keys().isdisjoint(("completion_tokens", "output_tokens")):
+        output = 0
+    if sent is None or output is None:
         return None
-    sent_details = as_object(usage.get("prompt_tokens_details", usage.get("input_tokens_details")))
-    written_details = as_object(usage.get("completion_tokens_details", usage.get("output_tokens_details")))
-    cached = token_count(sent_details.get("cached_tokens")) or token_count(usage.get("prompt_cache_hit_tokens")) or 0
-    reasoning = token_count(written_details.get("reasoning_tokens")) or 0
-    return Usage(sent, written, min(cached, sent), reasoning, _cost(usage.get("cost")))
+    of_sent, of_output = _details(usage, "prompt", "input"), _details(usage, "completion", "output")
+    counts = Counts(
+        sent=sent,
+        output=output,
+        cached=max(_first(_CACHED, fields) or 0 for fields in (usage, of_sent)),
+        written=max(_first(_WRITTEN, fields) or 0 for fields in (usage, of_sent)),
+        reasoning=_first(("reasoning_tokens",), of_output) or _first(("reasoning_tokens",), usage) or 0,
+        unpriced=_sum(of_sent, _OWN_RATES) + _sum(of_output, _OWN_RATES) + _sum(usage, _SEARCHES),
+        total=token_count(usage.get("total_tokens")),
+        cost_usd=_cost(usage),
+    )
+    if counts.total is None and not of_sent and "prompt_tokens" not in usage:
+        counts = counts._replace(sent=sent + _sum(usage, _APART))
+    return with_lifetimes(counts, usage.get("cache_creation") or of_sent.get("cache_creation")).usage()
+
+
+def with_lifetimes(counts: Counts, value: object) -> Counts:
+    """Return counts with the lifetimes of what was written to the cache, as in Anthropic's `cache_creation`."""
+    parts = as_object(value)
+    if not parts or not counts.written:
+        return counts
+    known = {name: token_count(parts.get(f"ephemeral_{name}_input_tokens")) or 0 for name in ("5m", "30m", "1h")}
+    unknown = max(0, counts.written - sum(known.values()))
+    return counts._replace(written_1h=known["1h"], unpriced=counts.unpriced + unknown)
+
+
+def tier_of(*values: object) -> str:
+    """Return the first service tier among values of a reply; empty if there is none."""
+    names = (as_object(value).get("type", value) for value in values)
+    return next((name.strip().lower()[:_LONGEST_TIER] for name in names if isinstance(name, str) and name), "")
+
+
+def media_tokens(details: object) -> int:
+    """Return the tokens that are not text in a list of Gemini's counts by modality."""
+    others = (part for part in as_objects(details) if part.get("modality") not in ("TEXT", "DOCUMENT", None))
+    return sum(token_count(part.get("tokenCount")) or 0 for part in others)
 
 
 def token_count(value: object) -> int | None:
@@ -36,7 +124,41 @@ def token_count(value: object) -> int | None:
     return value if 0 <= value < _MOST_TOKENS else None
 
 
-def _cost(value: object) -> float | None:
+def uses_of(value: object) -> int:
+    """Return a number of uses, or the sum of an object of such numbers."""
+    inner = as_object(value)
+    return sum(token_count(part) or 0 for part in inner.values()) if inner else token_count(value) or 0
+
+
+def _first(names: Iterable[str], fields: Mapping[str, Any]) -> int | None:
+    """Return the first of these counts that is given, or None if it is implausible."""
+    return next((token_count(fields[name]) for name in names if fields.get(name) is not None), None)
+
+
+def _details(usage: Mapping[str, Any], *sides: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for side in sides:
+        found |= as_object(usage.get(f"{side}_tokens_details")) | as_object(usage.get(f"{side}_token_details"))
+    return found
+
+
+def _sum(fields: Mapping[str, Any], names: Iterable[str]) -> int:
+    return sum(uses_of(fields.get(name)) for name in names)
+
+
+def _cost(usage: Mapping[str, Any]) -> float | None:
+    """Return the cost that a provider reports, in one of its formats."""
+    value = usage.get("cost")
+    cost = _amount(as_object(value).get("total_cost", value))
+    if cost is None and (ticks := _amount(usage.get("cost_in_usd_ticks"), _TICKS)) is not None:
+        return ticks
+    if cost is not None and usage.get("is_byok") is True:  # the provider behind the gateway charges by itself
+        own = _amount(as_object(usage.get("cost_details")).get("upstream_inference_cost"))
+        return None if own is None else cost + own
+    return cost
+
+
+def _amount(value: object, parts: float = 1.0) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) and 0 <= value < 1e6 else None
+    return value / parts if math.isfinite(value) and 0 <= value / parts < _LARGEST_COST else None

@@ -48,7 +48,7 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
         return _refusals(preflight.refusals)
     if wide:
         return [*_matrix(forecast, width), Content.empty(), *_sums(forecast, width), *_detectable(forecast, width),
-                *_protocols(forecast, width), *_basis(forecast).wrap(width),
+                *_protocols(forecast, width), *_basis(forecast).wrap(width), *_overspend(forecast, width),
                 *_warnings(preflight.role_warnings), *_sample_runs(sample_runs, width),
                 *_warnings(forecast.warnings)]  # fmt: skip
     if sample_runs:
@@ -59,11 +59,17 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
     first_lines = [size, *(_protocols(forecast, width) or [_tokens(forecast)])]  # a protocol's line includes tokens
     basis = lines.fit(muted(bound).append(_basis(forecast)), width)
     warnings = [*_warnings(preflight.role_warnings), *_warnings(forecast.warnings)]
-    return [*first_lines, *warnings, basis, *([] if warnings else _detectable(forecast, width)[:1])]
+    cap = [lines.fit(one_line(forecast.overspend, 400, MUTED), width)] if forecast.overspend else []
+    return [*first_lines, *warnings, basis, *([] if warnings else [*cap, *_detectable(forecast, width)[:1]])]
 
 
 def _basis(forecast: Forecast) -> Content:
     return one_line(f"estimated {'; '.join(forecast.bases)}", 400, MUTED)
+
+
+def _overspend(forecast: Forecast, width: int) -> list[Content]:
+    """Return by how much the caps can be exceeded."""
+    return list(one_line(forecast.overspend, 400, MUTED).wrap(width)) if forecast.overspend else []
 
 
 def _detectable(forecast: Forecast, width: int) -> list[Content]:

@@ -1,0 +1,113 @@
+"""Caps on money where nothing limits a reply: what is learned from replies, and what a cut-off call may have cost."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reliability.conftest import COMMAND
+from server.openai_server import OpenAIServer, Scripted
+from support.lookup_suite import only_run, results, right, until, write_models, write_suite
+
+CASES = 120
+AT_ONCE = 50
+
+
+class Till:
+    """A server that adds up what its replies cost, in the order in which they were asked."""
+
+    def __init__(self, usage_of: Callable[[int], dict[str, Any]]) -> None:
+        self.usage_of = usage_of
+        self.count, self.spent, self.dearest = 0, 0.0, 0.0
+        self.latency_s = 0.02
+        self.is_cut: Callable[[int], bool] = lambda number: False
+        self.server = OpenAIServer(self.answer)
+
+    def answer(self, request: dict[str, Any]) -> Scripted:
+        self.count += 1
+        usage = self.usage_of(self.count)
+        usd = usage.get("cost", (usage["prompt_tokens"] + usage["completion_tokens"]) / 1e5)
+        self.spent, self.dearest = self.spent + usd, max(self.dearest, usd)
+        if self.is_cut(self.count):
+            return Scripted(fault="s_cut")
+        return right(request, usage=usage, latency_s=self.latency_s)
+
+
+def tokens(output: int) -> dict[str, Any]:
+    return {"prompt_tokens": 300, "completion_tokens": output}
+
+
+WORLDS: dict[str, tuple[Callable[[int], dict[str, Any]], float, int]] = {
+    "long replies": (lambda _: tokens(30_000), 3.0, 0),
+    "costs reported by the provider": (lambda _: tokens(10) | {"cost": 1.0}, 5.0, 0),
+    "dear replies after cheap ones": (lambda number: tokens(10 if number <= 30 else 100_000), 2.0, 7),
+}
+"""Usage of each reply, the cap, and how many replies may exceed it together."""
+
+
+@pytest.fixture
+def run(console, home: Path):
+    """Play all cases on a till, fifty at once, with a cap."""
+    data = write_suite(home / "data", CASES)
+
+    def play(till: Till, cap: float, limits: str = "", more: str = ""):
+        write_models(home, till.server, limits, more)
+        given = ("--data", data, "-c", AT_ONCE, "--json", "--yes", "--max-cost", cap)
+        return console("run", "-m", "m", "-s", "lookups", *given)
+
+    return play
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_cap_holds_for_replies_that_nothing_limits(run, world: str) -> None:
+    usage_of, cap, most = WORLDS[world]
+    till = Till(usage_of)
+    with till.server:
+        ended = run(till, cap)
+    assert ended.code == 4, ended.err
+    assert till.spent <= cap + most * till.dearest
+    assert f"the cap can be exceeded by up to {AT_ONCE} replies of m, as no max_tokens limits them" in ended.err
+
+
+def test_a_server_that_ignores_max_tokens_is_found_out(run) -> None:
+    till = Till(lambda _: tokens(30_000))
+    with till.server:
+        ended = run(till, 2.0, more="max_tokens = 100")
+    assert ended.code == 4, ended.err
+    assert till.spent <= 2.0
+    assert "the cap is kept as long as m keeps to max_tokens and its price" in ended.err
+
+
+def test_replies_that_break_off_count_as_charged(run) -> None:
+    """They are asked again and again, and the provider may charge each time."""
+    till = Till(lambda _: tokens(1_000))
+    till.is_cut = lambda number: number > 10
+    with till.server:
+        ended = run(till, 1.0, "max_tries = 50", "max_tokens = 1000")
+    assert ended.code == 4, ended.err
+    assert till.spent <= 1.0
+    assert "on calls that were cut off, of at most $1.00" in ended.data["summary"]["message"]
+
+
+def test_calls_in_flight_at_a_kill_count_as_charged(console, home: Path, start) -> None:
+    """Nobody knows what they cost: each resume counts them as the dearest so far."""
+    till = Till(lambda _: tokens(1_000))
+    data = write_suite(home / "data", CASES)
+    with till.server:
+        write_models(home, till.server, more="max_tokens = 1000")
+        given = ["--data", str(data), "--json", "--quiet", "--yes"]
+        process = start([*COMMAND, "run", "-m", "m", "-s", "lookups", "-c", "8", "--max-cost", "1.0", *given])
+        run = until(lambda: next((path.parent for path in (home / "runs").glob("*/run.json")), None))
+        until(lambda: (run / "journal.jsonl").exists() and len(results(run)) > 3)
+        till.latency_s = 30.0
+        asked = till.count
+        until(lambda: till.count >= asked + 8)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        till.latency_s = 0.0
+        ended = console("resume", only_run(home / "runs").name, "--data", data, "--json", "--quiet")
+    assert ended.code == 4, ended.err
+    assert till.spent <= 1.0
+    assert "on calls that were cut off, of at most $1.00" in ended.data["summary"]["message"]
