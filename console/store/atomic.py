@@ -149,17 +149,31 @@ def _holder(fd: int) -> str:
     return ""
 
 
-def open_regular(path: Path) -> BinaryIO:
-    """Open a file for reading; a device or a pipe might deliver endless bytes, or block forever.
+def open_file(path: Path, flags: int) -> int:
+    """Open an ordinary file and return its descriptor: the only way to open a file of a run.
+
+    A device or a pipe might deliver endless bytes, or block forever. A file that is made if missing is made in its own
+    folder: a link in a folder that somebody else has packed may lead anywhere.
 
     Raises:
         OSError: it cannot be opened, or is not an ordinary file.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    if flags & os.O_CREAT:
+        flags |= os.O_NOFOLLOW
+    fd = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK, PRIVATE)
     if stat.S_ISREG(os.fstat(fd).st_mode):
-        return os.fdopen(fd, "rb")
+        return fd
     os.close(fd)
     raise OSError(errno.EINVAL, "it is not an ordinary file", str(path))
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open an ordinary file for reading.
+
+    Raises:
+        OSError: it cannot be opened, or is not an ordinary file.
+    """
+    return os.fdopen(open_file(path, os.O_RDONLY), "rb")
 
 
 def read_regular(path: Path) -> bytes:
@@ -190,7 +204,7 @@ def write_private(path: Path, data: bytes, *, sync: bool = False) -> None:
     Raises:
         OSError: not all of it could be written.
     """
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE)
+    fd = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     with os.fdopen(fd, "wb") as file:
         set_mode(fd, PRIVATE)
         file.write(data)
@@ -205,7 +219,7 @@ def open_private(path: Path) -> BinaryIO:
     Raises:
         OSError: the file cannot be opened.
     """
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, PRIVATE)
+    fd = open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     return os.fdopen(fd, "a+b")
 
 
@@ -215,7 +229,7 @@ def create_private(path: Path) -> BinaryIO:
     Raises:
         OSError: the file cannot be opened.
     """
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE)
+    fd = open_file(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
     return os.fdopen(fd, "w+b")
 
 

@@ -8,7 +8,6 @@ and never silently read; data left unconfirmed by a failed sync is written again
 import contextlib
 import errno
 import os
-import stat
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +20,7 @@ import msgspec
 
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.record import AnyRecord
-from console.store.atomic import PRIVATE, read_regular, set_mode, write_private
+from console.store.atomic import PRIVATE, open_file, open_regular, read_regular, set_mode, write_private
 from console.store.durable import sync_data, sync_file, sync_folder
 from console.store.journal_file import open_journal, read_span, unpack_journal
 from console.store.journal_line import SESSION_HEAD, BadLine, decode, encode
@@ -83,7 +82,7 @@ class JournalWriter:
         except ValueError:
             first = 0  # the mark itself is damaged, so the whole journal is unconfirmed
         first = min(first, self.size)
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             file.seek(first)
             self._unsynced.append(file.read())
         self._synced, self.is_unconfirmed = first, True
@@ -186,7 +185,7 @@ class JournalWriter:
 
     def _write_again(self, data: bytes) -> None:
         """Rewrite unconfirmed bytes in place; readers see no change."""
-        fd = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)  # without O_APPEND
+        fd = open_file(self.path, os.O_WRONLY)  # without O_APPEND
         try:
             if not os.path.sameopenfile(fd, self._fd):
                 raise OSError(errno.ESTALE, "another file has its name")
@@ -356,14 +355,14 @@ def open_whole(path: Path) -> tuple[int, Path | None]:
     Raises:
         OSError: the file cannot be opened, or its name cannot be made durable.
     """
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
     try:
-        fd = os.open(path, flags, PRIVATE)
+        fd = open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     except OSError as error:
-        raise OSError(errno.ELOOP, _OTHER_FILE) if error.errno == errno.ELOOP else error from None
+        is_other = error.errno in (errno.ELOOP, errno.EINVAL)
+        raise OSError(errno.ELOOP, _OTHER_FILE) if is_other else error from None
     try:
         status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+        if status.st_nlink > 1:
             raise OSError(errno.ELOOP, _OTHER_FILE)
         if not status.st_size:
             set_mode(fd, PRIVATE)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from console.store.atomic import PRIVATE, open_regular, set_mode
+from console.store.atomic import PRIVATE, create_private, open_regular, set_mode
 from console.store.durable import sync_file, sync_folder
 
 ENDING = ".gz"
@@ -135,14 +135,13 @@ def unpack_journal(path: Path) -> None:
 def _write_whole(path: Path, modified_ns: int, write: Callable[[BinaryIO], object]) -> None:
     """Write a file under a temporary name, sync it, rename it, and give it the journal's times."""
     new = path.with_name(f".{path.name}.new")
-    fd = os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE)
     try:
-        with os.fdopen(fd, "w+b") as file:
-            set_mode(fd, PRIVATE)
+        with create_private(new) as file:
+            set_mode(file.fileno(), PRIVATE)
             write(file)
             file.flush()
-            os.utime(fd, ns=(modified_ns, modified_ns))
-            sync_file(fd)
+            os.utime(file.fileno(), ns=(modified_ns, modified_ns))
+            sync_file(file.fileno())
         new.replace(path)
     except BaseException:
         new.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """The exclusive lock of a run: one engine at a time; the kernel releases it when the process ends in any way."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import socket
@@ -13,7 +14,7 @@ import msgspec
 
 from console.core.fault import Fault, FaultKind
 from console.core.json_text import decode_as
-from console.store.atomic import PRIVATE, read_regular
+from console.store.atomic import open_file, read_regular
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -46,12 +47,16 @@ class RunLock:
             Fault: the file cannot be opened (kind `disk`).
         """
         try:
-            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+            self._fd = open_file(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
+            is_other = error.errno in (errno.EINVAL, errno.EISDIR, errno.ELOOP, errno.ENXIO)
+            hint = (
+                "Delete it: it only marks a run that is playing."
+                if is_other
+                else "Make the run's folder writable, or free some disk space; nothing that was finished is lost."
+            )
             raise Fault(
-                FaultKind.DISK,
-                f"the run cannot be locked: {error.strerror or error}: {path}",
-                hint="Make the run's folder writable, or free some disk space; nothing that was finished is lost.",
+                FaultKind.DISK, f"the run cannot be locked: {error.strerror or error}: {path}", hint=hint
             ) from error
         try:
             is_ours = _acquire(self._fd)
@@ -154,8 +159,8 @@ def read_holder(path: Path) -> Holder | None:
 def is_held(path: Path) -> bool:
     """Return whether an engine holds the lock; the test takes a shared lock briefly, which `RunLock` tolerates."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except (FileNotFoundError, PermissionError):  # another user's run, reported when it is read
+        fd = open_file(path, os.O_RDONLY)
+    except OSError:  # none, another user's, which is reported when the run is read, or no file that an engine may hold
         return False
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -6,6 +6,7 @@ summary by times and size of its journal and manifest, and both by checksums.
 """
 
 import contextlib
+import errno
 import os
 import sqlite3
 import time
@@ -19,7 +20,7 @@ import msgspec
 
 from console.core.ready_type import ready_type
 from console.core.run import COUNTING, Summary, Tally
-from console.store.atomic import PRIVATE, PRIVATE_FOLDER
+from console.store.atomic import PRIVATE_FOLDER, open_file
 from console.store.journal_file import ENDING
 from console.store.run_marks import MARKS
 from console.store.run_scan import Dated, ListedFolder, date_runs, index_path, newest_first, read_listed, run_names
@@ -160,7 +161,9 @@ class RunIndex:
     def _connect(self) -> sqlite3.Connection:
         if not self._path.exists():
             self._path.parent.mkdir(PRIVATE_FOLDER, exist_ok=True)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
+            os.close(open_file(self._path, os.O_RDWR | os.O_CREAT))
+        elif not self._path.is_file():  # it is not opened here: closing it would release the locks of other connections
+            raise OSError(errno.EINVAL, "it is not an ordinary file")
         connection = sqlite3.connect(self._path, timeout=_WAIT_S)
         try:
             connection.execute("PRAGMA synchronous = OFF")  # rebuilt after a power cut

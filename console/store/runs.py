@@ -17,7 +17,14 @@ from console.core.fault import UsageError, reason_of
 from console.core.names import slug
 from console.core.run import COUNTING, Manifest, Shard, Summary
 from console.core.tally import Counted, RunFold, without_output
-from console.store.atomic import PRIVATE, PRIVATE_FOLDER, make_private_folder, read_regular, write_atomically
+from console.store.atomic import (
+    PRIVATE,
+    PRIVATE_FOLDER,
+    make_private_folder,
+    open_regular,
+    read_regular,
+    write_atomically,
+)
 from console.store.journal import JournalReader, checksum_of, unsynced_path
 from console.store.journal_file import is_archived, journal_status
 from console.store.journal_line import as_json
@@ -347,7 +354,7 @@ class RunFolder:
     def _log(self) -> tuple[str, float]:
         """Return the end of the engine's log, and the time of its last change."""
         try:
-            with self.log_path.open("rb") as log:
+            with open_regular(self.log_path) as log:
                 status = os.fstat(log.fileno())
                 log.seek(max(0, status.st_size - 2_000))
                 return log.read().decode("utf-8", "replace").strip(), status.st_mtime

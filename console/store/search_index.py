@@ -13,6 +13,7 @@ superseded conversations stay in it unused until they outnumber the others (`is_
 """
 
 import contextlib
+import errno
 import os
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator
@@ -24,7 +25,7 @@ import msgspec
 from console.core.case import Key
 from console.core.fault import Fault
 from console.core.ready_type import ready_type
-from console.store.atomic import PRIVATE, PRIVATE_FOLDER
+from console.store.atomic import PRIVATE_FOLDER, open_file
 from console.store.lock import RunLock, RunLocked
 
 _VERSION = 1
@@ -354,7 +355,9 @@ def _delete(path: Path) -> None:
 
 def _connected(path: Path) -> sqlite3.Connection:
     if not path.exists():
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
+        os.close(open_file(path, os.O_RDWR | os.O_CREAT))
+    elif not path.is_file():  # it is not opened here: closing it would release the locks of other connections
+        raise OSError(errno.EINVAL, "it is not an ordinary file")
     connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")  # so that readers and the writer do not wait for each other

@@ -18,6 +18,7 @@ import msgspec
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError, os_errors_as, reason_of
 from console.core.ready_type import ready_type
+from console.store.atomic import open_regular
 from console.store.lock import RunLock, RunLocked, is_held, read_holder
 from console.store.notes import LABEL, UNREADABLE, Note, Notes, retract_labels
 from console.store.runs import RunFolder
@@ -141,7 +142,7 @@ class LabelSession:
 
     def result(self) -> LabelResult:
         try:
-            with self._run.labels_log_path.open("rb") as log:
+            with open_regular(self._run.labels_log_path) as log:
                 log.seek(self._log_start)
                 answer = last_object(log.read())
         except OSError:

@@ -158,6 +158,8 @@ class RunFeed:
         self.is_live = folder.is_live
         self._seen_live = self.is_live
         self._is_deleted = False
+        self.problem: UsageError | None = None
+        """Reason why the journal cannot be read any further now; what was read stays."""
         self._index = JournalIndex(folder.journal_path)
         self._pieces: deque[list[AnyRecord]] = deque()
         self._room = threading.Semaphore(PIECES_AHEAD)
@@ -258,16 +260,25 @@ class RunFeed:
             live = self.folder.is_live
             self.wakeup.begin_read()
             begun = time.monotonic()
-            with self._reading:
-                piece = self._index.read_new(PIECE_BYTES)
-                if piece:
-                    self._pieces.append(piece)
-                    continue
+            if self._read_piece():
+                continue
             self._room.release()
             self._is_deleted = self._index.offset > 0 and not self.folder.has_journal
             self.is_live, self._read_until = live, begun
             self._keep_if_over()
             self.wakeup.pause(LIVE_POLL_S if live else START_POLL_S if self.is_starting else IDLE_POLL_S)
+
+    def _read_piece(self) -> bool:
+        """Read on in the journal; return False at its end, or while something else is in its place."""
+        with self._reading:
+            try:
+                piece, self.problem = self._index.read_new(PIECE_BYTES), None
+            except UsageError as error:
+                self.problem = error
+                return False
+            if piece:
+                self._pieces.append(piece)
+            return bool(piece)
 
     def _recall(self) -> None:
         """Restore a saved overview, to avoid reading a long journal."""

@@ -59,6 +59,8 @@ class FeedPump:
         self.whole_feed: RunFeed | None = None
         """The run's own feed, kept open during a replay."""
         self._task: asyncio.Task[None] | None = None
+        self._told = ""
+        """The problem of the feed that was shown last."""
         self._pending = Changes()
         self._last_turn_s = self._turned_at = self._drawn_at = 0.0
 
@@ -137,9 +139,17 @@ class FeedPump:
         least, most = SHARE_S
         feed.pump(min(max(begun - self._turned_at, least), most) if feed.has_more else least)
         if self._reader.is_current:
+            self._tell_problem(feed)
             self._reader.ticked()
         self._turned_at = time.perf_counter()
         self._last_turn_s = self._turned_at - begun
+
+    def _tell_problem(self, feed: RunFeed) -> None:
+        """Show once why the journal cannot be read on."""
+        problem = feed.problem
+        if problem is not None and str(problem) != self._told:
+            self._services.refuse(problem)
+        self._told = "" if problem is None else str(problem)
 
     def _receive(self, changes: Changes) -> None:
         self._pending.merge(changes)

@@ -17,6 +17,7 @@ from console.core.fault import UsageError, reason_of
 from console.core.outcome import Outcome
 from console.insight.as_sent import Point, points_of
 from console.insight.rollout import Rollout
+from console.store.atomic import read_regular
 from console.store.runs import RunFolder
 from console.tui.data.label_session import last_object
 from console.tui.dialogs.small_dialogs import Answer, Question
@@ -147,7 +148,10 @@ class DecideActions:
             await asyncio.sleep(_LOOK_EVERY_S)
         self.controller.read_branches()
         self.draw()
-        answer = last_object(log.read_bytes()[begun:])
+        try:
+            answer = last_object(read_regular(log)[begun:])
+        except OSError:
+            answer = {}
         if sentence := answer.get("sentence"):
             self.services.notify(one_line(str(sentence), 400))
         else:
