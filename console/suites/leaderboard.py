@@ -24,7 +24,7 @@ INCOMPLETE = "incomplete"
 """Prefix of the note for a number based on only some of the cases."""
 STAR = "*"
 """Mark of such a number."""
-INCOMPLETE_WORDS = "incomplete: fewer cases than the suite or the run has; such rows are not ranked"
+INCOMPLETE_WORDS = "incomplete: fewer cases than the suite has; such rows are not ranked"
 """Meaning of the mark."""
 
 
