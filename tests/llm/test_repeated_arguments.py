@@ -34,12 +34,18 @@ def pieces(*texts: str) -> list[Json]:
     return [piece("", "c1", "add"), *map(piece, texts)]
 
 
+def in_one_read(chunks: list[Json]) -> list[bytes]:
+    """Return the chunks with the fields that OpenAI sends, to be sent as one piece of the body."""
+    head = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return [b"\n\ndata: ".join(json.dumps(head | chunk).encode() for chunk in chunks)]
+
+
 @pytest.fixture
 def asked(connect: Callable[..., Endpoint], seen: Any) -> Iterator[Callable[..., Any]]:
     """Ask one question to a server of an API that sends these events."""
     running: list[ApiServer] = []
 
-    async def ask(events: list[Json], api: str = "openai", **settings: Any) -> Reply:
+    async def ask(events: list[Any], api: str = "openai", **settings: Any) -> Reply:
         running.append(ApiServer([Said(events=events)]).__enter__())
         endpoint = connect(provider=api, base_url=running[-1].base_url, **settings)
         return await endpoint.ask(ChatRequest([{"role": "user", "content": "Add."}]), seen)
@@ -56,6 +62,7 @@ def asked(connect: Callable[..., Endpoint], seen: Any) -> Iterator[Callable[...,
         pieces(WHOLE, '{"a":1,"b":2}'),
         pieces(WHOLE, '{"a": 1,', ' "b": 2}'),
         pieces(WHOLE, "\n", WHOLE, WHOLE),
+        pieces(WHOLE, " " * 200, WHOLE),
         [piece(WHOLE, "c1", "add"), piece(WHOLE, "c1", "add")],
         [piece(WHOLE, "c1", "add", None), piece(WHOLE, "c1", "add", None)],
         [piece(json.loads(WHOLE), "c1", "add"), piece(json.loads(WHOLE), "c1", "add")],
@@ -88,12 +95,29 @@ async def test_a_whole_repetition_is_read_once_and_recorded(asked: Callable[...,
         [piece("", "c1", "add"), piece("", "c1", "subtract")],
         pieces('{"a": 1,', OTHER, ' "b": 2}'),
         [piece("", "c1", "ad"), piece("", "", "add"), piece(WHOLE)],
+        pieces("{", '{"a"', '{"a": 1, "b"', WHOLE),
+        pieces("{", WHOLE),
+        pieces('{"a"', '{"a": tru', '{"a": tru, "b"'),
+        pieces("{", "{", '"a"', '"a"', ": 1", ": 1", "}", "}"),
+        pieces('{"a": 1,', ' "b": 2}', ' "b": 2}'),
+        pieces("null", WHOLE),
+        pieces('""', WHOLE),
+        pieces(WHOLE, "null"),
+        pieces(WHOLE, json.dumps(WHOLE)),
+        pieces(json.dumps(WHOLE), WHOLE),
+        [piece('{"a": 1,', "c1", "add"), piece(' "b": 2}', "c1", "add", 1)],
+        [piece('{"a": 1,', "", "add"), piece(' "b": 2}', "", "add", 1)],
     ],
     ids=str,
 )
-async def test_anything_else_that_is_sent_again_is_broken(asked: Callable[..., Any], events: list[Json]) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+async def test_anything_else_that_is_sent_again_is_broken(
+    asked: Callable[..., Any], events: list[Json], at_once: bool
+) -> None:
+    """It makes no difference whether the chunks arrive one by one or in one read of the connection."""
+    chunks: list[Any] = deltas(*events)
     with pytest.raises(Fault) as caught:
-        await asked(deltas(*events))
+        await asked(in_one_read(chunks) if at_once else chunks)
     assert caught.value.kind is FaultKind.BAD_ANSWER
 
 
@@ -111,6 +135,12 @@ async def test_anything_else_that_is_sent_again_is_broken(asked: Callable[..., A
         ('"', r"{\"a\": 1}{\"a\": 1}", '"'),
         ('{"a": ', '{"b": {}}', "}"),
         ('{"a": [', "{}, {}", "]}"),
+        ('{"a": [', '{"a": "x"},', '{"a": "y"},', "]}"),
+        ('{"a": ', '{"a": True}', "}"),
+        ("{'a': ", "{'a': 1}", "}"),
+        ('{"a": [1, ', "2, ", "2, ", "2]}"),
+        ('{"a": 1', "}", "}"),
+        ('"a"', '"a"'),
         (WHOLE,),
         ("",),
     ],
@@ -136,6 +166,17 @@ async def test_a_whole_body_is_read_in_the_same_way(asked: Callable[..., Any]) -
     assert (reply.tool_calls[0].arguments, reply.flags) == (WHOLE, (REPEATED,))
     with pytest.raises(Fault):
         await asked(body(WHOLE + OTHER))
+
+
+async def test_a_whole_message_with_other_calls_breaks(asked: Callable[..., Any]) -> None:
+    """The last chunk has an empty delta and the whole message, which agree in their content: none."""
+    chunks = deltas(*pieces(WHOLE))
+    chunks[-1]["choices"][0]["message"] = {"content": None, "tool_calls": [piece(WHOLE, "c1", "add")]}
+    assert [call.arguments for call in (await asked(chunks)).tool_calls] == [WHOLE]
+    chunks[-1]["choices"][0]["message"]["tool_calls"] = [piece(OTHER, "c1", "add")]
+    with pytest.raises(Fault) as caught:
+        await asked(chunks)
+    assert "not what was streamed" in caught.value.message
 
 
 async def test_two_calls_with_ids_of_their_own_stay_two(asked: Callable[..., Any]) -> None:

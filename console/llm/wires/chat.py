@@ -32,7 +32,7 @@ from console.llm.wires.parts import (
     unread,
 )
 from console.llm.wires.provider_api import ProviderApi
-from console.llm.wires.repeated_arguments import check_pieces, read_once
+from console.llm.wires.repeated_arguments import check_pieces, check_split, read_once
 from console.llm.wires.request_body import as_accepted
 from console.llm.wires.returned_fields import ReturnedFields, native_of, returned_of_call, with_returned
 from console.llm.wires.text_chunk import read_text_chunk
@@ -127,7 +127,7 @@ class ChatAssembly:
             continued = index
             texts.append(text)
         if texts:
-            self._said.continue_with("".join(texts), continued, live.show)
+            self._said.continue_with(texts, continued, live.show)
         return len(texts)
 
     def _change_id(self, identity: str) -> None:
@@ -203,7 +203,7 @@ class ChatAssembly:
     def _add_message(self, delta: dict[str, Any] | None, message: dict[str, Any] | None, live: LiveTexts) -> bool:
         if delta is not None:
             self._has_deltas = True
-            if message is not None and message.get("content") != delta.get("content"):
+            if message is not None and any(message.get(name) != delta.get(name) for name in ("content", "tool_calls")):
                 self._restated = message
             return self._said.add(delta, live.show)
         if message is not None and not self._has_deltas:
@@ -284,12 +284,13 @@ class _Said:
         """Return whether a piece of the call with this index, or of the text, continues what is there."""
         return index is None or index in self._calls.by_index
 
-    def continue_with(self, text: str, index: int | None, show: _Show) -> None:
-        """Add text to the arguments of the call with this index; None adds it to the text."""
+    def continue_with(self, texts: list[str], index: int | None, show: _Show) -> None:
+        """Add pieces to the arguments of the call with this index; None adds them to the text."""
+        text = "".join(texts)
         if index is None:
             self.add_text("text", text, show)
         else:
-            self._calls.by_index[index].arguments.append(text)
+            self._calls.by_index[index].arguments += texts
             show("tool", text)
 
     def message(self, *, is_cut: bool) -> dict[str, Any]:
@@ -468,6 +469,8 @@ class _CallCollector:
             has_repeated = has_repeated or arguments != joined
             head = {"id": call.id or f"call_{number}", "name": "".join(call.name)}
             calls.append({**head, "arguments": arguments, "returned": call.returned})
+        if not is_cut:
+            check_split([call["arguments"] for call in calls])
         return calls, has_repeated
 
 
