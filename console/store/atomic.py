@@ -63,7 +63,7 @@ def change_file(
 ) -> None:
     """Replace a file by what `change` makes of its content, while no other process changes it.
 
-    A link stays one, and a file keeps its mode; folders are created.
+    A link stays one, but gives way to a private file; a file keeps its mode; folders are created.
 
     Args:
         path: the file.
@@ -76,7 +76,8 @@ def change_file(
         UsageError: it cannot be read or written, or another process keeps the folder locked.
     """
     with os_errors_as(failure, where=path, hint=hint):
-        target = Path(os.path.realpath(path))  # `resolve` raises no OSError for links in a circle
+        # `resolve` raises no OSError for links in a circle.
+        target = path if is_private else Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
         with locked(target):
             try:
