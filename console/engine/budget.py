@@ -190,7 +190,8 @@ class BudgetMeter:
             reply = record.reply
             if reply.usage is None and not reply.simulated:
                 reply = msgspec.structs.replace(reply, usage=self._estimate_usage(record))
-            usd, tokens = _counted(reply, facts)
+            is_priced = record.cost_usd is not None and not record.cost_at_least and reply.usage is not None
+            usd, tokens = (record.cost_usd or 0.0, _tokens(reply)) if is_priced else _counted(reply, facts)
             self.cut_usd += usd * (SENT_TWICE in reply.flags)
         self._count(usd, tokens)
         self._learn(self._roles[record.role], self._reserved.get(holder), usd, tokens)
@@ -261,11 +262,15 @@ def _cache_lifetime(params: dict[str, object]) -> str:
 
 def _counted(reply: Reply, facts: ModelFacts) -> tuple[float, int]:
     """Return the cost of a reply as it counts towards a cap, at most that of any tier, and its tokens."""
-    usage, cost = reply.usage, _cost(reply, facts)
+    usage = reply.usage
     if usage is None or reply.simulated or facts.simulated:
-        return 0.0, 0 if usage is None else usage.input + usage.output
-    usd = cost.usd if cost.is_exact else max(cost.usd, most_of_usage(facts.price, usage))
-    return usd, usage.input + usage.output
+        return 0.0, _tokens(reply)
+    cost = _cost(reply, facts)
+    return cost.usd if cost.is_exact else max(cost.usd, most_of_usage(facts.price, usage)), _tokens(reply)
+
+
+def _tokens(reply: Reply) -> int:
+    return 0 if reply.usage is None else reply.usage.input + reply.usage.output
 
 
 def cost_of(reply: Reply, facts: ModelFacts) -> float | None:
