@@ -13,6 +13,7 @@ from console.core.json_text import as_object, as_objects
 
 _MOST_TOKENS = 1_000_000_000
 _LARGEST_COST = 1e6
+_PLAIN = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
 _CACHED = (
     *("cached_tokens", "cache_read_input_tokens", "cache_read_tokens"),
     *("prompt_cache_hit_tokens", "cached_input_tokens"),
@@ -77,6 +78,8 @@ def read_usage(value: object) -> Usage | None:
         output = 0
     if sent is None or output is None:
         return None
+    if usage.keys() <= _PLAIN and usage.get("total_tokens") in (None, sent + output):
+        return Usage(sent, output)  # the commonest report, in one step
     of_sent, of_output = _details(usage, "prompt", "input"), _details(usage, "completion", "output")
     counts = Counts(
         sent=sent,
