@@ -283,7 +283,8 @@ class RunFold(msgspec.Struct):
         self._endings.append(self.seconds)
         del self._endings[: -_RECENT - 1]
         category = self.categories.setdefault(self.category_of.get(record.key.case, ""), Tally())
-        spent = self.unsettled.pop(record.key, {})
+        known_usd = sum(sums.known_usd for sums in self.unsettled.pop(record.key, {}).values())
+        cost_usd = known_usd if record.cost_usd is None else record.cost_usd
         started = self.unfinished.pop(slot, None)
         if record.verdict.reason == SETUP_DEPENDENCY:
             self.ungraded.add(record.key.case)
@@ -293,7 +294,7 @@ class RunFold(msgspec.Struct):
         is_known = record.key.case in self.category_of
         if record.key in self.rerolled or (started != record.key and is_known and has_grade(older)):
             self.rerolled.add(record.key)
-            self._spend(record, category)
+            self._spend(record, cost_usd, category)
             return
         if started is not None:
             self.tally.running = max(0, self.tally.running - 1)
@@ -302,8 +303,7 @@ class RunFold(msgspec.Struct):
             self._count(older, category, -1)
         self.latest[slot] = record
         self._count(record, category, 1)
-        known_usd = sum(sums.known_usd for sums in spent.values())
-        self._spend(record, known_usd if record.cost_usd is None else record.cost_usd, category)
+        self._spend(record, cost_usd, category)
 
     def _count(self, record: Counted, category: Tally, sign: int) -> None:
         outcome = record.verdict.outcome

@@ -14,6 +14,7 @@ from typing import Any
 from console.benchmarks.harness.definition import PROGRAM, Definition
 from console.core.json_text import as_object, read_json
 from console.llm.gateway.server import Gateway
+from console.sandbox.scratch import make_scratch, remove_scratch
 
 _LONGEST_LINE = 1 << 30
 _KEPT_LINES = 30
@@ -111,6 +112,7 @@ class HarnessSession:
     def __init__(self, folder: Path, definition: Definition) -> None:
         self._folder, self._definition = folder, definition
         self.gateway = Gateway()
+        self._scratch = make_scratch()
         self._driver: Driver | None = None
         self._starting, self._opening = asyncio.Lock(), asyncio.Lock()
 
@@ -136,6 +138,7 @@ class HarnessSession:
         if self._driver is not None:
             await self._driver.aclose()
         await self.gateway.aclose()
+        remove_scratch(self._scratch)
 
     async def _start(self) -> Driver:
         # in its own context, as its output belongs to no single conversation
@@ -151,7 +154,7 @@ class HarnessSession:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             cwd=self._folder,
-            env=dict(self._definition.variables()),
+            env={**self._definition.variables(), "TMPDIR": self._scratch},  # harnesses leave logs and scripts behind
             start_new_session=True,
             limit=_LONGEST_LINE,
         )

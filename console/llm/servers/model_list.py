@@ -111,7 +111,12 @@ def _model(row: Mapping[str, Any]) -> ServedModel | None:
     if not isinstance(id, str):
         return None
     pricing = as_object(row.get("pricing"))
-    price = Price(*(_per_million(pricing.get(key)) for key in ("prompt", "completion", "input_cache_read")))
+    price = Price(
+        input=_per_million(pricing.get("prompt")),
+        output=_per_million(pricing.get("completion")),
+        cached=_per_million(pricing.get("input_cache_read")),
+        write=_per_million(pricing.get("input_cache_write")),
+    )
     lengths = [as_object(row.get("meta")).get("n_ctx"), *(row.get(key) for key in _LENGTHS)]
     context = next((length for length in lengths if isinstance(length, int) and length > 0), None)
     listed: object = row.get("aliases")

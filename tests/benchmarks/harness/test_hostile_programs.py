@@ -109,6 +109,16 @@ def test_time_in_calls_is_not_the_programs(console: Any, home: Path) -> None:
     assert verdicts(home)["patient"].outcome == "passed"
 
 
+def test_temporary_files_of_programs_end_with_the_run(console: Any, home: Path) -> None:
+    with OpenAIServer(echo) as server:
+        write_suite(home, server, {"litter": "import tempfile; print(tempfile.mkdtemp(), file=open('made', 'w'))"})
+        console("allow", "agents")
+        assert console("run", "-m", "m", "-s", "agents", "--quiet").code == 0
+    made = Path((home / "data" / "agents" / "made").read_text().strip())
+    assert made.parent.name.startswith("eval-console-")
+    assert not made.parent.exists()
+
+
 def test_a_program_that_kills_its_parents_breaks_only_its_own_case(console: Any, home: Path) -> None:
     codes = {
         "parent": f"{LEAVES['a session without variables']}\nos.kill(os.getppid(), 9){HANG}",
