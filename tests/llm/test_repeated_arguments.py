@@ -218,3 +218,44 @@ async def test_arguments_that_responses_itself_repeats_break(asked: Callable[...
 async def test_a_first_empty_input_of_anthropic_is_no_repetition(asked: Callable[..., Any]) -> None:
     reply = await asked(anthropic_events(CALL), "anthropic")
     assert (json.loads(reply.tool_calls[0].arguments), reply.flags) == (json.loads(WHOLE), ())
+
+
+def of_responses(*calls: list[str]) -> list[Json]:
+    """Return the events of a response whose calls have these pieces as arguments, and the same joined at the end."""
+    events: list[Json] = []
+    for number, texts in enumerate(calls):
+        item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"c{number}", "name": "add"}
+        events.append({"type": "response.output_item.added", "item": item | {"arguments": ""}})
+        kind = "response.function_call_arguments.delta"
+        events += [{"type": kind, "item_id": item["id"], "delta": text} for text in texts]
+    output = [
+        {
+            "type": "function_call",
+            "id": f"fc_{number}",
+            "call_id": f"c{number}",
+            "name": "add",
+            "arguments": "".join(it),
+        }
+        for number, it in enumerate(calls)
+    ]
+    response = {"object": "response", "id": "r", "status": "completed", "output": output}
+    return [*events, {"type": "response.completed", "response": response}]
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [[['{"a"', '{"a": 1, "b"', WHOLE]], [['{"a": 1,'], [' "b": 2}']], [["{", "{", '"a', '"a', '": 1}', '": 1}']]],
+)
+async def test_a_gateway_to_responses_that_joined_damaged_pieces_breaks(
+    asked: Callable[..., Any], calls: list[list[str]]
+) -> None:
+    with pytest.raises(Fault) as caught:
+        await asked(of_responses(*calls), "responses")
+    assert caught.value.kind is FaultKind.BAD_ANSWER
+
+
+async def test_responses_may_interleave_two_calls(asked: Callable[..., Any]) -> None:
+    events = of_responses(['{"a": 1,', ' "b": 2}'], ['{"a":3,', '"b":4}'])
+    events[2], events[4] = events[4], events[2]
+    reply = await asked(events, "responses")
+    assert [call.arguments for call in reply.tool_calls] == [WHOLE, OTHER]

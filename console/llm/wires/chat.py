@@ -32,7 +32,7 @@ from console.llm.wires.parts import (
     unread,
 )
 from console.llm.wires.provider_api import ProviderApi
-from console.llm.wires.repeated_arguments import check_pieces, check_split, read_once
+from console.llm.wires.repeated_arguments import check_pieces, read_once
 from console.llm.wires.request_body import as_accepted
 from console.llm.wires.returned_fields import ReturnedFields, native_of, returned_of_call, with_returned
 from console.llm.wires.text_chunk import read_text_chunk
@@ -469,8 +469,6 @@ class _CallCollector:
             has_repeated = has_repeated or arguments != joined
             head = {"id": call.id or f"call_{number}", "name": "".join(call.name)}
             calls.append({**head, "arguments": arguments, "returned": call.returned})
-        if not is_cut:
-            check_split([call["arguments"] for call in calls])
         return calls, has_repeated
 
 

@@ -15,7 +15,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.json_text import DEEPEST, TooDeepError, read_json
 from console.llm.paused_turns import PAUSED
 from console.llm.wires.parts import NONE_ACCEPTED, Accepted, unread
-from console.llm.wires.repeated_arguments import read_once
+from console.llm.wires.repeated_arguments import check_split, read_once
 
 STANDARD = {
     "stop": "stop",
@@ -199,10 +199,12 @@ def check(reply: Reply, streamed: Callable[[str], str]) -> None:
     if len(set(calls)) < len(calls):
         raise unread("a tool call is there twice")
     is_cut = reply.finish in CUT
-    if not is_cut and any(_is_deep(call.arguments) for call in calls):
-        raise unread("the arguments of a tool call are nested too deeply")
     if any(read_once(call.arguments, is_cut=is_cut) != call.arguments for call in calls):
         raise unread("the arguments of a call were sent twice")
+    if not is_cut:
+        if any(_is_deep(call.arguments) for call in calls):
+            raise unread("the arguments of a tool call are nested too deeply")
+        check_split([call.arguments for call in calls])
     if COMMENTARY in reply.flags:
         is_same = "".join(streamed("text").split()).endswith("".join((reply.content or "").split()))
         is_same = is_same or not streamed("text")

@@ -26,6 +26,7 @@ from console.llm.wires.parts import (
     unread,
 )
 from console.llm.wires.provider_api import ProviderApi
+from console.llm.wires.repeated_arguments import check_pieces
 from console.llm.wires.request_body import as_accepted, native_content
 from console.llm.wires.surrogates import repair_surrogates
 from console.llm.wires.usage import read_usage, tier_of
@@ -216,7 +217,8 @@ class _ResponseAssembly:
         self.reason: str | None = None
         self._response: dict[str, Any] = {}
         self._names: list[str] = []
-        self._arguments: list[str] = []
+        self._arguments: dict[str, list[str]] = {}
+        """Pieces by id of the item, empty where the server names none."""
         self._whole: list[str] = []
         """Texts and arguments that the server has marked as complete."""
 
@@ -239,7 +241,7 @@ class _ResponseAssembly:
             return False
         text = text_in(chunk, "delta")
         if text and _DELTAS[kind] == "tool":
-            self._arguments.append(text)
+            self._arguments.setdefault(text_in(chunk, "item_id") or "", []).append(text)
         return live.show(_DELTAS[kind], text)
 
     def _begin_item(self, item: dict[str, Any], live: LiveTexts) -> bool:
@@ -270,7 +272,11 @@ class _ResponseAssembly:
         if not items and self.reason == "completed":
             raise unread("the response is complete, but has no output")
         calls = [item for item in items if item.get("type") == "function_call"]
-        streamed, whole = "".join(self._arguments), "".join(text_in(call, "arguments") or "" for call in calls)
+        for identity, pieces in self._arguments.items():
+            if identity and self.reason == "completed":
+                check_pieces(pieces)
+        streamed = "".join(piece for pieces in self._arguments.values() for piece in pieces)
+        whole = "".join(text_in(call, "arguments") or "" for call in calls)
         is_same = agree(repair_surrogates(streamed)[0], repair_surrogates(whole)[0])
         if not is_same or self._names not in ([], [call.get("name") for call in calls]):
             raise unread("the calls that were streamed are not those in the response")
