@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from console.cli.history import read_overview
+from console.core.chat import Reply
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished
 from console.core.run import ModelFacts, Tally
@@ -33,6 +34,7 @@ def rerolled_run(root: Path, name: str = "rerolled", attempts: int = 2) -> RunFo
         *(("b", attempt, Outcome.PASSED) for attempt in range(2, attempts + 1)),
     ):
         key = recorder.start(case, "x", attempt=attempt)
+        recorder.ask(key, "Which?", Reply(f"answer {attempt}"))
         recorder.finish(key, outcome, "value_error:string" if outcome is Outcome.FAILED else "")
     return recorder.close()
 
@@ -73,6 +75,16 @@ def test_every_place_with_a_number_says_so(console: Any, home: Path) -> None:
         "b": "failed",
         "c": "passed",
     }
+
+
+def test_search_finds_the_attempts_that_count(console: Any, home: Path) -> None:
+    rerolled_run(home / "runs")
+    found: dict[str, set[tuple[str, int]]] = {}
+    for outcome in ("passed", "failed"):
+        (run,) = console("search", "answer", "--filter", f"is:{outcome}", "--json").data["runs"]
+        found[outcome] = {(hit["case"], hit["attempt"]) for hit in run["hits"]}
+        assert run["count"] == len(found[outcome])
+    assert found == {"passed": {("a", 1), ("c", 2)}, "failed": {("b", 1)}}
 
 
 def test_a_leaderboard_says_so(console: Any, home: Path) -> None:

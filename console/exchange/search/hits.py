@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -198,8 +199,19 @@ class RunConversations:
         self._query = query
         self._annotations = Notes(folder.path).annotations() if query.filter.text else {}
 
+    @cached_property
+    def _rerolled(self) -> set[Key]:
+        """Attempts that do not count (see `RunFold.rerolled`)."""
+        try:
+            return self._folder.fold()[0].rerolled if self._folder.summary().rerolled else set()
+        except (OSError, UsageError):
+            return set()
+
     def matches(self, conversation: ConversationFacts) -> bool:
-        """Return whether a conversation satisfies the filter."""
+        """Return whether a conversation counts and satisfies the filter."""
+        key = conversation.rollout.key
+        if key.attempt > 1 and key in self._rerolled:
+            return False
         chosen = self._query.filter
         if not chosen.text:
             return True
