@@ -19,7 +19,7 @@ from console.config.paths import DataRoots
 from console.core.case import Case, Key, Slot
 from console.core.fault import UsageError
 from console.core.grading import grading_differences, regrade_command
-from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Performed, Started
+from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Opened, Performed, Started
 from console.core.run import Manifest
 from console.core.tally import without_rerolls
 from console.engine.outputs import has_answer
@@ -203,8 +203,17 @@ def _owners(sources: Sequence[_Source]) -> dict[Slot, _Source]:
 
 
 def _merged_records(sources: Sequence[_Source], owners: dict[Slot, _Source]) -> Iterator[AnyRecord]:
-    """Yield the records of the new run in order of time, each rollout from one run."""
-    return heapq.merge(*(_kept(source, owners) for source in sources), key=lambda record: record.at)
+    """Yield the records of the new run in order of time, each rollout from one run, each session once.
+
+    Runs share sessions if one is a copy of the other that was continued elsewhere.
+    """
+    sessions: set[Opened] = set()
+    for record in heapq.merge(*(_kept(source, owners) for source in sources), key=lambda record: record.at):
+        if isinstance(record, Opened):
+            if record in sessions:
+                continue
+            sessions.add(record)
+        yield record
 
 
 def _kept(source: _Source, owners: dict[Slot, _Source]) -> Iterator[AnyRecord]:

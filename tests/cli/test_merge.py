@@ -112,6 +112,20 @@ def test_of_doubled_rollouts_the_first_answer_counts(console, shards):
     assert len(finished) == merged.data["summary"]["planned"]
 
 
+def test_a_copy_of_a_run_is_merged_with_it(console, shards):
+    """It was copied before the run ended, so both begin with the same session."""
+    copy = Path("runs", f"{shards[0]}-copy")
+    shutil.copytree(Path("runs", shards[0]), copy)
+    lines = journal_of(copy.name).read_bytes().splitlines(keepends=True)
+    journal_of(copy.name).write_bytes(b"".join(lines[: len(lines) // 2]))
+    (copy / "summary.json").unlink()
+    whole = console("merge", *shards, "--json").data
+    merged = console("merge", copy.name, *shards, "--json")
+    assert merged.code == 0, merged.err
+    assert merged.data["summary"].get("damaged", 0) == 0
+    assert by_case(merged.data["report"]) == by_case(whole["report"])
+
+
 def test_an_answer_counts_before_a_rollout_that_broke_earlier(console, shards):
     again = play(console, "--shard", "1/3")
     lines = journal_of(shards[0]).read_bytes().splitlines()
