@@ -70,6 +70,9 @@ def test_every_place_with_a_number_says_so(console: Any, home: Path) -> None:
         text = console("export", run.name, "--format", form, "--out", home / f"run.{form}")
         assert text.code == 0, text.err
         assert ('"rerolled": 1' if form == "json" else WORDS) in (home / f"run.{form}").read_text()
+    assert console("export", run.name, "--format", "every-eval-ever", "--out", home / "eee").code == 0
+    (whole,) = (home / "eee").rglob("*.json")
+    assert WORDS in whole.read_text()
     assert {one["case"]: one["outcome"] for one in console("review", run.name, "--all", "--json").lines} == {
         "a": "passed",
         "b": "failed",

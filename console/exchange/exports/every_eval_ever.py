@@ -19,6 +19,7 @@ from uuid import UUID
 from console import __version__
 from console.core.names import slug
 from console.core.outcome import Outcome
+from console.core.run import reroll_words
 from console.core.statistics.intervals import Interval, rate_interval, score_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.exchange.document import Item, RunDocument
@@ -110,6 +111,7 @@ def _aggregate(document: RunDocument, graded: Sequence[Item]) -> Json:
                     "run": manifest.id,
                     "outcomes": dict(counts),
                     "state": document.summary.state,
+                    **({"basis": words} if (words := reroll_words(document.summary.rerolled)) else {}),
                 }
             ),
         },
