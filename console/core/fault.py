@@ -47,6 +47,10 @@ class FaultKind(StrEnum):
 HALTING = frozenset(
     {FaultKind.AUTH, FaultKind.QUOTA, FaultKind.NOT_FOUND, FaultKind.BAD_REQUEST, FaultKind.BAD_TOOL_SCHEMA}
 )
+UNCHARGED = HALTING | {FaultKind.RATE_LIMIT, FaultKind.SERVER, FaultKind.CONNECT, FaultKind.CONTEXT}
+"""Kinds of faults that come instead of an answer. After others, the provider may charge for what was cut off."""
+_CUT_BY_GATEWAY = frozenset({408, 504, 524})
+"""Statuses of gateways that gave up on a server, which may go on with its answer."""
 RETRYABLE = frozenset(
     {
         FaultKind.RATE_LIMIT,
@@ -96,6 +100,8 @@ class Fault(Exception):
         """True if the server took the request, but sent no part of an answer in time."""
         self.at_once: int | None = None
         """Requests that the server works on at once, if it says so; the others wait in its queue."""
+        self.is_sent = False
+        """True if the request was sent and its connection was closed without an answer."""
         self.role = "model"
         """Role of the failing model in the run; set by the stage."""
         self.is_of_endpoint = False
@@ -105,6 +111,11 @@ class Fault(Exception):
     def advice(self) -> str:
         """Message and hint, as sentences."""
         return f"{self.message.rstrip('.')}. {self.hint}" if self.hint else self.message
+
+    @property
+    def may_be_charged(self) -> bool:
+        """True if the provider may charge for an answer that did not arrive."""
+        return self.is_sent or self.kind not in UNCHARGED or self.status in _CUT_BY_GATEWAY
 
     @property
     def is_retryable(self) -> bool:

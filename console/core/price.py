@@ -3,7 +3,7 @@
 docs/models.md has the formula. A cost is exact only if the price gives every rate that the call needs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, NamedTuple, cast
 
 import msgspec
@@ -122,16 +122,17 @@ def is_standard(price: Price, tier: str) -> bool:
 
 def _cost_by(rates: TierRates, usage: Usage, prompt: float, usual: TierRates | None = None) -> Cost:
     """Return the cost by the rates of a tier; those that only the `usual` tier has are unknown."""
-    row = usual_row = _row(rates, prompt)
-    is_exact, total = not usage.unpriced, 0.0
+    row, is_exact, total = _row(rates, prompt), not usage.unpriced, 0.0
+    own = usual_own = _own_row(rates, prompt)
     if usual is not None:
-        usual_row = _row(usual, prompt)
+        usual_own = _own_row(usual, prompt)
         is_exact &= _longest(usual.above, prompt) == _longest(rates.above, prompt)
     for name, count in _counts(usage):
         if not count:
             continue
         usd = _rate(row, name)
-        if usd is None or (getattr(row, name) is None and getattr(usual_row, name) is not None):
+        is_exact &= getattr(own, name) is not None or getattr(usual_own, name) is None
+        if usd is None:
             is_exact = False
         else:
             total += count * usd
@@ -164,18 +165,22 @@ def _longest(above: Sequence[LongRates], prompt: float) -> int:
 
 def _row(rates: TierRates, prompt: float) -> Rates:
     """Return the rates for a prompt of this length."""
+    own = _own_row(rates, prompt)
+    return rates if own is rates else Rates(*filled(own, rates))
+
+
+def _own_row(rates: TierRates, prompt: float) -> Rates:
+    """Return the rates for a prompt of this length, without those of shorter ones."""
     tokens = _longest(rates.above, prompt) if rates.above else 0
-    if not tokens:
-        return rates
-    row = next(row for row in rates.above if row.tokens == tokens)
-    return Rates(*filled(row, rates))
+    return next((row for row in rates.above if row.tokens == tokens), rates)
 
 
 def most_of_usage(price: Price, usage: Usage) -> float:
     """Return the highest cost that a call with these tokens may have had, in any tier."""
     if usage.cost_usd is not None:
         return usage.cost_usd
-    rows = (_guessed(_row(rates, usage.input)) for rates in (price, *price.tiers.values()))
+    usual = _row(price, usage.input)
+    rows = (_dearest(_row(rates, usage.input), usual) for rates in (price, *price.tiers.values()))
     return max(_cost_by(TierRates(*row.rates), usage, usage.input).usd for row in rows)
 
 
@@ -196,19 +201,26 @@ def most_of_call(price: Price, sent: float, output: float, *, longest: float, ti
     most = 0.0
     for rates in (price, *asked):
         for length in (0, *(row.tokens + 1 for row in rates.above if row.tokens < longest)):
-            row = _row(rates, length)
-            full = _guessed(row) if caches else row
-            into = (full.input or 0.0, full.write or 0.0, (full.write_1h or 0.0) if caches == "1h" else 0.0)
-            most = max(most, sent * max(into) + output * max(row.output or 0.0, row.reasoning or 0.0))
+            own, usual = _row(rates, length), _row(price, length)
+            row = _dearest(own, usual)
+            into = [row.input, *([row.write] if caches or own.write or usual.write else [])]
+            into += [row.write_1h] if caches == "1h" else []
+            most = max(most, sent * _highest(into) + output * _highest((row.output, row.reasoning)))
     return most / 1e6
 
 
-def _guessed(row: Rates) -> Rates:
-    """Return rates with the usual ones for cache writes where they are missing."""
-    usual = row.input or 0.0
-    write = usual * _WRITE if row.write is None else row.write
-    write_1h = usual * _WRITE_1H if row.write_1h is None else row.write_1h
-    return Rates(row.input, row.output, row.cached, write, write_1h, row.reasoning)
+def _highest(rates: Iterable[float | None]) -> float:
+    return max(usd or 0.0 for usd in rates)
+
+
+def _dearest(row: Rates, usual: Rates) -> Rates:
+    """Return rates where missing ones are the highest that may apply: those in their place, or of the usual tier."""
+    rates = [max(_rate(row, name) or 0.0, getattr(usual, name) or 0.0) for name in Rates.__struct_fields__]
+    known = [own if own is not None else other for own, other in zip(row.rates, rates, strict=True)]
+    sent, output, cached, write, write_1h, reasoning = known
+    write = max(write, sent * _WRITE) if row.write is None else write
+    write_1h = max(write_1h, sent * _WRITE_1H) if row.write_1h is None else write_1h
+    return Rates(sent, output, cached, write, write_1h, reasoning)
 
 
 def scaled(rates: TierRates, factor: float) -> TierRates:

@@ -12,6 +12,7 @@ import msgspec
 
 from console.core.case import Case, Key, Slot
 from console.core.chat import Reply
+from console.core.fault import UNCHARGED
 from console.core.looks import Look
 from console.core.outcome import Verdict
 from console.core.ranges import Amount, Count, Duration, Moment
@@ -89,6 +90,8 @@ class Embedded(Record, frozen=True):
     address: str = ""
     """Address of the embedding model that answered, as in `Asked`."""
     kept: bool = False
+    sent_twice: bool = False
+    """True if a request was sent again after its connection was closed; both may have been charged."""
 
 
 class Performed(Record, frozen=True):
@@ -116,6 +119,15 @@ class Tried(Record, frozen=True):
     """Seconds until the next try; None if the call was given up."""
     address: str = ""
     """Address that was called; empty if the model has only one."""
+    charges: Count = 0
+    """Number of requests that the provider may have charged for; see `possible_charges`."""
+    cut_usd: Amount = 0.0
+    """Their highest cost, if the run has a cap."""
+
+    @property
+    def possible_charges(self) -> int:
+        """Number of requests that the provider may have charged for, also in journals of earlier versions."""
+        return self.charges or self.kind not in UNCHARGED
 
 
 class Lost(Record, frozen=True):

@@ -5,7 +5,7 @@ import msgspec
 from console.core.chat import SENT_TWICE, Usage
 from console.core.price import UNKNOWN, cost_of_usage
 from console.core.provider import provider_of
-from console.core.record import Asked, Embedded
+from console.core.record import Asked, Embedded, Tried
 from console.core.run import ModelFacts
 
 
@@ -21,14 +21,17 @@ class RoleSpending(msgspec.Struct):
     known_tokens: tuple[int, int, int] = (0, 0, 0)
     """Input, cached and output tokens of those calls."""
     uncounted: int = 0
-    """Calls whose cost is a lower bound, that have no token count, or that were sent twice."""
+    """Calls whose cost is a lower bound, that have no token count, or that may have been charged without an answer."""
 
-    def add(self, record: Asked | Embedded) -> None:
-        """Add one finished call."""
+    def add(self, record: Asked | Embedded | Tried) -> None:
+        """Add one finished call, or a failed try of one."""
+        if isinstance(record, Tried):
+            self.uncounted += record.possible_charges
+            return
         self.calls += 1
         if isinstance(record, Embedded):
             self.input_tokens += record.tokens or 0
-            self.uncounted += record.tokens is None
+            self.uncounted += record.tokens is None or record.sent_twice
             return
         usage = record.reply.usage
         self.uncounted += SENT_TWICE in record.reply.flags
@@ -61,7 +64,7 @@ class RoleSpending(msgspec.Struct):
 
     def is_partial(self, facts: ModelFacts) -> bool:
         """Return whether the cost is unknown or only a lower bound."""
-        if facts.simulated or provider_of(facts.provider).is_free or not self.calls:
+        if facts.simulated or provider_of(facts.provider).is_free or not (self.calls or self.uncounted):
             return False
         if RoleSpending(input_tokens=1, output_tokens=1).cost_usd(facts) == 0:
             return False  # nothing has a price
@@ -69,8 +72,8 @@ class RoleSpending(msgspec.Struct):
         return self.uncounted > 0 or (not whole and facts.price.input is None)
 
 
-def add_call(spending: dict[str, RoleSpending], record: Asked | Embedded) -> None:
-    """Add a call to its role, unless its answer was reused from an earlier play."""
-    if record.kept:
+def add_call(spending: dict[str, RoleSpending], record: Asked | Embedded | Tried) -> None:
+    """Add a call or a failed try to its role, unless its answer was reused from an earlier play."""
+    if not isinstance(record, Tried) and record.kept:
         return
     spending.setdefault(record.role, RoleSpending()).add(record)

@@ -203,8 +203,7 @@ class RunFold(msgspec.Struct):
                 self.closed = None
                 self._drop_running()
             case Tried():
-                self.tally.retries += 1
-                self.tally.rate_limits += record.kind == FaultKind.RATE_LIMIT
+                self._count_try(record)
             case Lost():
                 self.lost += 1
             case Looked():
@@ -225,6 +224,12 @@ class RunFold(msgspec.Struct):
         if record.role == "model":
             self.offered += bool(record.tools)
             self.called += bool(record.reply.tool_calls)
+
+    def _count_try(self, record: Tried) -> None:
+        self.tally.retries += 1
+        self.tally.rate_limits += record.kind == FaultKind.RATE_LIMIT
+        if record.possible_charges:
+            add_call(self.unsettled.setdefault(record.key, {}), record)
 
     def _add_time(self, record: AnyRecord) -> None:
         self.first_at = self.first_at or record.at

@@ -10,6 +10,7 @@ count as if they had been charged.
 import asyncio
 import time
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,7 +18,6 @@ import msgspec
 
 from console.core.case import Key
 from console.core.chat import SENT_TWICE, ChatRequest, Reply, Usage
-from console.core.fault import FaultKind
 from console.core.overspend import most_unlimited
 from console.core.price import UNKNOWN, Cost, cost_of_usage, dollars, most_of_call, most_of_usage
 from console.core.provider import provider_of
@@ -31,13 +31,6 @@ OUTPUT_TOKENS = 4096
 """Assumed length of the longest reply if neither models.toml nor the request limits it."""
 _FEWEST_FREE = 3
 """Replies of a model without a price after which its calls count as free, if none of them had a cost."""
-_UNCHARGED = frozenset(
-    {
-        *(FaultKind.AUTH, FaultKind.QUOTA, FaultKind.NOT_FOUND, FaultKind.BAD_REQUEST, FaultKind.BAD_TOOL_SCHEMA),
-        *(FaultKind.RATE_LIMIT, FaultKind.SERVER, FaultKind.CONNECT, FaultKind.CONTEXT),
-    }
-)
-"""Kinds of faults that come instead of an answer. After others, the provider may charge for what was cut off."""
 
 
 class BudgetReached(Exception):
@@ -185,15 +178,19 @@ class BudgetMeter:
         if record.kept:
             return
         if isinstance(record, Embedded):
-            usd, tokens = cost_of_embedding(record, facts) or 0.0, record.tokens or 0
+            usd, tokens = _counted_embedding(record, facts)
+            is_twice = record.sent_twice
         else:
             reply = record.reply
             if reply.usage is None and not reply.simulated:
                 reply = msgspec.structs.replace(reply, usage=self._estimate_usage(record))
             is_priced = record.cost_usd is not None and not record.cost_at_least and reply.usage is not None
             usd, tokens = (record.cost_usd or 0.0, _tokens(reply)) if is_priced else _counted(reply, facts)
-            self.cut_usd += usd * (SENT_TWICE in reply.flags)
+            is_twice = SENT_TWICE in reply.flags
         self._count(usd, tokens)
+        if is_twice:
+            self.cut_usd += usd
+            usd, tokens = 2 * usd, 2 * tokens
         self._learn(self._roles[record.role], self._reserved.get(holder), usd, tokens)
         self.release(holder)
 
@@ -212,13 +209,19 @@ class BudgetMeter:
 
     def add_try(self, record: Tried, facts: ModelFacts) -> None:
         """Count a failed try as charged if it may have been answered."""
-        if record.kind not in _UNCHARGED:
-            reserved = self._reserved.get((record.key, record.n))
-            self.cut_usd += self._usual(record.role, facts) if reserved is None else reserved.usd
+        if record.possible_charges:
+            usd = record.cut_usd or record.possible_charges * self._usual(record.role, facts)
+            self.cut_usd += usd
 
-    def add_lost(self, calls: int, facts: ModelFacts) -> None:
-        """Count calls of the model that were in flight when an earlier session was killed."""
-        self.cut_usd += calls * self._usual("model", facts)
+    def with_cut_cost(self, record: Tried) -> Tried:
+        """Return a failed try with the highest cost that it may have had: what is reserved for it."""
+        reserved = self._reserved.get((record.key, record.n))
+        usd = 0.0 if reserved is None else reserved.usd * record.possible_charges
+        return msgspec.structs.replace(record, cut_usd=usd) if usd else record
+
+    def add_lost(self, calls: int, roles: Mapping[str, ModelFacts]) -> None:
+        """Count calls that were in flight when an earlier session was killed; nobody knows of which role."""
+        self.cut_usd += calls * max(self._usual(role, facts) for role, facts in roles.items())
 
     def _usual(self, role: str, facts: ModelFacts) -> float:
         """Return the highest cost of a call of unknown length."""
@@ -267,6 +270,16 @@ def _counted(reply: Reply, facts: ModelFacts) -> tuple[float, int]:
         return 0.0, _tokens(reply)
     cost = _cost(reply, facts)
     return cost.usd if cost.is_exact else max(cost.usd, most_of_usage(facts.price, usage)), _tokens(reply)
+
+
+def _counted_embedding(record: Embedded, facts: ModelFacts) -> tuple[float, int]:
+    """Return cost and tokens of an embedding call, estimated from its length if there is no usage report."""
+    tokens = record.tokens
+    if tokens is None:
+        tokens = int(sum(map(len, record.texts)) / CHARS_PER_TOKEN) + 1
+    if facts.simulated or provider_of(facts.provider).is_free:
+        return 0.0, record.tokens or 0
+    return most_of_usage(facts.price, Usage(tokens)), tokens
 
 
 def _tokens(reply: Reply) -> int:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from console.config.secrets import redactor_for
 from console.core.case import Key
 from console.core.chat import ChatRequest
@@ -127,7 +129,7 @@ class RunHost:
         """Count the calls in flight when the last session was killed; each conversation had at most one."""
         if self.fold.sessions and self.fold.closed is None:
             calls = min(len(self.fold.unfinished), self.manifest.concurrency)
-            self.budget_meter.add_lost(calls, self.manifest.model)
+            self.budget_meter.add_lost(calls, {"model": self.manifest.model, **self.manifest.roles})
 
     def open_journal(self, successor: Callable[[], str]) -> None:
         """Open the journal for writing; `successor` names the engine that has taken over, if one has."""
@@ -159,6 +161,10 @@ class RunHost:
         record = self._door.admit(record)
         if isinstance(record, Asked):
             record = with_cost(record, self.facts(record.role))
+        elif isinstance(record, Tried):
+            record = self.budget_meter.with_cut_cost(record)
+        elif isinstance(record, Finished):
+            record = self._with_exact_cost(record)
         self.journal.append(record)
         match record:
             case Asked() | Embedded():
@@ -173,6 +179,13 @@ class RunHost:
             case _:
                 pass
         self._on_record(record)
+
+    def _with_exact_cost(self, record: Finished) -> Finished:
+        """Return the record of a conversation without its cost if more may have been charged for its calls."""
+        spent = self.fold.unsettled.get(record.key, {})
+        if not any(sums.is_partial(self.facts(role)) for role, sums in spent.items()):
+            return record
+        return msgspec.structs.replace(record, cost_usd=None)
 
     async def append_durably(self, record: AnyRecord) -> None:
         self.append(record)

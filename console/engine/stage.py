@@ -130,6 +130,9 @@ class CallWatch(Watch):
     def __init__(self, host: StageContext, key: Key, n: int, role: str) -> None:
         self._host, self._key, self._n, self._role = host, key, n, role
         self._streaming = False
+        self._resent = 0
+        self.sent_twice = False
+        """True if a request was sent again after its connection was closed."""
         self.tokens: int | None = None
         """Tokens of embedded texts; None if not counted."""
         self.address = ""
@@ -157,8 +160,10 @@ class CallWatch(Watch):
                 partial=fault.partial,
                 wait_s=wait_s,
                 address=self.address,
+                charges=self._resent + fault.may_be_charged,
             )
         )
+        self._resent = 0
         if wait_s is not None:
             cause = fault.kind.value.replace("_", " ")
             self._host.state(self._key, "waiting", f"{cause}, again in {wait_words(wait_s)}")
@@ -169,6 +174,10 @@ class CallWatch(Watch):
 
     def on_address(self, address: str) -> None:
         self.address = address
+
+    def on_resent(self) -> None:
+        self._resent += 1
+        self.sent_twice = True
 
     def on_tokens(self, count: int) -> None:
         self.tokens = (self.tokens or 0) + count
@@ -392,7 +401,16 @@ class JournaledStage(Stage):
         vectors = await self._answered(role, n, lambda: endpoint.embed(listed, watch))
         packed = [struct.pack(f"<{len(vector)}d", *vector) for vector in vectors]
         record = Embedded(
-            time.time(), self._key, n, name, listed, packed, role, tokens=watch.tokens, address=watch.address
+            time.time(),
+            self._key,
+            n,
+            name,
+            listed,
+            packed,
+            role,
+            tokens=watch.tokens,
+            address=watch.address,
+            sent_twice=watch.sent_twice,
         )
         self._host.append(record)
         return self._account_embedding(record)

@@ -19,6 +19,7 @@ from console.llm.wires.live_texts import LiveTexts, OnText
 from console.llm.wires.parts import Accepted
 from console.llm.wires.provider_api import Assembly
 from console.llm.wires.surrogates import FLAG, repair_surrogates
+from console.llm.wires.usage import credible_usage
 
 _PROVIDER_HEADERS = ("x-inference-provider", "x-portkey-provider", "x-litellm-model-id", "x-ms-region")
 """Headers in which gateways name the provider or deployment behind them."""
@@ -165,6 +166,7 @@ class ReplyBuilder:
         flags = tuple(sorted(self._flags | set(reply.flags)))
         return msgspec.structs.replace(
             reply,
+            usage=credible_usage(reply),
             latency_s=latency_s,
             first_token_s=first_token_s,
             flags=flags,

@@ -103,6 +103,8 @@ def test_costs_equal_those_of_the_list(formula, listed, name):
         ("gpt-4o-mini", Usage(10_000, 100, written=5_000), ""),
         ("gpt-5.5", Usage(10_000, 100, unpriced=50), ""),
         ("azure/gpt-5.6", Usage(10_000, 100, written=500, written_1h=500), ""),
+        ("azure/gpt-5.5-2026-04-23", Usage(512_001, 0, 257_631), "flex"),
+        ("gpt-5-nano-2025-08-07", Usage(10_000, 9_000), "priority"),
         ("deepseek-v4-flash", Usage(10_000, 100), ""),
         ("vertex_ai/gemini-3.5-flash", Usage(10_000, 100), ""),
     ],
@@ -113,6 +115,14 @@ def test_what_the_list_does_not_say_is_a_lower_bound(listed, model, usage, tier)
     cost = cost_of_usage(price, usage, tier)
     assert not cost.is_exact
     assert cost.usd <= most_of_usage(price, usage)
+
+
+def test_a_cap_counts_at_least_what_the_list_says(formula, listed):
+    """Also where a tier lacks some rates."""
+    usage = Usage(300_000, 9_000, 100_000, reasoning=8_000)
+    for name, entry, price in listed:
+        for tier in {"", *price.tiers} & {"", "flex", "priority"}:
+            assert formula(name, entry, usage, tier) <= most_of_usage(price, usage) * (1 + 1e-9), (name, tier)
 
 
 def test_a_cost_reported_by_the_provider_wins(listed):

@@ -87,7 +87,7 @@ class Till:
         self.kills, self.meter = self.kills + 1, self.opened()
         for record in self.journal:
             self.count_in(record)
-        self.meter.add_lost(lost, ROLES["model"])
+        self.meter.add_lost(lost, ROLES)
 
 
 COSTS = st.floats(0, 50) | st.sampled_from([0.0, 0.001, 1.0, 10.0])

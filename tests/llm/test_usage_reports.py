@@ -61,7 +61,23 @@ REPORTS: dict[str, tuple[Json, Usage]] = {
     "audio": ({DETAILS: {"audio_tokens": 30, "image_tokens": 5}}, Usage(1000, 50, unpriced=35)),
     "searches": ({"num_search_queries": 2, "server_tool_use": {"web_search_requests": 1}}, Usage(1000, 50, unpriced=3)),
     "absurd cache": ({DETAILS: {"cached_tokens": 10**12, "cache_write_tokens": -4}}, Usage(1000, 50)),
-    "more cached than sent": ({"total_tokens": 1050, "cached_tokens": 5000}, Usage(1000, 50, 1000)),
+    "more cached than sent": ({"total_tokens": 1050, "cached_tokens": 5000}, Usage(5000, 50, 5000, unpriced=4000)),
+    "more reasoning than output": (
+        {"total_tokens": 1050, "completion_tokens_details": {"reasoning_tokens": 500}},
+        Usage(1000, 500, reasoning=500, unpriced=450),
+    ),
+    "a total of zero": (
+        {"total_tokens": 0, "completion_tokens_details": {"reasoning_tokens": 500}},
+        Usage(1000, 550, reasoning=500),
+    ),
+    "litellm, writes for an hour": (
+        {DETAILS: {"cache_creation_tokens": 9, "cache_creation_token_details": {"ephemeral_1h_input_tokens": 9}}},
+        Usage(1000, 50, written=9, written_1h=9),
+    ),
+    "writes by lifetime alone": (
+        {"cache_creation": {"ephemeral_5m_input_tokens": 3, "ephemeral_1h_input_tokens": 6}},
+        Usage(1000, 50, written=9, written_1h=6),
+    ),
 }
 
 
@@ -99,6 +115,11 @@ STREAMS: dict[str, list[Json]] = {
     "in x_groq": [piece(), END | {"x_groq": {"usage": USAGE}}],
     "in each chunk": [piece() | {"usage": {"prompt_tokens": 10, "completion_tokens": 1}}, END | {"usage": USAGE}],
     "then null": [piece(), END | {"usage": USAGE}, {"choices": [], "usage": None}],
+    "twice, the second without the answer": [
+        piece(),
+        END | {"usage": USAGE},
+        {"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 0}},
+    ],
     "whole": [{"choices": [{"message": {"content": "hi"}, "finish_reason": "stop", "usage": USAGE}]}],
 }
 
@@ -106,6 +127,19 @@ STREAMS: dict[str, list[Json]] = {
 @pytest.mark.parametrize("name", STREAMS)
 def test_usage_is_found_where_servers_put_it(name: str) -> None:
     assert built(*STREAMS[name]).usage == Usage(10, 2, 4)
+
+
+@pytest.mark.parametrize(
+    "usage", [{"prompt_tokens": 10, "completion_tokens": 0}, {"prompt_tokens": 0, "completion_tokens": 2}]
+)
+def test_a_report_that_counts_nothing_for_an_answer_is_unknown(usage: Json) -> None:
+    assert built(piece(), END, {"choices": [], "usage": usage}).usage is None
+    assert built(piece(), END, {"choices": [], "usage": usage | {"cost": 0.5}}).usage is not None
+
+
+def test_an_unreadable_report_at_the_end_is_unknown() -> None:
+    """An earlier one may be that of a part."""
+    assert built(piece() | {"usage": USAGE}, END, {"choices": [], "usage": {"prompt_tokens": "10"}}).usage is None
 
 
 def test_the_tier_that_a_reply_names_is_kept() -> None:
@@ -162,3 +196,19 @@ def test_caches_of_bedrock_are_apart_from_its_input() -> None:
     body = {"output": {"message": {"content": [{"text": "hi"}]}}, "usage": {**usage, "cacheDetails": details}}
     reply = read_converse({**body, "serviceTier": {"type": "flex"}}, "stop")
     assert (reply.usage, reply.tier) == (Usage(130, 5, 90, written=30, written_1h=20), "flex")
+
+
+def test_counts_of_anthropic_never_get_smaller_within_a_stream() -> None:
+    """Gateways report zeros at one end of a stream, and leave out the counts of the answer."""
+    assert anthropic({"input_tokens": 900}, {"input_tokens": 0}).usage == Usage(900, 5)
+    assert anthropic({"input_tokens": 0}, {"input_tokens": 900}).usage == Usage(900, 5)
+    assert anthropic({"output_tokens": 3}, {"output_tokens": None}).usage is None
+    lifetimes = {"cache_creation": {"ephemeral_5m_input_tokens": 20, "ephemeral_1h_input_tokens": 70}}
+    assert anthropic(lifetimes, {}).usage == Usage(100, 5, written=90, written_1h=70)
+
+
+def test_lifetimes_of_bedrock_are_added_up() -> None:
+    details = [{"ttl": "1h", "inputTokens": 20}, {"ttl": "1h", "inputTokens": 10}, {"ttl": "24h", "inputTokens": 5}]
+    usage = {"inputTokens": 10, "outputTokens": 5, "cacheWriteInputTokens": 35, "cacheDetails": details}
+    body = {"output": {"message": {"content": [{"text": "hi"}]}}, "usage": usage}
+    assert read_converse(body, "stop").usage == Usage(45, 5, written=35, written_1h=30, unpriced=5)

@@ -8,8 +8,17 @@ from typing import Any
 
 import pytest
 from reliability.conftest import COMMAND
+from server.http1 import Connection
 from server.openai_server import OpenAIServer, Scripted
-from support.lookup_suite import only_run, results, right, until, write_models, write_suite
+from support.lookup_suite import only_run, records, results, right, until, write_models, write_suite
+
+from console.core.case import Key
+from console.core.chat import ChatRequest
+from console.core.fault import Fault, FaultKind
+from console.core.price import Price
+from console.core.record import Finished, Tried
+from console.core.run import Budget, ModelFacts
+from console.engine.budget import BudgetMeter, worst_case
 
 CASES = 120
 AT_ONCE = 50
@@ -21,7 +30,7 @@ class Till:
     def __init__(self, usage_of: Callable[[int], dict[str, Any]]) -> None:
         self.usage_of = usage_of
         self.count, self.spent, self.dearest = 0, 0.0, 0.0
-        self.latency_s = 0.02
+        self.latency_s, self.fault = 0.02, "s_cut"
         self.is_cut: Callable[[int], bool] = lambda number: False
         self.server = OpenAIServer(self.answer)
 
@@ -31,7 +40,7 @@ class Till:
         usd = usage.get("cost", (usage["prompt_tokens"] + usage["completion_tokens"]) / 1e5)
         self.spent, self.dearest = self.spent + usd, max(self.dearest, usd)
         if self.is_cut(self.count):
-            return Scripted(fault="s_cut")
+            return Scripted(fault=self.fault)
         return right(request, usage=usage, latency_s=self.latency_s)
 
 
@@ -111,3 +120,44 @@ def test_calls_in_flight_at_a_kill_count_as_charged(console, home: Path, start) 
     assert ended.code == 4, ended.err
     assert till.spent <= 1.0
     assert "on calls that were cut off, of at most $1.00" in ended.data["summary"]["message"]
+
+
+@pytest.mark.parametrize("fault", ["s_cut", "cut_head", "a kept connection is closed"])
+def test_what_may_have_been_charged_makes_costs_lower_bounds(console, home: Path, monkeypatch, fault: str) -> None:
+    """Of the run and of the rollout; a refusal before and after it does not."""
+    till = Till(lambda _: tokens(1_000))
+    if fault == "a kept connection is closed":
+        monkeypatch.setattr(Connection, "most_requests", 1)
+    else:
+        till.is_cut = lambda number: number == 2
+        till.fault = fault
+    data = write_suite(home / "data", 4)
+    with till.server:
+        write_models(home, till.server)
+        ended = console("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 1, "--json", "--yes")
+    assert ended.code == 0, ended.err
+    run = only_run(home / "runs")
+    costs = [record.cost_usd for record in records(run) if isinstance(record, Finished)]
+    assert None in costs
+    assert any(costs), "one rollout had neither"
+    shown = console("show", run.name)
+    assert " or more (price or usage of " in shown.out
+
+
+def test_a_request_that_is_cut_counts_in_a_resumed_run_as_it_was_reserved() -> None:
+    """Its prompt may have cost more than the reply, and no reply tells."""
+    facts = ModelFacts("m", price=Price(10.0, 10.0), params={"max_tokens": 10})
+    meter, key = BudgetMeter(Budget(cost_usd=9.0)), Key("a", 0, 1)
+    call = worst_case(ChatRequest([{"role": "user", "content": "x" * 300_000}]), facts)
+    assert meter.reserve((key, 1), *call)
+    record = meter.with_cut_cost(Tried(1.0, key, 1, "connect", "closed", charges=2))
+    again = BudgetMeter(Budget(cost_usd=9.0))
+    again.add_try(record, facts)
+    assert again.cut_usd == pytest.approx(2 * call.usd)
+
+
+def test_the_possible_charges_of_a_try() -> None:
+    assert Tried(1.0, Key("a"), 1, "stalled", "of an earlier version").possible_charges == 1
+    assert Tried(1.0, Key("a"), 1, "connect", "refused").possible_charges == 0
+    assert Fault(FaultKind.SERVER, "the gateway gave up", status=504).may_be_charged
+    assert not Fault(FaultKind.SERVER, "down", status=503).may_be_charged

@@ -57,7 +57,9 @@ class Connection:
                 return Fault(FaultKind.BROKEN_STREAM, f"the connection to {self.server} was lost{_reason(error)}")
             case _:
                 text = f"{self.server} closed the connection without an answer{_reason(error)}"
-                return Fault(FaultKind.CONNECT, text, hint=self._hint)
+                fault = Fault(FaultKind.CONNECT, text, hint=self._hint)
+                fault.is_sent = True
+                return fault
 
     def refused_by_proxy(self, status: int) -> Fault:
         text = f"the proxy {self.proxy} refuses the connection to {self.server} (HTTP {status})"

@@ -28,7 +28,7 @@ from console.llm.wires.parts import (
 )
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, native_content
-from console.llm.wires.usage import Counts, tier_of, token_count, uses_of, with_lifetimes
+from console.llm.wires.usage import Counts, sum_of_lifetimes, tier_of, token_count, uses_of, with_lifetimes
 
 NATIVE = "anthropic"
 MAX_TOKENS = 64_000
@@ -201,6 +201,7 @@ def _usage(value: object) -> Usage | None:
     written = token_count(usage.get("cache_creation_input_tokens") or 0)
     if sent is None or output is None or cached is None or written is None:
         return None
+    written = max(written, sum_of_lifetimes(usage.get("cache_creation")))
     used = uses_of(usage.get("server_tool_use"))
     counts = Counts(sent + cached + written, output, cached, written, unpriced=used)
     return with_lifetimes(counts, usage.get("cache_creation")).usage()
@@ -244,15 +245,22 @@ class _MessageAssembly:
             if self._message:
                 raise unread("the answer begins twice")
             self._message = dict(object_in(chunk, "message") or {})
-            self._usage = dict(as_object(self._message.get("usage")))
+            self._usage = {**as_object(self._message.get("usage")), "output_tokens": None}  # known at the end
         elif kind == "message_delta":
             self._add_reason(object_in(chunk, "delta") or {})
-            self._usage |= {name: value for name, value in as_object(chunk.get("usage")).items() if value is not None}
+            self._add_usage(as_object(chunk.get("usage")))
         elif kind == "message_stop" and not self._is_ended:
             self._finish()
         elif not _PAYLOADS.isdisjoint(chunk):
             return self._add_to_block(chunk, live)
         return kind in ("message", "message_stop")
+
+    def _add_usage(self, usage: Mapping[str, Any]) -> None:
+        """Take newer values; no count gets smaller, as some gateways report zeros at one end of the stream."""
+        for name, value in usage.items():
+            before, now = token_count(self._usage.get(name)), token_count(value)
+            if value is not None and (before is None or now is None or now > before):
+                self._usage[name] = value
 
     def _add_to_block(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         kind, index = chunk.get("type"), place_in(chunk, "index")

@@ -180,10 +180,15 @@ def _usage(value: object) -> Usage | None:
     if sent is None or output is None:
         return None
     cached, written = (token_count(usage.get(name)) or 0 for name in ("cacheReadInputTokens", "cacheWriteInputTokens"))
-    by_lifetime = {
-        part.get("ttl"): token_count(part.get("inputTokens")) or 0 for part in as_objects(usage.get("cacheDetails"))
-    }
-    return Counts(sent + cached + written, output, cached, written, written_1h=by_lifetime.get("1h", 0)).usage()
+    parts = as_objects(usage.get("cacheDetails"))
+    of_hour, of_minutes = (
+        sum(token_count(part.get("inputTokens")) or 0 for part in parts if part.get("ttl") == name)
+        for name in ("1h", "5m")
+    )
+    written = max(written, of_hour + of_minutes)
+    unknown = written - of_hour - of_minutes if parts else 0
+    sent += cached + written
+    return Counts(sent, output, cached, written, written_1h=of_hour, unpriced=unknown).usage()
 
 
 def _show(body: Mapping[str, Any], live: LiveTexts) -> None:

@@ -36,7 +36,7 @@ from console.llm.wires.repeated_arguments import check_pieces, read_once
 from console.llm.wires.request_body import as_accepted
 from console.llm.wires.returned_fields import ReturnedFields, native_of, returned_of_call, with_returned
 from console.llm.wires.text_chunk import read_text_chunk
-from console.llm.wires.usage import read_usage, tier_of
+from console.llm.wires.usage import larger, read_usage, tier_of
 
 
 def chat_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
@@ -102,13 +102,13 @@ class ChatAssembly:
         return first is not None and self._add_choice(first, live)
 
     def _add_usage(self, chunk: Mapping[str, Any]) -> None:
-        """Take the newest usage and service tier; Groq reports usage in `x_groq`, some servers in the choice."""
+        """Take the largest usage and the newest tier; Groq reports usage in `x_groq`, some servers in the choice."""
         usage = chunk.get("usage") or as_object(chunk.get("x_groq")).get("usage") or chunk.get("usage")
         choices = chunk.get("choices")
         if usage is None and isinstance(choices, list) and choices:
             usage = as_object(cast("list[object]", choices)[0]).get("usage")
         if usage is not None:
-            self._usage = read_usage(usage)
+            self._usage = larger(self._usage, read_usage(usage))
         tier = tier_of(chunk.get("service_tier"), as_object(usage).get("service_tier"))
         self._tier = tier or self._tier
 
@@ -152,19 +152,15 @@ class ChatAssembly:
         for kind in self._said.unknown:
             accepted.skip(kind)
         content, reasoning, calls = message["content"], message["reasoning"], message["tool_calls"]
-        usage = self._usage
-        is_empty = content is None and not (reasoning or calls)
         if not ((content or "").strip() or calls) and finish not in CUT:
             refuse_unknown(self._said.unread, frozenset(), "the message says nothing, but")
-        if usage is not None and usage.input == 0 and usage.output == 0 and not is_empty:
-            usage = None
         logprobs, flags = read_logprobs(message["logprobs"], openai_tokens)
         return Reply(
             content=content,
             tool_calls=tuple(ToolCall(call["id"], call["name"], call["arguments"]) for call in calls),
             reasoning=reasoning,
             finish=finish,
-            usage=usage,
+            usage=self._usage,
             model=message["model"],
             flags=(*self._said.flags, *flags),
             native=native_of(message["returned"], {call["id"]: call["returned"] for call in calls if call["returned"]}),

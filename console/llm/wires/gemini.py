@@ -210,7 +210,7 @@ def _usage(value: object) -> Usage | None:
     if sent is None or written is None or thoughts is None or cached is None or of_tools is None:
         return None
     sent, total = sent + of_tools, token_count(usage.get("totalTokenCount"))
-    media = sum(media_tokens(usage.get(name)) for name in ("promptTokensDetails", "candidatesTokensDetails"))
+    media = sum(media_tokens(usage.get(f"{name}TokensDetails")) for name in ("prompt", "candidates", "toolUsePrompt"))
     if total != sent + written:  # in some replies, thoughts are part of the candidates
         written += thoughts
     return Counts(sent, written, cached, reasoning=thoughts, unpriced=media, total=total).usage()

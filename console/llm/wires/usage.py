@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from console.core.chat import Usage
+from console.core.chat import Reply, Usage
 from console.core.json_text import as_object, as_objects
 
 _MOST_TOKENS = 1_000_000_000
@@ -19,8 +19,10 @@ _CACHED = (
     *("prompt_cache_hit_tokens", "cached_input_tokens"),
 )
 _WRITTEN = ("cache_write_tokens", "cache_write_input_tokens", "cache_creation_input_tokens", "cache_creation_tokens")
-_APART = ("cache_read_input_tokens", "cache_creation_input_tokens")
+_READ_APART, _WRITTEN_APART = "cache_read_input_tokens", "cache_creation_input_tokens"
 """Fields of Anthropic's API, in which they are not part of `input_tokens`."""
+_LIFETIMES = ("cache_creation", "cache_creation_token_details")
+"""Objects with what was written to the cache by lifetime: Anthropic's, and litellm's."""
 _OWN_RATES = ("audio_tokens", "image_tokens", "video_tokens", "citation_tokens")
 _SEARCHES = ("server_tool_use", "server_side_tool_usage_details", "num_search_queries", "num_sources_used")
 """Fields that count uses of the provider's own tools, as a number or as an object of numbers."""
@@ -55,6 +57,9 @@ class Counts(NamedTuple):
             sent, output = sent + caches, output + self.reasoning
         else:  # Gemini's OpenAI-style API counts thoughts in the total alone
             output, unpriced = output + excess, unpriced + excess
+        if (missing := max(0, caches - sent)) or self.reasoning > output:  # the report contradicts itself
+            unpriced += missing + max(0, self.reasoning - output)
+            sent, output = sent + missing, max(output, self.reasoning)
         cached = min(self.cached, sent)
         written = min(self.written, sent - cached)
         written_1h, reasoning = min(self.written_1h, written), min(self.reasoning, output)
@@ -63,8 +68,8 @@ class Counts(NamedTuple):
     @property
     def _excess(self) -> int:
         """Tokens that belong to neither `sent` nor `output`."""
-        if self.total is not None:
-            return max(0, self.total - self.sent - self.output)
+        if self.total is not None and self.total >= self.sent + self.output:
+            return self.total - self.sent - self.output
         caches = self.cached + self.written
         return caches * (caches > self.sent) + self.reasoning * (self.reasoning > self.output)
 
@@ -81,19 +86,36 @@ def read_usage(value: object) -> Usage | None:
     if usage.keys() <= _PLAIN and usage.get("total_tokens") in (None, sent + output):
         return Usage(sent, output)  # the commonest report, in one step
     of_sent, of_output = _details(usage, "prompt", "input"), _details(usage, "completion", "output")
+    lifetimes = next((fields[name] for fields in (usage, of_sent) for name in _LIFETIMES if fields.get(name)), None)
     counts = Counts(
         sent=sent,
         output=output,
         cached=max(_first(_CACHED, fields) or 0 for fields in (usage, of_sent)),
-        written=max(_first(_WRITTEN, fields) or 0 for fields in (usage, of_sent)),
+        written=max(sum_of_lifetimes(lifetimes), *(_first(_WRITTEN, fields) or 0 for fields in (usage, of_sent))),
         reasoning=_first(("reasoning_tokens",), of_output) or _first(("reasoning_tokens",), usage) or 0,
         unpriced=_sum(of_sent, _OWN_RATES) + _sum(of_output, _OWN_RATES) + _sum(usage, _SEARCHES),
         total=token_count(usage.get("total_tokens")),
         cost_usd=_cost(usage),
     )
     if counts.total is None and not of_sent and "prompt_tokens" not in usage:
-        counts = counts._replace(sent=sent + _sum(usage, _APART))
-    return with_lifetimes(counts, usage.get("cache_creation") or of_sent.get("cache_creation")).usage()
+        apart = max(sum_of_lifetimes(lifetimes), _sum(usage, [_WRITTEN_APART]))
+        counts = counts._replace(sent=sent + apart + _sum(usage, [_READ_APART]))
+    return with_lifetimes(counts, lifetimes).usage()
+
+
+def larger(one: Usage | None, other: Usage | None) -> Usage | None:
+    """Return the larger of two reports in one stream, each a sum up to its chunk; the second if either is None."""
+    if one is None or other is None:
+        return other
+    return max(other, one, key=lambda usage: (usage.input + usage.output, usage.cost_usd or 0.0))
+
+
+def credible_usage(reply: Reply) -> Usage | None:
+    """Return a reply's usage, or None if it counts nothing for the prompt, or for an answer that is not empty."""
+    usage, says_something = reply.usage, bool(reply.content or reply.reasoning or reply.tool_calls)
+    if usage is None or usage.cost_usd is not None or (usage.input and (usage.output or not says_something)):
+        return usage
+    return None
 
 
 def with_lifetimes(counts: Counts, value: object) -> Counts:
@@ -101,9 +123,14 @@ def with_lifetimes(counts: Counts, value: object) -> Counts:
     parts = as_object(value)
     if not parts or not counts.written:
         return counts
-    known = {name: token_count(parts.get(f"ephemeral_{name}_input_tokens")) or 0 for name in ("5m", "30m", "1h")}
-    unknown = max(0, counts.written - sum(known.values()))
-    return counts._replace(written_1h=known["1h"], unpriced=counts.unpriced + unknown)
+    unknown = max(0, counts.written - sum_of_lifetimes(value))
+    of_hour = token_count(parts.get("ephemeral_1h_input_tokens")) or 0
+    return counts._replace(written_1h=of_hour, unpriced=counts.unpriced + unknown)
+
+
+def sum_of_lifetimes(value: object) -> int:
+    """Return the tokens written to the cache for lifetimes that have a price."""
+    return _sum(as_object(value), [f"ephemeral_{name}_input_tokens" for name in ("5m", "30m", "1h")])
 
 
 def tier_of(*values: object) -> str:
