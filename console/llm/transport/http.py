@@ -12,6 +12,7 @@ import socket
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from http import HTTPStatus
 from types import SimpleNamespace
 from typing import Any
@@ -28,7 +29,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.provider import provider_of
 from console.llm.transport.connection_faults import Connection
 from console.llm.transport.faults import fault_of, looks_like_html, read_provider_error
-from console.llm.transport.network import proxy_of, tls_context
+from console.llm.transport.network import Proxy, proxy_of, tls_context
 
 LARGEST_BODY = 16 << 20
 _LARGEST_ERROR = 64 << 10
@@ -105,7 +106,7 @@ class HttpSession:
             Fault: no HTTP response, or a broken connection.
         """
         reached = False
-        proxy = self._connection.proxy = proxy_of(self._base)
+        proxy = self._connection.proxy = self._proxy
         try:
             options: dict[str, Any] = {
                 "method": method,
@@ -150,6 +151,10 @@ class HttpSession:
             on_resent()
         self._unkept_session = self._unkept_session or self._new_session(keeps_connections=False)
         return await self._unkept_session.request(**options)
+
+    @cached_property
+    def _proxy(self) -> Proxy | None:
+        return proxy_of(self._base)
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None or self._session.closed:
