@@ -140,6 +140,8 @@ async def test_anything_else_that_is_sent_again_is_broken(
         ("{'a': ", "{'a': 1}", "}"),
         ('{"a": [1, ', "2, ", "2, ", "2]}"),
         ('{"a": 1', "}", "}"),
+        ('{"a": "', '"', "nu", "l", "l", '"}'),
+        (WHOLE, '""', "}"),
         ('"a"', '"a"'),
         (WHOLE,),
         ("",),

@@ -19,6 +19,7 @@ _ANOTHER = re.compile(r'[}"]\s*[{"]|\}\s*null|null\s*\{')
 _FIRST_KEY = re.compile(r'\s*\{\s*"((?:[^"\\]|\\.)*)"')
 _VISIBLE = re.compile(r"\S")
 _WORD = re.compile(r"\w")
+_LONG, _MOST_AGAIN = 4, 8
 _REST: Final = object()
 """Stands for the rest of a text that is not JSON."""
 _decode = json.JSONDecoder().raw_decode
@@ -44,7 +45,7 @@ def read_once(arguments: str, *, is_cut: bool = False) -> str:
     for value, begins, _ in values:
         if value is _REST and is_cut:
             return arguments
-        if not is_repeated and begins != "{" and not _may_be_whole(value):
+        if not is_repeated and begins != "{" and (value == "" or not _may_be_whole(value)):
             return arguments
         if value is _REST or canonical_json(value) != whole:
             raise unread("a call has two different arguments: they were sent twice, or two calls have one id")
@@ -62,11 +63,8 @@ def check_pieces(pieces: Sequence[str]) -> None:
         return
     if _starts_again([piece for piece in pieces if piece.strip()]):
         raise unread("the arguments of a call start again in the middle")
-    again = [piece for before, piece in pairwise(pieces) if piece == before]
-    if any(map(_WORD.search, again)):
-        once = [piece for before, piece in pairwise(("", *pieces)) if piece != before]
-        if _is_object("".join(once)):
-            raise unread("a piece of a call's arguments was sent twice")
+    if _is_doubled(pieces):
+        raise unread("a piece of a call's arguments was sent twice")
 
 
 def check_split(calls: Sequence[str]) -> None:
@@ -99,6 +97,18 @@ def _starts_again(pieces: Sequence[str]) -> bool:
         length += len(piece)
     is_growing = len(pieces) > 2 and "{" in pieces[0] and len(pieces[0]) < len(pieces[-1])
     return is_growing and all(piece.startswith(before) for before, piece in pairwise(pieces))
+
+
+def _is_doubled(pieces: Sequence[str]) -> bool:
+    """Return whether every chunk, or one that is longer than what a model repeats by mistake, was sent twice."""
+    if pieces[::2] == pieces[1::2]:
+        return _is_object("".join(pieces[::2]))
+    again = [
+        number
+        for number, (before, piece) in enumerate(pairwise(pieces), 1)
+        if piece == before and len(piece) >= _LONG and _WORD.search(piece)
+    ]
+    return any(_is_object("".join((*pieces[:number], *pieces[number + 1 :]))) for number in again[:_MOST_AGAIN])
 
 
 def _values(text: str) -> Iterator[tuple[Any, str, int]]:
