@@ -91,6 +91,15 @@ FIELDS: dict[str, tuple[list[Json], Json]] = {
                called()),
         {"content": [thinking("Hm."), {"type": "text", "text": "Looking"}]},
     ),
+    "sealed values sent again": (
+        chunks(
+            {"reasoning_details": [{**DETAIL, "text": "Hm"}], "signature": "S=="},
+            {"reasoning_details": [{**DETAIL, "signature": "one=="}], "signature": "S=="},
+            {"reasoning_details": [{**DETAIL, "text": "Hm", "signature": "one=="}]},
+            called(),
+        ),
+        {"reasoning_details": [{**DETAIL, "text": "Hm", "signature": "one=="}], "signature": "S=="},
+    ),
     "a whole body": (
         [{"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {
             "role": "assistant", "content": None, "reasoning_content": "Hm", "tool_calls": [CALL]}}]}],

@@ -20,6 +20,8 @@ _RETURNED_OF_CALLS = ("extra_content", "provider_specific_fields", "thought_sign
 _PIECES = frozenset({"text", "thinking", "summary"})
 """Fields of streamed items that arrive in pieces."""
 _WHOLE = ("data", "id")
+_SEALED = frozenset({"signature", "reasoning_signature", "encrypted_content"})
+"""Fields of messages whose value is never continued by the same value again, so that repetitions are left out."""
 
 
 class ReturnedFields:
@@ -33,7 +35,7 @@ class ReturnedFields:
         """Add the fields of a delta or a whole message."""
         for name in RETURNED:
             match part.get(name):
-                case str(text) if text:
+                case str(text) if text and not (name in _SEALED and text in self._texts.get(name, ())):
                     self._texts.setdefault(name, []).append(text)
                 case list():
                     grow(self._values.setdefault(name, []), as_objects(cast("list[Any]", part[name])))
@@ -65,9 +67,11 @@ class _Pieces(list[str]):
 
 
 def grow(items: list[dict[str, Any]], new: Sequence[dict[str, Any]]) -> None:
-    """Append the items of a delta, adding the pieces of an item that continues."""
+    """Append the items of a delta, adding the pieces of an item that continues, but not a signed one sent again."""
     for item in new:
         last = items[-1] if items else {}
+        if item.get("signature") and item == _joined(last):
+            continue
         if not _continues(last, item):
             items.append({name: _begun(name, value) for name, value in item.items()})
             continue
