@@ -33,7 +33,10 @@ class Watch:
         """Receive the name of the address of the next try; not called for models with one address."""
 
     def on_resent(self) -> None:
-        """Receive that the server closed a kept connection, so that the request was sent again on a new one."""
+        """Receive that this try has sent another request that may be charged.
+
+        The server closed a kept connection, so that it was sent again, or a paused turn failed after its first part.
+        """
 
     def on_tokens(self, count: int) -> None:
         """Receive the token count of one embedded batch, if the provider reports it."""

@@ -106,11 +106,19 @@ class HttpClient:
 
     async def _continued(self, request: ChatRequest, reply: Reply, watch: Watch) -> Reply:
         """Let a paused turn go on until it ends, and return it as one reply."""
-        for _ in range(MOST_PAUSES):
-            reply = joined(reply, await self._exchange(self._api.body(self._model, continued(request, reply)), watch))
-            if reply.finish != PAUSED:
-                return reply
-        raise endless_pause()
+        paid = 0
+        try:
+            while paid < MOST_PAUSES:
+                paid += 1
+                body = self._api.body(self._model, continued(request, reply))
+                reply = joined(reply, await self._exchange(body, watch))
+                if reply.finish != PAUSED:
+                    return reply
+            raise endless_pause()
+        except (Fault, ErrorResponse):
+            for _ in range(paid):
+                watch.on_resent()
+            raise
 
     async def _learn_refused(self, refused: RefusedParameter, fault: Fault, watch: Watch) -> None:
         """Report a refused parameter once, and drop it from now on if it does not affect the question."""

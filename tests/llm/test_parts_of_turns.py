@@ -37,7 +37,7 @@ def phased(*parts: tuple[str, str], call: bool = False) -> Said:
     events = responses_events(Said("", [("find", {})] if call else []))
     messages: list[Json] = []
     for number, (phase, text) in enumerate(parts):
-        message = {"type": "message", "id": f"m_{number}", "role": "assistant", "status": "completed"}
+        message: Json = {"type": "message", "id": f"m_{number}", "role": "assistant", "status": "completed"}
         message["content"] = [{"type": "output_text", "text": text, "annotations": []}]
         messages.append(message | ({"phase": phase} if phase else {}))
     events[-1]["response"]["output"] = [*messages, *events[-1]["response"]["output"]]
@@ -107,6 +107,14 @@ async def test_a_paused_turn_goes_on(asked: Callable[..., Any]) -> None:
         "text",
         "tool_use",
     ]
+
+
+async def test_the_parts_of_a_turn_that_fails_may_be_charged(asked: Callable[..., Any], seen: Any) -> None:
+    error = {"type": "error", "error": {"type": "api_error", "message": "oops"}}
+    failed = Said(status="500 Internal Server Error", error=error)
+    with pytest.raises(Fault):
+        await asked("anthropic", paused("I search. "), paused("Again. "), failed)
+    assert seen.resent == 2
 
 
 async def test_a_turn_that_only_pauses_is_no_answer(asked: Callable[..., Any]) -> None:

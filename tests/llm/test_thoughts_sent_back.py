@@ -132,7 +132,7 @@ async def test_the_signature_of_a_call_goes_back_with_it(loop: Callable[..., Any
 
 
 async def test_ollama_gets_its_thoughts_back(loop: Callable[..., Any]) -> None:
-    messages = [{"content": "", "thinking": "Hm"}, {"content": "", "thinking": "."}]
+    messages: list[Json] = [{"content": "", "thinking": "Hm"}, {"content": "", "thinking": "."}]
     messages.append({"content": "", "tool_calls": [{"function": {"name": "find", "arguments": {"metres": 14}}}]})
     lines = [{"model": "m", "message": {"role": "assistant", **message}, "done": False} for message in messages]
     last = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
