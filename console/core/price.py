@@ -68,6 +68,9 @@ class Price(TierRates, frozen=True, omit_defaults=True, forbid_unknown_fields=Fa
     """Rates of service tiers, by the name in replies: `{ flex = { in = 1, out = 4 } }`. Default: none."""
 
 
+_NO_PRICE = Price()
+
+
 class Cost(NamedTuple):
     """Cost of a call."""
 
@@ -122,6 +125,9 @@ def is_standard(price: Price, tier: str) -> bool:
 
 def _cost_by(rates: TierRates, usage: Usage, prompt: float, usual: TierRates | None = None) -> Cost:
     """Return the cost by the rates of a tier; those that only the `usual` tier has are unknown."""
+    if usual is None and not (rates.above or usage.cached or usage.written or usage.reasoning or usage.unpriced):
+        is_exact = (rates.input is not None or not usage.input) and (rates.output is not None or not usage.output)
+        return Cost((usage.input * (rates.input or 0) + usage.output * (rates.output or 0)) / 1e6, is_exact)
     row, is_exact, total = _row(rates, prompt), not usage.unpriced, 0.0
     own = usual_own = _own_row(rates, prompt)
     if usual is not None:
@@ -177,8 +183,8 @@ def _own_row(rates: TierRates, prompt: float) -> Rates:
 
 def most_of_usage(price: Price, usage: Usage) -> float:
     """Return the highest cost that a call with these tokens may have had, in any tier."""
-    if usage.cost_usd is not None:
-        return usage.cost_usd
+    if usage.cost_usd is not None or price == _NO_PRICE:
+        return usage.cost_usd or 0.0
     usual = _row(price, usage.input)
     rows = (_dearest(_row(rates, usage.input), usual) for rates in (price, *price.tiers.values()))
     return max(_cost_by(TierRates(*row.rates), usage, usage.input).usd for row in rows)

@@ -103,14 +103,16 @@ class ChatAssembly:
 
     def _add_usage(self, chunk: Mapping[str, Any]) -> None:
         """Take the largest usage and the newest tier; Groq reports usage in `x_groq`, some servers in the choice."""
-        usage = chunk.get("usage") or as_object(chunk.get("x_groq")).get("usage") or chunk.get("usage")
+        usage = chunk.get("usage")
+        if not usage and "x_groq" in chunk:
+            usage = as_object(chunk["x_groq"]).get("usage") or usage
         choices = chunk.get("choices")
         if usage is None and isinstance(choices, list) and choices:
             usage = as_object(cast("list[object]", choices)[0]).get("usage")
         if usage is not None:
             self._usage = larger(self._usage, read_usage(usage))
-        tier = tier_of(chunk.get("service_tier"), as_object(usage).get("service_tier"))
-        self._tier = tier or self._tier
+        if usage or "service_tier" in chunk:
+            self._tier = tier_of(chunk.get("service_tier"), as_object(usage).get("service_tier")) or self._tier
 
     def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:
         texts: list[str] = []

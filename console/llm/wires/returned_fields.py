@@ -33,6 +33,8 @@ class ReturnedFields:
 
     def add(self, part: Mapping[str, Any]) -> None:
         """Add the fields of a delta or a whole message."""
+        if part.keys().isdisjoint(RETURNED):
+            return
         for name in RETURNED:
             match part.get(name):
                 case str(text) if text and not (name in _SEALED and text in self._texts.get(name, ())):

@@ -13,7 +13,8 @@ from console.core.json_text import as_object, as_objects
 
 _MOST_TOKENS = 1_000_000_000
 _LARGEST_COST = 1e6
-_PLAIN = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
+_DETAILS = ("prompt_tokens_details", "completion_tokens_details")
+_PLAIN = frozenset({"prompt_tokens", "completion_tokens", "total_tokens", *_DETAILS})
 _CACHED = (
     *("cached_tokens", "cache_read_input_tokens", "cache_read_tokens"),
     *("prompt_cache_hit_tokens", "cached_input_tokens"),
@@ -83,7 +84,7 @@ def read_usage(value: object) -> Usage | None:
         output = 0
     if sent is None or output is None:
         return None
-    if usage.keys() <= _PLAIN and usage.get("total_tokens") in (None, sent + output):
+    if usage.keys() <= _PLAIN and usage.get("total_tokens") in (None, sent + output) and not _has_details(usage):
         return Usage(sent, output)  # the commonest report, in one step
     of_sent, of_output = _details(usage, "prompt", "input"), _details(usage, "completion", "output")
     lifetimes = next((fields[name] for fields in (usage, of_sent) for name in _LIFETIMES if fields.get(name)), None)
@@ -162,7 +163,14 @@ def uses_of(value: object) -> int:
 
 def _first(names: Iterable[str], fields: Mapping[str, Any]) -> int | None:
     """Return the first of these counts that is given, or None if it is implausible."""
-    return next((token_count(fields[name]) for name in names if fields.get(name) is not None), None)
+    for name in names:
+        if (value := fields.get(name)) is not None:
+            return token_count(value)
+    return None
+
+
+def _has_details(usage: Mapping[str, Any]) -> bool:
+    return any(any(as_object(usage.get(name)).values()) for name in _DETAILS if usage.get(name))
 
 
 def _details(usage: Mapping[str, Any], *sides: str) -> dict[str, Any]:
@@ -173,6 +181,8 @@ def _details(usage: Mapping[str, Any], *sides: str) -> dict[str, Any]:
 
 
 def _sum(fields: Mapping[str, Any], names: Iterable[str]) -> int:
+    if fields.keys().isdisjoint(names):
+        return 0
     return sum(uses_of(fields.get(name)) for name in names)
 
 
