@@ -3,14 +3,14 @@
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast, get_type_hints
 
 import msgspec
 
 from console.config.model import Limits, ModelConfig, Secret
 from console.config.toml import TomlFile
-from console.core.price import Price
+from console.core.price import LongRates, Price, TierRates, is_standard
 from console.core.provider import PROVIDERS
 from console.core.ready_type import ready_type
 from console.core.suggestion import nearest
@@ -167,8 +167,8 @@ def _convert(
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{value} is not a usable number")
         converted = msgspec.convert(value, ready_type(kind), dec_hook=_hidden)
-        if keys[0] in _CHECKS:
-            _CHECKS[keys[0]](converted)
+        if keys[-1] in _CHECKS:
+            _CHECKS[keys[-1]](converted)
         return converted
     except ValueError as error:
         file.mistake(
@@ -192,6 +192,20 @@ def _check_params(params: dict[str, Any]) -> None:
         json.dumps(params, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ValueError(f"cannot be sent as JSON: {error}") from None
+
+
+def _check_above(rows: Sequence[LongRates]) -> None:
+    if len({row.tokens for row in rows}) < len(rows):
+        raise ValueError("two rows have the same number of tokens")
+
+
+def _check_tiers(tiers: dict[str, TierRates]) -> None:
+    for name, rates in tiers.items():
+        if is_standard(Price(tiers=tiers), name):
+            raise ValueError(f"{name!r} is the usual tier, whose rates are those of the price itself")
+        if name != name.strip().lower():
+            raise ValueError(f"{name!r} is {name.strip().lower()!r} in replies")
+        _check_above(rates.above)
 
 
 def _hidden(kind: type, value: object) -> object:
@@ -228,7 +242,9 @@ def _report_nesting(file: TomlFile, name: str, inner: str) -> None:
 
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_CHECKS: dict[str, Callable[[Any], None]] = {"headers": _check_headers, "params": _check_params}
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "headers": _check_headers, "params": _check_params, "above": _check_above, "tiers": _check_tiers,
+}  # fmt: skip
 _PARTS: dict[str, type[Price | Limits]] = {"price": Price, "batch_price": Price, "limits": Limits}
 _KINDS = get_type_hints(ModelConfig, include_extras=True) | {"provider": cast(Any, Literal)[tuple(PROVIDERS)]}
 _WORDS = {

@@ -27,8 +27,9 @@ def overspend_words(models: Iterable[ModelFacts], concurrency: int) -> str:
     parts = [_unlimited(model, concurrency) for model in paid if not _is_limited(model)]
     if parts:
         return f"the cap can be exceeded by {', and by '.join(dict.fromkeys(parts))}"
-    names = " and ".join(dict.fromkeys(limited))
-    return f"the cap is kept as long as {names} keeps to max_tokens and its price" if limited else ""
+    names = list(dict.fromkeys(limited))
+    they = "keeps to max_tokens and its price" if len(names) == 1 else "keep to max_tokens and their prices"
+    return f"the cap is kept as long as {' and '.join(names)} {they}" if names else ""
 
 
 def _is_limited(model: ModelFacts) -> bool:

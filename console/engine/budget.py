@@ -57,6 +57,8 @@ class _RoleCosts:
     replies: int = 0
     unlimited: int = 0
     """Calls in flight that may cost more than was reserved."""
+    is_reported: bool = False
+    """True if the provider reports costs, even if they are zero."""
     is_surprising: bool = False
     """True if a call cost more than its limits allow."""
 
@@ -104,8 +106,9 @@ class BudgetMeter:
         costs = self._roles[role]
         cost, tokens = max(cost, costs.most_usd), max(tokens, costs.most_tokens)
         self.check(cost, tokens)
-        if not cost and costs.replies >= _FEWEST_FREE and self.budget.tokens is None:
-            is_limited = True  # it has no price, and its provider reports no costs
+        is_free = not cost and costs.replies >= _FEWEST_FREE and not costs.is_reported
+        if is_free and self.budget.tokens is None:
+            is_limited = True
         is_limited = not self.is_capped or (is_limited and not costs.is_surprising)
         if not self._fits(cost, tokens):
             return False
@@ -134,9 +137,8 @@ class BudgetMeter:
         """Raise BudgetReached if the caps do not allow this much more."""
         caps = self.budget
         if caps.cost_usd is not None and self._spent_usd + cost > caps.cost_usd:
-            cut = f" and up to {dollars(self.cut_usd)} on calls that were cut off," if self.cut_usd else ""
             more = f", the next call may cost {dollars(cost)}" if cost else ""
-            raise BudgetReached(f"{dollars(self.cost_usd)} spent{cut} of at most {dollars(caps.cost_usd)}{more}")
+            raise BudgetReached(f"{self._spent_words(caps.cost_usd)}{more}")
         if caps.tokens is not None and self.tokens + tokens > caps.tokens:
             more = f", the next call may take {tokens}" if tokens else ""
             raise BudgetReached(f"{self.tokens} tokens used of at most {caps.tokens}{more}")
@@ -145,11 +147,15 @@ class BudgetMeter:
         if self.is_out_of_time:
             raise BudgetReached(f"the time limit of {caps.seconds:g} s is reached")
 
+    def _spent_words(self, most_usd: float) -> str:
+        cut = f" and up to {dollars(self.cut_usd)} on calls that were cut off," if self.cut_usd else ""
+        return f"{dollars(self.cost_usd)} spent{cut} of at most {dollars(most_usd)}"
+
     def check_retry(self) -> None:
         """Raise BudgetReached if what was cut off and what is reserved exceed the cap together."""
-        caps, reserved = self.budget, sum(call.usd for call in self._reserved.values())
-        if self.cut_usd and caps.cost_usd is not None and self._spent_usd + reserved > caps.cost_usd:
-            self.check(caps.cost_usd - self._spent_usd + 1e-9)
+        most, reserved = self.budget.cost_usd, sum(call.usd for call in self._reserved.values())
+        if self.cut_usd and most is not None and self._spent_usd + reserved > most:
+            raise BudgetReached(f"{self._spent_words(most)}, the calls in flight may cost {dollars(reserved)}")
 
     async def wait_for_release(self) -> None:
         self._release.clear()
@@ -187,6 +193,7 @@ class BudgetMeter:
             is_priced = record.cost_usd is not None and not record.cost_at_least and reply.usage is not None
             usd, tokens = (record.cost_usd or 0.0, _tokens(reply)) if is_priced else _counted(reply, facts)
             is_twice = SENT_TWICE in reply.flags
+            self._roles[record.role].is_reported |= reply.usage is not None and reply.usage.cost_usd is not None
         self._count(usd, tokens)
         if is_twice:
             self.cut_usd += usd
@@ -220,8 +227,14 @@ class BudgetMeter:
         return msgspec.structs.replace(record, cut_usd=usd) if usd else record
 
     def add_lost(self, calls: int, roles: Mapping[str, ModelFacts]) -> None:
-        """Count calls that were in flight when an earlier session was killed; nobody knows of which role."""
-        self.cut_usd += calls * max(self._usual(role, facts) for role, facts in roles.items())
+        """Count calls that were in flight when an earlier session was killed; nobody knows of which roles."""
+        usual = {role: self._usual(role, facts) for role, facts in roles.items()}
+        for role in sorted(roles, key=usual.__getitem__, reverse=True):
+            costs, most = self._roles[role], calls
+            if costs.is_surprising or not worst_case(ChatRequest([]), roles[role]).is_limited:
+                most = min(calls, most_unlimited(costs.replies, self.concurrency))
+            self.cut_usd += most * usual[role]
+            calls -= most
 
     def _usual(self, role: str, facts: ModelFacts) -> float:
         """Return the highest cost of a call of unknown length."""

@@ -280,8 +280,9 @@ def test_options_may_stand_before_the_verb(console, home):
 
 def test_a_matrix_is_one_run_for_each_model_and_suite(console, home):
     line = ["run", "-m", "sim/careful", "-m", "sim/hasty", "-s", "aidan-starter", "-s", "bfcl-starter/simple_python"]
-    dry = console(*line, "-n", "1", "--dry-run")
+    dry = console(*line, "-n", "1", "--dry-run", "--max-cost", "2")
     assert "together: 4 runs, 4 rollouts" in dry.out
+    assert ", each with a cap of $2.00" in dry.out
     ended = console(*line, "-n", "1", "--name", "pair", "--json", "--quiet")
     assert ended.code == Exit.OK
     assert len(ended.lines) == 4

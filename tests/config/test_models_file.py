@@ -88,6 +88,12 @@ MISTAKES = [
     ('[a]\nid = "x"\n', 5, "unknown key 'id'", "Did you mean model_id?"),
     ('[a]\nmodel_id = "x"\nlimits = { timout_s = 3 }\n', 6, "unknown key 'timout_s'", "timeout_s"),
     ('[a]\nmodel_id = "x"\n[a.price]\nim = 3\n', 7, "unknown key 'im'", "in"),
+    (
+        '[a]\nmodel_id = "x"\n[a.price]\nabove = [{ tokens = 9, in = 1 }, { tokens = 9, in = 2 }]\n',
+        7, "two rows have the same number of tokens", "",
+    ),
+    ('[a]\nmodel_id = "x"\n[a.price]\ntiers = { Flex = { in = 1 } }\n', 7, "'Flex' is 'flex' in replies", ""),
+    ('[a]\nmodel_id = "x"\n[a.price]\ntiers = { default = { in = 1 } }\n', 7, "'default' is the usual tier", ""),
     ('[a]\nmodel_id = "x"\nlogprobs = 5\n', 6, "unknown key 'logprobs'", "params"),
     ('[a]\nmodel_id = "x"\ntop_p = 1\nparams = { top_p = 0.5 }\n', 6, "unknown key 'top_p'", "params"),
     ('[a]\nmodel_id = "x"\ncustom_llm_provider = "azure"\n', 6, "unknown key 'custom_llm", "provider"),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -180,3 +181,29 @@ def test_a_limit_that_is_not_kept_counts_as_none():
 )
 def test_what_can_be_overspent_is_said(facts, words):
     assert overspend_words([facts], 8) == words
+
+
+def test_several_models_keep_to_their_prices():
+    both = [LIMITED, msgspec.structs.replace(LIMITED, name="other")]
+    assert (
+        overspend_words(both, 8) == "the cap is kept as long as limited and other keep to max_tokens and their prices"
+    )
+
+
+def test_a_kill_loses_no_more_calls_than_could_be_in_flight():
+    """Conversations that wait for their first replies have cost nothing."""
+    roles = {"model": ROLES["model"], "judge": LIMITED}
+    usual = {role: worst_case(ChatRequest([]), facts).usd for role, facts in roles.items()}
+    meter = BudgetMeter(Budget(cost_usd=1.0), 32)
+    meter.add_lost(10, roles)
+    assert meter.cut_usd == pytest.approx(3 * usual["model"] + 7 * usual["judge"])
+
+
+def test_costs_of_zero_that_the_provider_reports_prove_nothing():
+    till = Till(2.0, 64)
+    for _ in range(40):
+        till.begin("user", 0.0)
+        till.end(next(iter(till.in_flight)), "answered")
+    for _ in range(64):
+        till.begin("user", 1.0)
+    assert len(till.in_flight) == most_unlimited(40, 64) == 10

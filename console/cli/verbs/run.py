@@ -326,6 +326,8 @@ def _total_text(forecast: "Forecast") -> str:
         price = f"{known}price of {', '.join(forecast.unpriced)} unknown"
     price += f", at most {dollars(forecast.most_usd)}" if forecast.most_usd is not None else ""
     rollouts = with_setup(plural(forecast.cases, "rollout"), forecast.setup)
+    cap = forecast.runs[0].cap_usd
+    price += f", each with a cap of {dollars(cap)}" if cap is not None else ""
     return f"{len(forecast.runs)} runs, {rollouts}, about {forecast.calls:,.0f} calls, {price}"
 
 
