@@ -54,9 +54,9 @@ def copy_by_program(command: Sequence[str], text: str, environment: Mapping[str,
     # clip.exe expects the console's code page without a byte order mark; pbcopy expects the encoding of LANG.
     data = b"\xff\xfe" + text.encode("utf-16-le") if command[0] == "clip.exe" else text.encode()
     path = _find(command[0], environment)
+    if path is None:
+        raise UsageError(f"{command[0]} could not copy: not found")
     try:
-        if path is None:
-            raise FileNotFoundError("not found")
         done = subprocess.run(  # noqa: S603  a program of ours to name; the text goes to its standard input
             [path, *command[1:]],
             input=data,

@@ -95,6 +95,7 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "S": ["1"],
         "SERVER": ["openai", "ollama"],
         "SHARE": ["0.9"],
+        "STATUS": ["broken", "failed", attack("status")],
         "SUITE": [SUITE, "aidanbench"],
         "K": ["2", attack("count")],
         "T": ["9s"],

@@ -18,10 +18,12 @@ def test_every_command_takes_the_same_run_for_the_newest(console, home: Path) ->
     assert console("resume").err.strip().endswith(made[-1])
 
 
-def cut_short(run: Path, lines: int) -> None:
-    """Leave the journal as a kill does."""
+def cut_short(run: Path) -> None:
+    """Leave the journal as a kill does just before the last rollout finishes."""
     journal = run / "journal.jsonl"
-    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-lines]))
+    before, finished, _ = journal.read_bytes().rpartition(b'"t":"finished"')
+    assert finished
+    journal.write_bytes(before[: before.rindex(b"\n") + 1])
 
 
 @pytest.mark.parametrize("verb", ["branch", "try"])
@@ -33,7 +35,7 @@ def test_resume_continues_a_killed_branch_or_trial(console: Any, home: Path, ver
     assert console(verb, *words, "--yes", "--quiet").code in (0, 3)
     [branch] = [one for one in (home / "runs").iterdir() if one.name not in (whole, ".index")]
     played = console("show", branch.name, "--json").data["summary"]["tally"].get("passed")
-    cut_short(branch, 3)
+    cut_short(branch)
     resumed = console("resume")
     assert f"{branch.name}: 1 of" in resumed.err
     after = console("show", branch.name, "--json").data["summary"]
@@ -45,5 +47,5 @@ def test_resume_takes_an_older_run_that_ended_early(console: Any, home: Path) ->
     play = ("run", "-m", "sim/hasty", "-s", "bfcl-starter", "-n", "3", "--json", "--quiet")
     older, newer = (console(*play).data["run"] for _ in range(2))
     assert newer in console("resume").err
-    cut_short(home / "runs" / older, 3)
+    cut_short(home / "runs" / older)
     assert f"{older}: 1 of 3" in console("resume").err

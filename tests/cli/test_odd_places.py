@@ -78,7 +78,7 @@ def test_a_huge_line_ends_the_check_after_the_lines_before_it(console: Any, home
     answers = [json.loads(line) for line in ended.out.splitlines()]
     assert (ended.code, [answer["line"] for answer in answers]) == (2, [1, 2, 3])
     assert "is longer than 16,000,000 bytes" in answers[1]["error"]
-    assert "cannot be read to the end" in answers[2]["error"]
+    assert "cannot be read to the end: a line has no end" in answers[2]["error"]
 
 
 @pytest.mark.parametrize("form", first_quick(["inspect-json", "eval", "chat", "promptfoo", "cavebench", "tau2"], 2))

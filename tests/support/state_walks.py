@@ -207,7 +207,7 @@ async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
             if "vllm" not in words:
                 return {"servers": SERVERS}
             is_listed.wait()
-            return {"models": MODELS_OF_SERVER}
+            return {"models": MODELS_OF_SERVER, "file": "/srv/evals/models.toml"}
 
         stage.monkeypatch.setattr("console.tui.screens.home.adding.verb_output", list_models)
         await see(stage.at("home"), "escape")

@@ -91,7 +91,7 @@ def test_places_that_are_none_are_refused(on: str | None, workers: int | None, s
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.delitem(sys.modules, "console.engine.workers.ray_cluster", raising=False)
-    with pytest.raises(UsageError, match=r"eval-console\[ray\]"):
+    with pytest.raises(UsageError, match=r"Install the extra: .*pip install .*\[ray\]'"):
         __import__("console.engine.workers.ray_cluster")
     monkeypatch.delitem(sys.modules, "console.engine.workers.ray_cluster", raising=False)
 

@@ -8,6 +8,7 @@ with its number and an `error`; the others are still graded, and the exit code i
 """
 
 import argparse
+import errno
 import gzip
 import os
 import stat
@@ -89,7 +90,7 @@ def _lines_of(file: BinaryIO, name: str) -> Iterator[str | UsageError]:
                 line = file.readline(_LONGEST)
                 skipped += len(line)
                 if skipped > _MOST_SKIPPED:
-                    raise OSError("a line has no end")
+                    raise OSError(errno.EFBIG, "a line has no end")
     except (OSError, EOFError, zlib.error) as error:
         yield UsageError(f"{name} cannot be read to the end: {reason_of(error)}", hint=_FORMS)
 

@@ -26,7 +26,7 @@ class RetryArguments(ResumingArguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
-    parser.add_argument("--status", default="broken", help=argparse.SUPPRESS)  # `failed` existed once
+    parser.add_argument("--status", metavar="STATUS", default="broken", help=argparse.SUPPRESS)  # `failed` existed once
     parser.add_argument("--ids", action="append", default=[], metavar="A,B", help="only these cases")
     add_target_arguments(parser)
     add_budget_arguments(parser)

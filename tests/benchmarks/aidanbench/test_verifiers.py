@@ -45,7 +45,11 @@ TURNS: list[dict[str, Any]] = [
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunFolder:
-    options = read_options({"thresholds": {"coherence_score": 20}})
+    return write_run(tmp_path / "runs", {"thresholds": {"coherence_score": 20}})
+
+
+def write_run(runs: Path, changes: dict[str, Any]) -> RunFolder:
+    options = read_options(changes)
     settled = {**options.values, "thresholds": options.thresholds._asdict()}
     manifest = Manifest(
         id="run",
@@ -56,7 +60,7 @@ def run(tmp_path: Path) -> RunFolder:
         rollouts=2,
         cases=4,
     )
-    folder = create_run(tmp_path / "runs", manifest)
+    folder = create_run(runs, manifest)
     journal = JournalWriter(folder.journal_path)
     journal.append(Opened(at=1.0, pid=1))
     for case_id in ("a-1", "b-1"):
@@ -115,13 +119,8 @@ def test_export_has_the_layout_and_names_of_the_tools(run: RunFolder, tmp_path: 
     assert metadata["left_out"] == [{"case": "b-1", "rollout": 1, "outcome": "broken", "reason": "server"}]
 
 
-def test_the_score_stays_the_count_whatever_the_reward(run: RunFolder, tmp_path: Path) -> None:
-    options = read_options({"reward_mode": "novelty_sum"})
-    journal = JournalWriter(run.journal_path)
-    for rollout in (0, 1):
-        verdict = score_loop(TURNS, options)
-        journal.append(Finished(at=3.0, key=Key("a-1", rollout), verdict=verdict, output=TURNS))
-    journal.close()
+def test_the_score_stays_the_count_whatever_the_reward(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "runs", {"reward_mode": "novelty_sum"})
     row = read_results(export_run(run, tmp_path / "out")[0])[1][0]
     assert (row["reward"], row["aidanbench_score"], row["sum_embedding_novelty"]) == (1.25, 2.0, 1.25)
 
