@@ -4,6 +4,7 @@ Labels change no result. A failure already labeled by the same model for the sam
 run of the labeler continues where it stopped, and at most the call in flight is paid for twice.
 """
 
+import dataclasses
 import json
 import re
 from collections import Counter
@@ -206,9 +207,11 @@ async def label_failures(plan: LabellingPlan, notes: Notes, most_usd: float | No
                     f"{dollars(spent)} spent of at most {dollars(most_usd)}, the next would cost {dollars(estimate)}"
                 )
             used = tries[question.slot, question.digest(plan.model)]
-            answer = await _ask(endpoint, plan.model, question, notes, used)
+            answer = await _ask(endpoint, plan.model, question, notes, used, watch := _Charges())
             cost = estimate if answer.cost_usd is None else answer.cost_usd
-            spent, dearest = spent + cost, max(dearest, cost)
+            spent, dearest = spent + cost + watch.count * estimate, max(dearest, cost)
+            if watch.count and estimate:
+                answer = dataclasses.replace(answer, cost_usd=None)
             yield answer
             faults = faults + 1 if answer.fault is not None else 0
             if answer.fault is not None and (answer.fault.kind in HALTING or faults >= FAULTS_IN_A_ROW):
@@ -220,14 +223,29 @@ async def label_failures(plan: LabellingPlan, notes: Notes, most_usd: float | No
         await endpoint.aclose()
 
 
-async def _ask(endpoint: Endpoint, model: ModelConfig, question: Question, notes: Notes, tries: int) -> Answer:
+class _Charges(Watch):
+    """Counts requests that the provider may have charged for without an answer."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
+        self.count += fault.may_be_charged
+
+    def on_resent(self) -> None:
+        self.count += 1
+
+
+async def _ask(
+    endpoint: Endpoint, model: ModelConfig, question: Question, notes: Notes, tries: int, watch: Watch
+) -> Answer:
     name, problem, cost = question.digest(model), "it has another format", 0.0
     problems: list[str] = []
     for number in range(tries, TRIES):
         messages = question.messages(_AGAIN % problem if number else "")
         request = ChatRequest(messages, seed=f"{name} {number}", scripted=lambda: _scripted(question))
         try:
-            reply = await endpoint.ask(request, Watch())
+            reply = await endpoint.ask(request, watch)
         except Fault as fault:
             return Answer(question.key, problem=fault.message, fault=fault, cost_usd=cost, problems=tuple(problems))
         paid = cost_of(reply, facts(model))

@@ -288,3 +288,12 @@ def test_show_has_the_labels_as_json(console, run_path: Path) -> None:
     ]
     assert console("show", f"{RUN}#a", "--json").data["label"]["name"] in LABELS
     assert "label" not in console("show", f"{RUN}#b", "--json").data
+
+
+def test_requests_that_are_cut_off_count_as_charged(console, run_path: Path, served) -> None:
+    price = "price = { in = 1.0, out = 2.0 }\nlimits = { backoff_s = 0.01, max_tries = 4 }"
+    served(lambda request: Scripted(fault="s_cut"), price=price)
+    expected = console("explain", RUN, "--model", "reader", "--dry-run", "--json").data["cost_usd"]
+    ended = console("explain", RUN, "--model", "reader", "--json", "--max-cost", f"{expected:.6f}")
+    assert ended.code == 4, ended.err
+    assert ended.data["cost_usd"] is None
