@@ -37,7 +37,8 @@ def run(args: RetryArguments) -> int:
     folder = args.find_run(args.which)
     if args.status != "broken":
         hint = f"`eval-console run --only-failed-of {folder.name}` plays failed cases again, as a run of their own."
-        raise UsageError("a grade is never replaced", where=f"--status {args.status}", hint=hint)
+        words = "what is broken or undecided is retried without it, and a grade is never replaced"
+        raise UsageError(words, where=f"--status {args.status}", hint=hint)
     only = frozenset(split(args.ids))
     if only:
         case_ids = [case.id for case in reopen(folder, args.workspace).cases]

@@ -11,10 +11,9 @@ import resource
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextvars import ContextVar
 from functools import cached_property
 from http import HTTPStatus
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
@@ -34,6 +33,8 @@ from console.llm.transport.network import Proxy, proxy_of, tls_context
 LARGEST_BODY = 16 << 20
 _LARGEST_ERROR = 64 << 10
 _CONNECT_S = 30.0
+_OPENED: ContextVar[list[socket.socket] | None] = ContextVar("opened", default=None)
+"""The sockets opened for a request; none if its connection was kept. aiohttp's own traces cost a tenth of a call."""
 _RESERVED = 4
 """File descriptors reserved for everything but connections, such as modules imported while cases play."""
 
@@ -142,11 +143,12 @@ class HttpSession:
         before any byte of a response, the request is sent once more, on a new connection.
         """
         if not is_sent_once:
-            use = _ConnectionUse()
+            opened: list[socket.socket] = []
+            _OPENED.set(opened)
             try:
-                return await self._open().request(**options, trace_request_ctx=use)
+                return await self._open().request(**options)
             except aiohttp.ClientConnectionError as error:
-                if not (use.is_reused and _is_closed_before_response(error)):
+                if opened or not _is_closed_before_response(error):
                     raise
             on_resent()
         self._unkept_session = self._unkept_session or self._new_session(keeps_connections=False)
@@ -173,7 +175,6 @@ class HttpSession:
             timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_s),
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
-            trace_configs=[_reuse_trace()] if keeps_connections else [],
         )
 
     def _url(self, path: str) -> str:
@@ -224,23 +225,6 @@ class HttpSession:
         return fault_of(provider_error, error_response.status, error_response.headers)
 
 
-@dataclass(slots=True)
-class _ConnectionUse:
-    """How a request was sent; filled by the trace of its session."""
-
-    is_reused: bool = False
-    """True if the last connection had carried a request before."""
-
-
-def _reuse_trace() -> aiohttp.TraceConfig:
-    async def reused(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
-        context.trace_request_ctx.is_reused = True
-
-    trace = aiohttp.TraceConfig()
-    trace.on_connection_reuseconn.append(reused)
-    return trace
-
-
 def _is_closed_before_response(error: aiohttp.ClientConnectionError) -> bool:
     """Return True unless there was no connection, or part of a response had arrived."""
     if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ServerTimeoutError):
@@ -284,6 +268,8 @@ def _new_socket(address: tuple[int, int, int, str, tuple[Any, ...]]) -> socket.s
     if most != resource.RLIM_INFINITY and new.fileno() >= most - _RESERVED:
         new.close()
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+    if (opened := _OPENED.get()) is not None:
+        opened.append(new)
     return new
 
 
