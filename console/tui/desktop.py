@@ -97,7 +97,7 @@ def open_outside(target: str | Path, environment: Mapping[str, str] | None = Non
     except subprocess.TimeoutExpired:
         return  # the program itself, which stays open
     except OSError as error:
-        raise UsageError(f"{word} cannot be opened with {name}: {error.strerror}") from None
+        raise UsageError(f"{word} cannot be opened with {name}: {reason_of(error)}") from None
     if code:
         raise UsageError(f"{word} cannot be opened: {name} ended with code {code}")
 

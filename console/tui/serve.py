@@ -12,7 +12,7 @@ from typing import Any
 
 from console.config.extras import install_command
 from console.config.paths import WorkspacePaths
-from console.core.fault import UsageError
+from console.core.fault import UsageError, reason_of
 from console.engine.background import start_task
 
 HOST = "127.0.0.1"
@@ -81,8 +81,8 @@ def serve(paths: WorkspacePaths, options: list[str], port: int, report: Callable
     try:
         server.serve()
     except OSError as error:
-        hint = "Choose another with --port."
-        raise UsageError(f"port {port} of {HOST} cannot be opened: {error.strerror}", hint=hint) from None
+        why = os.strerror(error.errno) if error.errno else reason_of(error)  # asyncio adds a phrase of its own
+        raise UsageError(f"port {port} of {HOST} cannot be opened: {why}", hint="Choose another with --port.") from None
     return 0
 
 

@@ -1,5 +1,6 @@
 """The app in a browser: one page at a secret address of this machine, nothing from elsewhere, and a clear refusal."""
 
+import errno
 import os
 import socket
 import subprocess
@@ -45,6 +46,15 @@ def address(tmp_path: Path) -> Iterator[str]:
         said = server.stdout.readline()
         yield next(word for word in said.split() if word.startswith("http://"))
         server.terminate()
+
+
+def test_a_taken_port_is_named_without_phrases_of_libraries() -> None:
+    pytest.importorskip("textual_serve")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError) as caught:
+            serve.serve(WorkspacePaths(), [], port, [].append)
+    assert caught.value.message == f"port {port} of 127.0.0.1 cannot be opened: {os.strerror(errno.EADDRINUSE)}"
 
 
 def status_of(address: str, **headers: str) -> int:

@@ -70,7 +70,7 @@ def find_run_data(suite: str, folder: Path, weights: Path | None, secrets: Itera
         _check_secrets(files, secrets)
         return RunData(files, digest_of_files(files))
     except OSError as error:
-        raise UsageError(f"the data cannot be read: {error.strerror}", where=str(error.filename or folder)) from None
+        raise UsageError(f"the data cannot be read: {reason_of(error)}", where=str(error.filename or folder)) from None
 
 
 def digest_of_files(files: Mapping[str, Path]) -> str:
@@ -139,7 +139,7 @@ def unpack_once(digest: str, parts: Iterable[bytes]) -> tuple[Path, bool]:
                 shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
         where = str(error.filename or cache)
-        raise UsageError(f"the data cannot be unpacked: {error.strerror}", where=where, hint=_COPY_HINT) from None
+        raise UsageError(f"the data cannot be unpacked: {reason_of(error)}", where=where, hint=_COPY_HINT) from None
     return target, True
 
 

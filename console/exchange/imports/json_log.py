@@ -34,7 +34,7 @@ def placed_pieces(
             for names, piece in pieces.elements(lists):
                 yield names, piece, pieces.place
     except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+        raise UsageError(f"cannot be read: {reason_of(error)}", where=str(path)) from None
     except Truncated as error:
         problems.append(Problem(path.name, f"{error}; complete entries were read"))
     except ValueError as error:

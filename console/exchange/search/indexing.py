@@ -14,7 +14,7 @@ from zlib import crc32
 import msgspec
 
 from console.core.case import Key, case_digest
-from console.core.fault import Fault, UsageError
+from console.core.fault import Fault, UsageError, reason_of
 from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest
 from console.insight.conversation import Conversation
@@ -117,9 +117,8 @@ class IndexUpdate:
                 discard_index(self._root)
                 self._update()
         except (IndexDamaged, OSError, sqlite3.Error, Fault) as error:
-            why = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise UsageError(
-                f"the search index cannot be written: {why}",
+                f"the search index cannot be written: {reason_of(error)}",
                 where=str(self._root),
                 hint="Make the folder writable, or free some disk space.",
             ) from None
