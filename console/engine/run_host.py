@@ -294,7 +294,8 @@ class RunHost:
     async def wait_to_retry(self, key: Key, seconds: float) -> None:
         """Wait for the next try, giving up the slot unless a model is still unproven."""
         lines_up = partial(self.state, key, "waiting", "for a free slot, to retry")
-        await self.retry_line.wait(seconds, lines_up, keeps_slot=self.circuit_breaker.is_careful)
+        keeps_slot = self.circuit_breaker.is_careful or self.budget_meter.is_capped  # others wait for its reservation
+        await self.retry_line.wait(seconds, lines_up, keeps_slot=keeps_slot)
         await self.wait_while_paused(key)
         self.budget_meter.check_retry()
 

@@ -161,3 +161,19 @@ def test_the_possible_charges_of_a_try() -> None:
     assert Tried(1.0, Key("a"), 1, "connect", "refused").possible_charges == 0
     assert Fault(FaultKind.SERVER, "the gateway gave up", status=504).may_be_charged
     assert not Fault(FaultKind.SERVER, "down", status=503).may_be_charged
+
+
+def test_a_call_to_be_sent_again_does_not_wait_for_calls_that_wait_for_its_money(console, home: Path) -> None:
+    """It would hold its reservation without a slot, and others a slot without a reservation, without end."""
+    till = Till(lambda _: tokens(100))
+    till.is_cut = lambda number: number == 1
+    data = write_suite(home / "data", 12)
+    with till.server:
+        write_models(home, till.server, "max_wait_s = 5", "max_tokens = 1000")
+        models = home / "models.toml"
+        models.write_text(models.read_text().replace("backoff_s = 0.01", "backoff_s = 1.0"))
+        given = ("--data", data, "-c", 2, "--json", "--quiet", "--yes", "--max-cost", 0.04, "--max-time", 20)
+        ended = console("run", "-m", "m", "-s", "lookups", *given)
+    assert ended.code == 4, ended.err
+    assert "of at most $0.040" in ended.data["summary"]["message"]
+    assert till.spent <= 0.04
