@@ -103,6 +103,8 @@ def cost_of_usage(price: Price, usage: Usage, tier: str = "", prompt: float | No
         rates = price.tiers.get(tier)
         return UNKNOWN if rates is None else _cost_by(rates, usage, length, usual=price)
     cost = _cost_by(price, usage, length)
+    if not price.tiers:
+        return cost
     possible = [price.tiers[name] for name in (OFF_PEAK, REGIONAL) if name in price.tiers]
     others = [_cost_by(rates, usage, length).usd for rates in possible]
     return Cost(min(cost.usd, *others), is_exact=False) if others else cost

@@ -66,8 +66,8 @@ class RoleSpending(msgspec.Struct):
         """Return whether the cost is unknown or only a lower bound."""
         if facts.simulated or provider_of(facts.provider).is_free or not (self.calls or self.uncounted):
             return False
-        if RoleSpending(input_tokens=1, output_tokens=1).cost_usd(facts) == 0:
-            return False  # nothing has a price
+        if facts.price.input == 0 == facts.price.output:
+            return False
         whole = self.known_tokens == (self.input_tokens, self.cached_tokens, self.output_tokens)
         return self.uncounted > 0 or (not whole and facts.price.input is None)
 

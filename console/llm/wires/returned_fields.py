@@ -139,6 +139,8 @@ def with_returned(messages: Sequence[Message], omit: Collection[str] = ()) -> li
         omit: names of fields that the server refuses.
     """
     out: list[dict[str, Any]] = []
+    if not any("native" in message for message in messages):
+        return [*map(dict, messages)]
     for message, is_in_loop in zip(messages, in_tool_loops(messages), strict=True):
         plain: dict[str, Any] = {name: value for name, value in message.items() if name != "native"}
         native = message.get("native")

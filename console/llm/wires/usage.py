@@ -170,7 +170,7 @@ def _first(names: Iterable[str], fields: Mapping[str, Any]) -> int | None:
 
 
 def _has_details(usage: Mapping[str, Any]) -> bool:
-    return any(any(as_object(usage.get(name)).values()) for name in _DETAILS if usage.get(name))
+    return any((details := usage.get(name)) and any(as_object(details).values()) for name in _DETAILS)
 
 
 def _details(usage: Mapping[str, Any], *sides: str) -> dict[str, Any]:
