@@ -1,5 +1,6 @@
 """What is shown, and waiting for it."""
 
+import asyncio
 import contextlib
 import threading
 import time
@@ -8,6 +9,7 @@ from typing import Any
 
 from textual._context import visible_screen_stack
 from textual.app import App
+from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.worker import WorkerCancelled
@@ -64,6 +66,36 @@ def assert_no_control_byte(app: App[Any]) -> None:
                 assert not 0x7F <= code < 0xA0, f"control character in {part.text!r}"
                 assert code not in (0x200E, 0x200F, 0x202E, 0x2066, 0x2028, 0x2029), f"bidi in {part.text!r}"
                 assert not 0xD800 <= code < 0xE000, f"surrogate in {part.text!r}"
+
+
+async def wait_for_answers(app: ConsoleApp, patience_s: float = PATIENCE_S) -> None:
+    """Wait until the app and each widget of its screen have handled what they were sent.
+
+    Unlike a pause of Pilot, it does not wait for widgets that leave meanwhile, and says which ones do not answer.
+    """
+    ends = time.monotonic() + patience_s
+    answered: set[MessagePump] = set()
+
+    def note(pump: MessagePump) -> None:
+        answered.add(pump)
+
+    pumps = [pump for pump in (app, *app.screen.walk_children(with_self=True)) if pump.is_running]
+    for pump in pumps:
+        pump.call_later(note, pump)
+    while silent := [pump for pump in pumps if pump.is_running and pump not in answered]:
+        assert time.monotonic() < ends, "\n".join(map(_state_of, silent))
+        await asyncio.sleep(0.01)
+    assert app.is_running or app.crash is not None
+
+
+def _state_of(pump: MessagePump) -> str:
+    """Return what a message loop waits for, and what waits for it."""
+    private: Any = pump
+    coroutine, places = private._task and private._task.get_coro(), []
+    while frame := getattr(coroutine, "cr_frame", None):
+        places.append(f"{frame.f_code.co_filename}:{frame.f_lineno}")
+        coroutine = coroutine.cr_await
+    return f"{pump!r} {private._closing=} {private._closed=} {private._message_queue.qsize()} {places}"
 
 
 async def settle(app: ConsoleApp, pilot: Pilot[int]) -> None:

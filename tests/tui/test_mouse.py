@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.recorded_runs import plain_run
-from support.screen_text import assert_until, text_of, wait_until_unchanged
+from support.screen_text import PATIENCE_S, assert_until, text_of, wait_for_answers, wait_until_unchanged
 from support.streaming_runs import StreamingRuns, streaming_runs
 from support.suite_runs import brick_run, code_run
 from textual._xterm_parser import XTermParser
@@ -107,8 +107,8 @@ async def test_a_mouse_between_any_two_updates_leaves_the_app_open(opened: Any, 
     ends = time.monotonic() + SECONDS
     async with streaming_runs(workspace.root / "runs", rng) as runs:
         while time.monotonic() < ends:
-            async with opened(rng.choice(SIZES)) as (app, pilot):
-                await _play(app, pilot, runs, ended, rng, min(ends, time.monotonic() + SESSION_S))
+            async with opened(rng.choice(SIZES)) as (app, _):
+                await _play(app, runs, ended, rng, min(ends, time.monotonic() + SESSION_S))
                 await _leave(app)
 
 
@@ -161,6 +161,20 @@ async def test_an_app_that_ends_while_something_opens_ends_without_an_error(
         assert app.crash is None, turns
 
 
+async def test_the_wait_names_a_widget_that_stands_still_and_passes_over_one_that_leaves(opened: Any) -> None:
+    goes_on = asyncio.Event()
+    async with opened((120, 40)) as (app, _):
+        try:
+            app.screen.query(RowList).first().call_later(goes_on.wait)
+            with pytest.raises(AssertionError, match=r"^StartList.*locks\.py"):
+                await wait_for_answers(app, 0.5)
+        finally:
+            goes_on.set()
+        leaving = app.screen.query(RowList).last()
+        leaving.call_later(leaving.remove)
+        await wait_for_answers(app)
+
+
 async def _leave(app: ConsoleApp) -> None:
     """Quit as people do, with input on its way; Pilot alone would take the screens from under it."""
     App.exit(app)
@@ -168,9 +182,7 @@ async def _leave(app: ConsoleApp) -> None:
         await asyncio.sleep(0)
 
 
-async def _play(
-    app: ConsoleApp, pilot: Any, runs: StreamingRuns, ended: list[RunFolder], rng: random.Random, ends: float
-) -> None:
+async def _play(app: ConsoleApp, runs: StreamingRuns, ended: list[RunFolder], rng: random.Random, ends: float) -> None:
     hand = Hand(app, rng)
     while time.monotonic() < ends:
         for _ in range(rng.randint(0, 3)):
@@ -183,6 +195,12 @@ async def _play(
         for _ in range(rng.choice((0, 1, 2, 5, 20))):
             await asyncio.sleep(0)
         if rng.random() < 0.1:
-            await pilot.pause(0.02)
+            await wait_for_answers(app)
+            await asyncio.sleep(0.02)
         if app.crash is not None:
             raise AssertionError(f"it ended after {list(hand.sent)}") from app.crash
+    hand.send("\x1b")
+    await wait_for_answers(app)
+    async with asyncio.timeout(PATIENCE_S):
+        while app._typed_keys._waiting:  # noqa: ASYNC110  it has no event
+            await asyncio.sleep(0.01)
