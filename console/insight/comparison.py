@@ -298,6 +298,12 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
         groups[pair.a.category].append(pair)
     counted = [pair for pair in pairs if pair.outcome is not PairOutcome.LEFT_OUT]
     width = _largest_change(headline, a.manifest, b.manifest)
+    failed_in = _chosen_failures(a, b, counted)
+
+    def count(group: Sequence[RolloutPair]) -> PairCounts:
+        part = count_pairs(group, headline, width)
+        return part if not failed_in else replace(part, difference=_untested(part.difference, failed_in))
+
     return RunComparison(
         a=a,
         b=b,
@@ -308,8 +314,8 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
         only_b=len(listed_b) - len(pairing.slots),
         beyond=len(pairing.slots) - len(shared),
         pairing=pairing,
-        counts=count_pairs(pairs, headline, width),
-        categories=corrected({name: count_pairs(group, headline, width) for name, group in groups.items()}),
+        counts=count(pairs),
+        categories=corrected({name: count(group) for name, group in groups.items()}),
         reasons=tuple(_failed_cases(counted, reason_words)),
         scores=tuple(_scores(counted, a.manifest, b.manifest)),
         spent_a=_spent([pair.a for pair in counted]),
@@ -318,6 +324,29 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
         if pairing.is_across_suites
         else _agreement(shared, lambda side, slot: side.case_digests.get(slot[0], ""), a, b),
         prompts=_agreement(shared, lambda side, slot: side.request_digest(slot), a, b),
+    )
+
+
+def _chosen_failures(a: ComparisonSide, b: ComparisonSide, counted: Sequence[RolloutPair]) -> str:
+    """Return the run, A or B, whose failures the other was to play; empty if the cases were not chosen like that."""
+    for name, chosen_from, chooser in (("A", a, b), ("B", b, a)):
+        passes = any(chosen_from.rollouts[slot].outcome is Outcome.PASSED for slot in chosen_from.graded_slots)
+        fails = all(getattr(pair, name.lower()).outcome is Outcome.FAILED for pair in counted)
+        if counted and chooser.manifest.selection.ids and passes and fails:
+            return name
+    return ""
+
+
+def _untested(difference: Difference, failed_in: str) -> Difference:
+    return Difference(
+        difference.value,
+        None,
+        None,
+        None,
+        difference.cases,
+        difference.rollouts,
+        difference.clusters,
+        failed_in=failed_in,
     )
 
 

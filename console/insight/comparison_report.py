@@ -191,14 +191,15 @@ def verdict_words(comparison: RunComparison) -> str:
         basis = f"at look {look.number} of {look.of}, after {look.rollouts:,} of {look.planned:,}"
         return f"B − A: {difference_words(look)}, {basis}: {look.decision}"
     difference, show = comparison.counts.difference, number if comparison.headline else rate
-    if difference.p is None:
+    if difference.p is None and not difference.failed_in:
         return "the runs have no graded case in common"
     unit = comparison.a.manifest.units.get(comparison.headline, "")
     score = f"{comparison.headline} ({unit})" if unit else comparison.headline
     name = f"{score} per case" if score else "passed"
     span = bounds(difference.low, difference.high, lambda bound: signed(bound, show))
     words = f"{signed(difference.value, show)} {name}{f', 95 % {span}' if span else ''}"
-    return f"B − A: {words}, {p_text(difference.p)}, {'; '.join(filter(None, (difference.words, difference.caution)))}"
+    tested = "" if difference.p is None else f", {p_text(difference.p)}"
+    return f"B − A: {words}{tested}, {'; '.join(filter(None, (difference.words, difference.caution)))}"
 
 
 def passed_words(case: CasePair) -> tuple[str, str]:

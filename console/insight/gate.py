@@ -108,6 +108,8 @@ def _not_to_be_judged(comparison: RunComparison, a: Summary, b: Summary, differe
         broken = summary.tally.broken + summary.tally.undecided
         if broken > LEFT_OUT_SHARE * summary.planned_cases:
             return f"{broken} of {summary.planned_cases} rollouts of {name} broke or are undecided"
+    if difference.failed_in:
+        return difference.words
     if difference.low is None or difference.high is None:
         return f"{difference.cases} shared cases are too few for an interval"
     return ""

@@ -10,11 +10,17 @@ from console.core.chat import Reply
 from console.core.looks import Look, LookPlan, Question, Rule, Until
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Closed, Finished, Looked, Started
-from console.core.run import Manifest, ModelFacts
+from console.core.run import Manifest, ModelFacts, Selection
 from console.core.statistics.paired import mcnemar, paired_mean
 from console.core.statistics.resampling import sign_flip
 from console.insight.comparison import PairOutcome, compare, error_types
-from console.insight.comparison_report import change_words, comparison_sections, repeat_reasons, statistics
+from console.insight.comparison_report import (
+    change_words,
+    comparison_sections,
+    repeat_reasons,
+    statistics,
+    verdict_words,
+)
 from console.insight.comparison_side import ComparisonSide, shared_repeats
 from console.insight.grid import grid
 
@@ -67,6 +73,23 @@ def test_every_pair_has_one_outcome_and_faults_are_left_out():
     assert (found.counts.cases, found.counts.left_out) == (4, 4)
     assert found.counts.difference.value == 0.0
     assert found.counts.difference.words == "no difference"
+
+
+def test_cases_chosen_because_one_run_failed_them_are_no_evidence_for_the_other():
+    a = side("a", **{f"c{n}": "f" if n < 9 else "p" for n in range(20)})
+    outcomes = {f"c{n}": "p" if n < 8 else "f" for n in range(9)}
+    again = side("again", **outcomes)
+    assert compare(a, again).counts.difference.words == "unlikely to be chance", "a category that A failed as a whole"
+    again.manifest = msgspec.structs.replace(again.manifest, selection=Selection(ids=tuple(outcomes)))
+    for found, name in ((compare(a, again), "A"), (compare(again, a), "B")):
+        difference = found.counts.difference
+        assert abs(difference.value) == pytest.approx(8 / 9)
+        assert (difference.p, difference.low, difference.high) == (None, None, None)
+        assert difference.words == f"no evidence: the cases were chosen because {name} failed them"
+        assert difference.words in verdict_words(found)
+        assert {part.difference.p for part in found.categories.values()} == {None}
+    play(again, "c9", "p")  # chosen by id, but for another reason
+    assert compare(a, again).counts.difference.p is not None
 
 
 def test_the_test_is_mcnemars_on_what_changed():

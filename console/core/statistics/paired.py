@@ -45,10 +45,14 @@ class Difference:
     """Name of the test that gives p."""
     adjusted: float | None = None
     """p after Holm's correction, for one of several differences reported together."""
+    failed_in: str = ""
+    """The run that failed all of these cases if they were chosen for that: luck alone favors the other run."""
 
     @property
     def words(self) -> str:
         """Conclusion in plain words."""
+        if self.failed_in:
+            return f"no evidence: the cases were chosen because {self.failed_in} failed them"
         p = self.p if self.adjusted is None else self.adjusted
         if p is None:
             return "nothing to compare"

@@ -194,15 +194,16 @@ def difference(comparison: RunComparison) -> Content:
         words = f"A {a}, B {b}" if a != b else f"both {a}"
         return Content.assemble((words, "bold"), (f"   {ONE_CASE}", MUTED))
     change, show = comparison.counts.difference, number_format.number if comparison.headline else number_format.rate
-    if change.p is None:
+    if change.p is None and not change.failed_in:
         return _no_grades(comparison)
     span = ""
     if change.low is not None and change.high is not None:
         span = f"   95% {number_format.bounds(change.low, change.high, lambda bound: signed(bound, show))}"
-    style = MUTED if change.p >= 0.05 else "$pass" if change.value > 0 else "$fail"
+    style = MUTED if change.p is None or change.p >= 0.05 else "$pass" if change.value > 0 else "$fail"
+    tested = "" if change.p is None else f"   {number_format.p_text(change.p)}"
     return Content.assemble(
         ("B − A  ", MUTED), (signed(change.value, show), f"bold {style}"), (span, MUTED),
-        (f"   {number_format.p_text(change.p)}", MUTED), (f"  {change.words}", style),
+        (tested, MUTED), (f"  {change.words}", style),
     )  # fmt: skip
 
 
@@ -415,7 +416,7 @@ def _test_lines(comparison: RunComparison) -> list[Content]:
     show = number_format.number if comparison.headline else number_format.rate
     change, resampled = comparison.counts.difference, bootstrapped(comparison)
     if change.p is None:
-        return [_no_grades(comparison)]
+        return [Content.styled(change.words, MUTED) if change.failed_in else _no_grades(comparison)]
     name, how = _TESTS.get(change.test, change.test), _METHODS.get(change.method, change.method)
     made = [Content.assemble((f"{name:<16}", MUTED), number_format.p_text(change.p), f"   {change.words}")]
     for label, low, high in ((how, change.low, change.high), ("bootstrap", resampled.low, resampled.high)):
