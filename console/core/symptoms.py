@@ -103,6 +103,8 @@ def written_call(text: str, tools: Collection[str]) -> str:
 
 def thoughts_mark(text: str) -> str:
     """Return the opening mark of thoughts in a text, such as `<think>`; empty if there are none."""
+    if not ("<" in text or "[" in text or "◁" in text):
+        return ""  # the usual case
     start = text.lstrip()
     return next((begin for begin, end in _THOUGHTS.items() if start.startswith(begin) or end in text), "")
 
