@@ -288,7 +288,6 @@ class RemotePlayer(Player):
             weights=await asyncio.to_thread(weights_digests, weights),
         )
         number = self._fleet.size
-        self.context.notify(f"starting {number} worker{'s' if number > 1 else ''}")
         slow = asyncio.get_running_loop().call_later(SLOW_S, self._say_slow)
         made = await asyncio.gather(*(self._make(place) for place in range(number)), return_exceptions=True)
         slow.cancel()
