@@ -111,7 +111,7 @@ class ChatAssembly:
             usage = as_object(cast("list[object]", choices)[0]).get("usage")
         if usage is not None:
             self._usage = larger(self._usage, read_usage(usage))
-        if usage or "service_tier" in chunk:
+        if "service_tier" in chunk or "service_tier" in as_object(usage):
             self._tier = tier_of(chunk.get("service_tier"), as_object(usage).get("service_tier")) or self._tier
 
     def add_texts(self, events: Iterable[bytes], live: LiveTexts) -> int:

@@ -58,6 +58,8 @@ class ReturnedFields:
 
     def fields(self) -> dict[str, Any]:
         """Return the fields by name."""
+        if not (self._texts or self._values):
+            return {}
         values = {name: value for name, value in self._values.items() if value}
         if all(part.get("type") == "text" for part in values.get("content", ())):
             values.pop("content", None)
