@@ -388,7 +388,7 @@ class ConsoleApp(App[int]):
             for runs, words in kinds
             if runs
         ]
-        answer = await self.push_screen_wait(Question(Content("\n").join(descriptions), answers))
+        answer = await self.services.ask(Question(Content("\n").join(descriptions), answers))
         if answer == "s":
             await self._stop(started_here)
         if answer:

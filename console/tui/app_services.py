@@ -1,5 +1,6 @@
 """`AppServices`: the app's implementation of `Services`."""
 
+import asyncio
 import os
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -132,7 +133,8 @@ class AppServices:
         self.exports.export_text(text, path)
 
     async def ask(self, dialog: Screen[AnswerT]) -> AnswerT | None:
-        return await self._app.push_screen_wait(dialog)
+        # Not push_screen_wait: it closes the last dialog in this worker, and cancelling that would end the app.
+        return await asyncio.shield(self._app.push_screen(dialog, wait_for_dismiss=True))
 
     def from_thread(self, callback: Callable[CallP, object], *args: CallP.args, **kwargs: CallP.kwargs) -> None:
         self._app.call_from_thread(callback, *args, **kwargs)

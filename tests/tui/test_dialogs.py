@@ -1,15 +1,17 @@
 """What opens over a place: help, palette, menus, questions, messages: left again without a trace."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.screen_text import assert_until, see, text_of
+from support.screen_text import assert_until, see, text_of, wait_for_answers
 from textual import events
+from textual.content import Content
 
 from console.tui.app import ConsoleApp
-from console.tui.dialogs.small_dialogs import KeyMenu
+from console.tui.dialogs.small_dialogs import Answer, KeyMenu, Question
 from console.tui.key_dispatch import KeyQueue
 
 Check = Callable[[ConsoleApp, str], None]
@@ -103,3 +105,33 @@ async def test_a_key_waits_for_the_one_before_however_long_the_app_is_blocked(
         assert len(sent) == 1
         await queue.release_next()
         assert len(sent) == 2
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+async def test_whoever_asks_may_be_cancelled_while_the_last_dialog_leaves(opened: Any, is_held: bool) -> None:
+    async with opened((120, 40)) as (app, pilot):
+
+        async def ask_twice() -> None:
+            for _ in range(2):
+                await app.services.ask(Question(Content("go on?"), [Answer("y", "yes")]))
+
+        for turns in range(20):
+            asking = app.run_worker(ask_twice())
+            await assert_until(pilot, lambda: isinstance(app.screen, Question) and app.screen.is_mounted)
+            dialog = app.screen
+            widgets = list(dialog.walk_children(with_self=True))
+            goes_on = asyncio.Event()
+            app.call_later(goes_on.wait)
+            if is_held:
+                await asyncio.sleep(0.01)
+            else:
+                goes_on.set()  # the app is just about to handle a message
+            dialog.dismiss("y")
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            asking.cancel()
+            goes_on.set()
+            await wait_for_answers(app)
+            await assert_until(pilot, lambda gone=widgets: not any(map(app.is_mounted, gone)), 10)
+            if isinstance(app.screen, Question):
+                app.screen.dismiss("")
