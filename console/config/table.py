@@ -243,8 +243,11 @@ def _report_nesting(file: TomlFile, name: str, inner: str) -> None:
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CHECKS: dict[str, Callable[[Any], None]] = {
-    "headers": _check_headers, "params": _check_params, "above": _check_above, "tiers": _check_tiers,
-}  # fmt: skip
+    "headers": _check_headers,
+    "params": _check_params,
+    "above": _check_above,
+    "tiers": _check_tiers,
+}
 _PARTS: dict[str, type[Price | Limits]] = {"price": Price, "batch_price": Price, "limits": Limits}
 _KINDS = get_type_hints(ModelConfig, include_extras=True) | {"provider": cast(Any, Literal)[tuple(PROVIDERS)]}
 _WORDS = {

@@ -45,8 +45,7 @@ def _unlimited(model: ModelFacts, concurrency: int) -> str:
         return f"what up to {concurrency} replies of {model.name} cost, as its price is unknown"
     each = ""
     if model.longest_reply is not None:
-        usd = most_of_call(
-            model.price, 0, model.longest_reply, longest=0, tier=asked_tier(model.params), caches=""
-        )  # fmt: skip
+        tier = asked_tier(model.params)
+        usd = most_of_call(model.price, 0, model.longest_reply, longest=0, tier=tier, caches="")
         each = f" (up to {dollars(usd)} each)"
     return f"up to {concurrency} replies of {model.name}{each}, as no max_tokens limits them"
