@@ -69,6 +69,12 @@ def asked_tier(params: Mapping[str, Any]) -> str:
     return tier.lower() if isinstance(tier, str) else ""
 
 
+def cache_lifetime(params: Mapping[str, object]) -> str:
+    """Return how long parameters have the prompt cached: `1h`, `minutes`, or nothing."""
+    caches = {name: value for name, value in params.items() if "cache" in name}
+    return "1h" if "1h" in str(caches) else "minutes" if caches else ""
+
+
 def reply_limit(params: Mapping[str, Any]) -> int | None:
     """Return the maximum number of tokens of a reply, over all requested choices; None if there is no limit."""
     omitted = params.get("omit", ())

@@ -22,7 +22,7 @@ from console.core.overspend import most_unlimited
 from console.core.price import UNKNOWN, Cost, cost_of_usage, dollars, most_of_call, most_of_usage
 from console.core.provider import provider_of
 from console.core.record import Asked, Embedded, Tried
-from console.core.request import asked_tier, reply_limit
+from console.core.request import asked_tier, cache_lifetime, reply_limit
 from console.core.run import Budget, ModelFacts
 
 CHARS_PER_TOKEN = 3.0
@@ -259,7 +259,7 @@ def worst_case(request: ChatRequest, facts: ModelFacts, role: str = "model") -> 
     if facts.simulated or provider_of(facts.provider).is_free:
         return WorstCase(0.0, sent + output, True, role)
     usd = most_of_call(
-        facts.price, sent, output, longest=characters, tier=asked_tier(params), caches=_cache_lifetime(params)
+        facts.price, sent, output, longest=characters, tier=asked_tier(params), caches=cache_lifetime(params)
     )
     is_limited = facts.batched != "" or (limit is not None and facts.price.input is not None)
     return WorstCase(usd, sent + output, is_limited, role)
@@ -268,12 +268,6 @@ def worst_case(request: ChatRequest, facts: ModelFacts, role: str = "model") -> 
 def _size(text: str) -> int:
     """Return the length of a text, in bytes if it has letters that can take several tokens."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def _cache_lifetime(params: dict[str, object]) -> str:
-    """Return how long parameters have the prompt cached: `1h`, `minutes`, or nothing."""
-    caches = {name: value for name, value in params.items() if "cache" in name}
-    return "1h" if "1h" in str(caches) else "minutes" if caches else ""
 
 
 def _counted(reply: Reply, facts: ModelFacts) -> tuple[float, int]:

@@ -11,7 +11,7 @@ from console.core.fault import UsageError
 from console.core.looks import LookPlan
 from console.core.overspend import overspend_words
 from console.core.price import dollars, estimated_cost, most_of_call
-from console.core.request import asked_tier, reply_limit
+from console.core.request import asked_tier, cache_lifetime, reply_limit
 from console.core.run import ModelFacts, batch_terms
 from console.core.statistics.power import Detectable
 from console.engine.earlier_runs import detectable, earlier_use
@@ -330,7 +330,7 @@ def _most(model: ModelFacts, parts: Sequence[Estimate], scale: float) -> float:
     if model.simulated:
         return 0.0
     tier = asked_tier(model.params)
-    caches = "minutes" if any("cache" in name for name in model.params) else ""
+    caches = cache_lifetime(model.params)
     return scale * sum(
         most_of_call(
             model.price, part.input_tokens, part.output_tokens, longest=part.input_tokens, tier=tier, caches=caches
